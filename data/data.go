@@ -1,0 +1,85 @@
+// Package data holds point sets and labels: dense and sparse points as they
+// are stored on disk, the readers for every accepted file format, principal
+// components, and generators of synthetic sets.
+package data
+
+import (
+	"fmt"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Element is a type in which dense points are stored.
+type Element interface {
+	uint8 | float32 | float64
+}
+
+// Points is a set of n points in d dimensions: one of *Dense[uint8],
+// *Dense[float32], *Dense[float64] or *sparse.CSR.
+type Points interface {
+	// Dims returns the number of points and their dimension.
+	Dims() (n, d int)
+}
+
+var (
+	_ Points = (*Dense[uint8])(nil)
+	_ Points = (*Dense[float32])(nil)
+	_ Points = (*Dense[float64])(nil)
+	_ Points = (*sparse.CSR)(nil)
+)
+
+// Dense is a set of Rows points in Cols dimensions, row-major without gaps:
+// point i is Data[i*Cols : (i+1)*Cols].
+type Dense[T Element] struct {
+	Rows, Cols int
+	Data       []T
+}
+
+// NewDense returns a zero set of the given size.
+func NewDense[T Element](rows, cols int) *Dense[T] {
+	return &Dense[T]{Rows: rows, Cols: cols, Data: make([]T, rows*cols)}
+}
+
+// Dims returns the number of points and their dimension.
+func (d *Dense[T]) Dims() (n, dim int) { return d.Rows, d.Cols }
+
+// Row returns point i; it aliases d.
+func (d *Dense[T]) Row(i int) []T { return d.Data[i*d.Cols : (i+1)*d.Cols : (i+1)*d.Cols] }
+
+// Select returns the rows with the given numbers as a new set of the same
+// type, in the given order.
+func Select(x Points, rows []int) Points {
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		return selectDense(x, rows)
+	case *Dense[float32]:
+		return selectDense(x, rows)
+	case *Dense[float64]:
+		return selectDense(x, rows)
+	case *sparse.CSR:
+		return selectSparse(x, rows)
+	}
+	panic(fmt.Sprintf("data: unknown point set %T", x))
+}
+
+func selectDense[T Element](x *Dense[T], rows []int) *Dense[T] {
+	out := NewDense[T](len(rows), x.Cols)
+	for i, r := range rows {
+		copy(out.Row(i), x.Row(r))
+	}
+	return out
+}
+
+func selectSparse(x *sparse.CSR, rows []int) *sparse.CSR {
+	out := &sparse.CSR{Rows: len(rows), Cols: x.Cols, Ptr: make([]int64, len(rows)+1)}
+	for i, r := range rows {
+		col, val := x.Row(r)
+		out.Col = append(out.Col, col...)
+		out.Val = append(out.Val, val...)
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	if x.Val != nil && out.Val == nil {
+		out.Val = []float64{}
+	}
+	return out
+}

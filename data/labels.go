@@ -1,0 +1,81 @@
+package data
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Unlabeled marks a point without a label in Labels.Index.
+const Unlabeled = int32(-1)
+
+// Labels gives each of n points a class or none. Class values are any
+// integers; inside, a point carries the position of its class in Classes.
+type Labels struct {
+	Classes []int64 // distinct class values, ascending
+	Index   []int32 // for each point a position in Classes, or Unlabeled
+}
+
+// NewLabels makes Labels from one class value a point; points where labeled is
+// false have none. A nil labeled means that every point has its label.
+func NewLabels(values []int64, labeled []bool) *Labels {
+	l := &Labels{Index: make([]int32, len(values))}
+	for i, v := range values {
+		if labeled == nil || labeled[i] {
+			l.Classes = append(l.Classes, v)
+		}
+	}
+	slices.Sort(l.Classes)
+	l.Classes = slices.Clip(slices.Compact(l.Classes))
+	for i, v := range values {
+		l.Index[i] = Unlabeled
+		if labeled == nil || labeled[i] {
+			p, _ := slices.BinarySearch(l.Classes, v)
+			l.Index[i] = int32(p)
+		}
+	}
+	return l
+}
+
+// Len returns the number of points.
+func (l *Labels) Len() int { return len(l.Index) }
+
+// Labeled returns the numbers of the labeled points, ascending.
+func (l *Labels) Labeled() []int {
+	var rows []int
+	for i, c := range l.Index {
+		if c != Unlabeled {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Keep returns Labels with the same classes in which only the points named in
+// rows keep their label.
+func (l *Labels) Keep(rows []int) *Labels {
+	out := &Labels{Classes: l.Classes, Index: make([]int32, len(l.Index))}
+	for i := range out.Index {
+		out.Index[i] = Unlabeled
+	}
+	for _, r := range rows {
+		out.Index[r] = l.Index[r]
+	}
+	return out
+}
+
+// Draw returns Labels in which count labeled points, drawn uniformly without
+// replacement by seed, keep their label. The draw is not stratified, as in the
+// papers: a class may be missed.
+func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
+	rows := l.Labeled()
+	if count < 1 || count > len(rows) {
+		return nil, fmt.Errorf("data: cannot draw %d labeled points from %d", count, len(rows))
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x6c6162656c73)) // "labels"
+	for i := range count {
+		j := i + rng.IntN(len(rows)-i)
+		rows[i], rows[j] = rows[j], rows[i]
+	}
+	return l.Keep(rows[:count]), nil
+}

@@ -1,0 +1,92 @@
+// Package par is the project's only source of goroutines: a parallel for over
+// chunks whose boundaries depend on the range and the grain alone. A
+// computation that writes each chunk's result to its own place, or folds the
+// chunks' results in order, therefore yields the same bits at any GOMAXPROCS.
+package par
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Chunks returns the number of chunks that For cuts [0, n) into: ⌈n/grain⌉.
+// A grain below 1 counts as 1.
+func Chunks(n, grain int) int {
+	grain = max(grain, 1)
+	if n <= 0 {
+		return 0
+	}
+	return (n-1)/grain + 1
+}
+
+// For calls fn(lo, hi) once for every chunk [c·grain, min((c+1)·grain, n)) of
+// [0, n), from at most GOMAXPROCS goroutines, and returns when all calls have
+// returned. Chunks are handed out in increasing order. If a call panics, the
+// remaining chunks are dropped and For panics with the first value recovered.
+func For(n, grain int, fn func(lo, hi int)) {
+	grain = max(grain, 1)
+	ForWorker(n, grain, func(_, lo, hi int) { fn(lo, hi) })
+}
+
+// ForWorker is For for bodies that need scratch memory: worker, in
+// [0, Workers(n, grain)), identifies the calling goroutine. Which worker gets
+// which chunk is not determined; results must not depend on it.
+func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
+	grain = max(grain, 1)
+	chunks := Chunks(n, grain)
+	workers := Workers(n, grain)
+	if workers <= 1 {
+		for c := range chunks {
+			fn(0, c*grain, min((c+1)*grain, n))
+		}
+		return
+	}
+	var next atomic.Int64
+	var once sync.Once
+	var failure any
+	var wg sync.WaitGroup
+	body := func(worker int) {
+		defer wg.Done()
+		defer func() {
+			if r := recover(); r != nil {
+				once.Do(func() { failure = r })
+				next.Store(int64(chunks))
+			}
+		}()
+		for {
+			c := int(next.Add(1)) - 1
+			if c >= chunks {
+				return
+			}
+			fn(worker, c*grain, min((c+1)*grain, n))
+		}
+	}
+	wg.Add(workers)
+	for w := 1; w < workers; w++ {
+		go body(w)
+	}
+	body(0)
+	wg.Wait()
+	if failure != nil {
+		panic(failure)
+	}
+}
+
+// Workers returns how many goroutines ForWorker(n, grain, …) uses at most:
+// min(GOMAXPROCS, Chunks(n, grain)).
+func Workers(n, grain int) int {
+	return min(runtime.GOMAXPROCS(0), Chunks(n, grain))
+}
+
+// Sum returns Σ fn(lo, hi) over the chunks of [0, n), added in chunk order.
+func Sum(n, grain int, fn func(lo, hi int) float64) float64 {
+	grain = max(grain, 1)
+	parts := make([]float64, Chunks(n, grain))
+	For(n, grain, func(lo, hi int) { parts[lo/grain] = fn(lo, hi) })
+	var s float64
+	for _, p := range parts {
+		s += p
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package par
+
+import (
+	"math"
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+func TestForCoversEveryIndexOnce(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 7, 64, 1000} {
+		for _, grain := range []int{-1, 1, 3, 64, 5000} {
+			hits := make([]atomic.Int32, n)
+			For(n, grain, func(lo, hi int) {
+				if lo%max(grain, 1) != 0 || hi > n || lo >= hi {
+					t.Errorf("n=%d grain=%d: chunk [%d,%d)", n, grain, lo, hi)
+				}
+				for i := lo; i < hi; i++ {
+					hits[i].Add(1)
+				}
+			})
+			for i := range hits {
+				if hits[i].Load() != 1 {
+					t.Fatalf("n=%d grain=%d: index %d visited %d times", n, grain, i, hits[i].Load())
+				}
+			}
+		}
+	}
+}
+
+func TestSumIsTheSameAtAnyThreadCount(t *testing.T) {
+	term := func(lo, hi int) float64 {
+		var s float64
+		for i := lo; i < hi; i++ {
+			s += math.Sin(float64(i)) / float64(i+1)
+		}
+		return s
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := Sum(100_000, 37, term)
+	for _, p := range []int{2, 3, 8} {
+		runtime.GOMAXPROCS(p)
+		if got := Sum(100_000, 37, term); got != want {
+			t.Errorf("GOMAXPROCS=%d: %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestWorkerNumbersAreInRange(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	w := Workers(100, 7)
+	ForWorker(100, 7, func(worker, _, _ int) {
+		if worker < 0 || worker >= w {
+			t.Errorf("worker %d outside [0,%d)", worker, w)
+		}
+	})
+}
+
+func TestPanicReachesTheCaller(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	defer func() {
+		if r := recover(); r != "boom" {
+			t.Errorf("recovered %v, want boom", r)
+		}
+	}()
+	For(100, 1, func(lo, _ int) {
+		if lo == 50 {
+			panic("boom")
+		}
+	})
+	t.Error("For returned after a panic")
+}
