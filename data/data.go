@@ -83,3 +83,33 @@ func selectSparse(x *sparse.CSR, rows []int) *sparse.CSR {
 	}
 	return out
 }
+
+// RowTo writes point i of x to dst, which has the length of the dimension.
+func RowTo(dst []float64, x Points, i int) {
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		convert(dst, x.Row(i))
+	case *Dense[float32]:
+		convert(dst, x.Row(i))
+	case *Dense[float64]:
+		copy(dst, x.Row(i))
+	case *sparse.CSR:
+		clear(dst)
+		col, val := x.Row(i)
+		for p, c := range col {
+			if val == nil {
+				dst[c] = 1
+			} else {
+				dst[c] = val[p]
+			}
+		}
+	default:
+		panic(fmt.Sprintf("data: unknown point set %T", x))
+	}
+}
+
+func convert[T Element](dst []float64, src []T) {
+	for j, v := range src {
+		dst[j] = float64(v)
+	}
+}

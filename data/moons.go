@@ -1,0 +1,46 @@
+package data
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// TwoMoons draws n points of two interleaving half circles in the plane. With t
+// uniform in [0, π] a point is
+//
+//	class 0:  (cos t, sin t)
+//	class 1:  (1 − cos t, ½ − sin t)
+//
+// plus, in each coordinate, normal noise of the given standard deviation. The
+// classes alternate, 0 first, so that each holds half of the points; the labels
+// are full and list both classes even for one point.
+//
+// Point i depends on seed and i alone: a smaller set is a prefix of a larger
+// one, and noise moves points without redrawing t. TwoMoons panics if n < 1, or
+// if noise is negative, infinite or NaN.
+func TwoMoons(n int, noise float64, seed uint64) (*Dense[float64], *Labels) {
+	if n < 1 || !validNoise(noise) {
+		panic(fmt.Sprintf("data: TwoMoons of %d points with noise %v", n, noise))
+	}
+	x := NewDense[float64](n, 2)
+	y := &Labels{Classes: []int64{0, 1}, Index: make([]int32, n)}
+	par.For(n, 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			rng := pointRand(seed, streamMoons, i)
+			row := x.Row(i)
+			row[1], row[0] = math.Sincos(math.Pi * rng.Float64())
+			if i%2 == 1 {
+				row[0], row[1] = 1-row[0], 0.5-row[1]
+				y.Index[i] = 1
+			}
+			row[0] += noise * rng.NormFloat64()
+			row[1] += noise * rng.NormFloat64()
+		}
+	})
+	return x, y
+}
+
+// validNoise reports whether a standard deviation is finite and not negative.
+func validNoise(noise float64) bool { return noise >= 0 && !math.IsInf(noise, 1) }

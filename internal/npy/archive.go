@@ -1,0 +1,158 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Archive is an open .npz file.
+type Archive struct {
+	path  string
+	file  *os.File
+	size  int64
+	limit int64
+	names []string
+	files map[string]*zip.File
+}
+
+// OpenArchive opens a .npz file and reads its directory. A positive limit
+// bounds the memory in bytes that one Read may take. The caller closes it.
+func OpenArchive(path string, limit int64) (*Archive, error) {
+	f, size, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: not a .npz archive, or truncated: %w; save it again with numpy.savez", path, err)
+	}
+	a := &Archive{path: path, file: f, size: size, limit: limit, files: map[string]*zip.File{}}
+	for _, e := range z.File {
+		name, ok := strings.CutSuffix(e.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if a.files[name] != nil {
+			f.Close()
+			return nil, fmt.Errorf("%s: array %s is there twice; save the archive again with numpy.savez", path, quote(name))
+		}
+		a.names = append(a.names, name)
+		a.files[name] = e
+	}
+	slices.Sort(a.names)
+	return a, nil
+}
+
+// Close closes the file.
+func (a *Archive) Close() error { return a.file.Close() }
+
+// Path returns the path that the archive was opened by.
+func (a *Archive) Path() string { return a.path }
+
+// Names returns the names of the arrays, sorted, without their ".npy".
+func (a *Archive) Names() []string { return slices.Clone(a.names) }
+
+// Has reports whether there is an array with this name.
+func (a *Archive) Has(name string) bool { return a.files[name] != nil }
+
+// Header returns type and shape of an array without decoding it.
+func (a *Archive) Header(name string) (*Header, error) {
+	r, h, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return h, r.Close()
+}
+
+// Read decodes an array as ReadFile does and verifies its checksum.
+func (a *Archive) Read(name string) (*Array, error) {
+	r, h, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if need := h.memory(); a.limit > 0 && need > a.limit {
+		return nil, &LimitError{a.what(name), need, a.limit}
+	}
+	// Of a stored array every byte is known to be there; a deflated one is
+	// first expected at a usual ratio.
+	packed := a.files[name].CompressedSize64
+	out, err := Decode(r, h, 16*int64(packed))
+	if err == nil {
+		err = atEnd(r)
+	}
+	if err != nil {
+		return nil, a.fault(name, err)
+	}
+	return out, nil
+}
+
+// atEnd reads on to the end, where the checksum is verified.
+func atEnd(r io.Reader) error {
+	var b [1]byte
+	n, err := io.ReadFull(r, b[:])
+	if n > 0 {
+		return errors.New("bytes follow the array; save it again")
+	}
+	if err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+func (a *Archive) what(name string) string {
+	return fmt.Sprintf("%s: array %s", a.path, quote(name))
+}
+
+func (a *Archive) fault(name string, err error) error {
+	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: the archive is truncated or damaged: %w; save it again", a.what(name), err)
+	}
+	return fmt.Errorf("%s: %w", a.what(name), err)
+}
+
+// maxRatio is more than deflate can achieve: 258 bytes from two bits.
+const maxRatio = 1040
+
+// open starts an entry and reads its header. What the directory claims is
+// checked against the size of the file, what the header claims against the
+// directory.
+func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
+	e := a.files[name]
+	if e == nil {
+		return nil, nil, fmt.Errorf("%s: no array %s; there are %s", a.path, quote(name), strings.Join(a.names, ", "))
+	}
+	switch {
+	case e.Flags&1 != 0:
+		return nil, nil, a.fault(name, errors.New("encrypted archives are not read; save it again with numpy.savez"))
+	case e.Method != zip.Store && e.Method != zip.Deflate:
+		return nil, nil, a.fault(name, fmt.Errorf("compression method %d is not read; save it with numpy.savez or numpy.savez_compressed", e.Method))
+	case e.CompressedSize64 > uint64(a.size),
+		e.Method == zip.Store && e.UncompressedSize64 != e.CompressedSize64,
+		e.Method == zip.Deflate && e.UncompressedSize64/maxRatio > e.CompressedSize64:
+		return nil, nil, a.fault(name, fmt.Errorf("the directory claims %d bytes from %d packed ones in a file of %d: it is damaged; save it again", e.UncompressedSize64, e.CompressedSize64, a.size))
+	}
+	r, err := e.Open()
+	if err != nil {
+		return nil, nil, a.fault(name, err)
+	}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	h, at, err := parseHeader(r)
+	if err == nil {
+		err = checkSize(h, int64(e.UncompressedSize64)-at, "the entry")
+	}
+	if err != nil {
+		return nil, nil, a.fault(name, err)
+	}
+	return r, h, nil
+}

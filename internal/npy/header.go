@@ -1,0 +1,431 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+const (
+	magic = "\x93NUMPY"
+
+	// maxHeader bounds the dictionary of a .npy header. NumPy itself refuses
+	// more than 10,000 bytes unless told otherwise.
+	maxHeader = 64 << 10
+
+	// maxDims is the largest number of dimensions, that of NumPy 2.
+	maxDims = 64
+
+	// maxStrings bounds the length of string arrays that are decoded. They
+	// carry names and formats, not data.
+	maxStrings = 1 << 16
+)
+
+// Header describes a stored array: its element type, shape and layout.
+type Header struct {
+	// DType is NumPy's name of the element type without byte order:
+	// "float32", "float64", "int8" … "uint64", "bool", "bytesN" or "strN".
+	DType string
+	// Shape holds the extents; it is empty for a scalar.
+	Shape []int
+	// Fortran tells that the first index runs fastest in the file.
+	Fortran bool
+
+	kind byte // one of f i u b S U
+	size int  // bytes of one element
+	big  bool // most significant byte first
+}
+
+// NewHeader returns the header of an array with the element type descr, as
+// NumPy writes it ("<f4", ">i2", "|u1"), and the given shape. The error tells
+// an element type that this package does not read, or a shape that is negative
+// or too large to address.
+func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
+	h := &Header{Shape: shape, Fortran: fortran}
+	if err := h.setType(descr); err != nil {
+		return nil, err
+	}
+	if len(shape) > maxDims {
+		return nil, fmt.Errorf("the header claims %d dimensions; at most %d are accepted", len(shape), maxDims)
+	}
+	n := uint64(h.size)
+	empty := false
+	for _, s := range shape {
+		if s < 0 {
+			return nil, fmt.Errorf("the header claims shape %s; an extent is negative", shapeString(shape))
+		}
+		empty = empty || s == 0
+	}
+	for _, s := range shape {
+		if empty {
+			break
+		}
+		if uint64(s) > math.MaxInt/n {
+			return nil, fmt.Errorf("the header claims shape %s of %s, more bytes than can be addressed", shapeString(shape), h.DType)
+		}
+		n *= uint64(s)
+	}
+	return h, nil
+}
+
+// Len returns the number of elements.
+func (h *Header) Len() int {
+	n := 1
+	for _, s := range h.Shape {
+		if s == 0 {
+			return 0
+		}
+		n *= s // NewHeader has checked the product
+	}
+	return n
+}
+
+// Bytes returns the number of bytes of the payload.
+func (h *Header) Bytes() int64 { return int64(h.Len()) * int64(h.size) }
+
+// String returns the type and shape, as in "float32 (60000, 784)".
+func (h *Header) String() string { return h.DType + " " + shapeString(h.Shape) }
+
+// memory returns the bytes that decoding takes at its peak.
+func (h *Header) memory() int64 {
+	b := h.Bytes()
+	if h.transposes() || h.kind == 'b' {
+		return sat(b, b)
+	}
+	if h.kind == 'S' || h.kind == 'U' {
+		return sat(b, sat(b, 16*int64(h.Len())))
+	}
+	return b
+}
+
+// sat adds two non-negative numbers and stays at the largest int64.
+func sat(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// transposes reports whether the payload must be reordered.
+func (h *Header) transposes() bool {
+	wide := 0
+	for _, s := range h.Shape {
+		if s > 1 {
+			wide++
+		}
+	}
+	return h.Fortran && wide > 1
+}
+
+func (h *Header) setType(descr string) error {
+	unknown := func(remedy string) error {
+		return fmt.Errorf("unknown dtype %s: accepted are float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
+	}
+	if strings.HasSuffix(descr, "O") {
+		return fmt.Errorf("dtype %s holds Python objects, which are not read: make a numeric array with .astype(float) before saving", quote(descr))
+	}
+	if len(descr) < 3 || strings.IndexByte("<>|=", descr[0]) < 0 {
+		return unknown("convert the array with .astype")
+	}
+	switch descr[1] {
+	case 'f', 'i', 'u', 'b', 'S', 'U':
+	case 'c':
+		return unknown("save .real and .imag as two arrays")
+	case 'M', 'm':
+		return unknown("convert times with .astype('int64')")
+	case 'V':
+		return unknown("save each field as an array of its own")
+	default:
+		return unknown("convert the array with .astype")
+	}
+	size, err := strconv.Atoi(descr[2:])
+	if err != nil || size < 1 || size > 1<<20 || descr[2] == '+' {
+		return unknown("convert the array with .astype")
+	}
+	h.kind, h.size = descr[1], size
+	h.big = descr[0] == '>' || descr[0] != '<' && hostBig
+	switch {
+	case h.kind == 'S':
+		h.DType = fmt.Sprintf("bytes%d", size)
+	case h.kind == 'U':
+		h.DType, h.size = fmt.Sprintf("str%d", size), 4*size
+	case h.kind == 'b' && size == 1:
+		h.DType = "bool"
+	case h.kind == 'f' && (size == 4 || size == 8):
+		h.DType = fmt.Sprintf("float%d", 8*size)
+	case h.kind == 'i' && (size == 1 || size == 2 || size == 4 || size == 8):
+		h.DType = fmt.Sprintf("int%d", 8*size)
+	case h.kind == 'u' && (size == 1 || size == 2 || size == 4 || size == 8):
+		h.DType = fmt.Sprintf("uint%d", 8*size)
+	case h.kind == 'f':
+		return unknown("convert the array with .astype('float32') or .astype('float64')")
+	default:
+		return unknown("convert the array with .astype")
+	}
+	return nil
+}
+
+// hostBig tells whether this machine stores the most significant byte first.
+var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// parseHeader reads a .npy header of version 1, 2 or 3 and returns it with its
+// length in bytes.
+func parseHeader(r io.Reader) (*Header, int64, error) {
+	var lead [8]byte
+	if n, err := io.ReadFull(r, lead[:]); err != nil {
+		return nil, 0, short(err, "the .npy header ends after %d bytes", n)
+	}
+	if string(lead[:6]) != magic {
+		return nil, 0, fmt.Errorf("not a .npy array: it begins with %q, want %q", lead[:6], magic)
+	}
+	var length uint32
+	at := int64(10)
+	switch lead[6] {
+	case 1:
+		var b [2]byte
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			return nil, 0, short(err, "the .npy header ends within its length field")
+		}
+		length = uint32(binary.LittleEndian.Uint16(b[:]))
+	case 2, 3:
+		var b [4]byte
+		if _, err := io.ReadFull(r, b[:]); err != nil {
+			return nil, 0, short(err, "the .npy header ends within its length field")
+		}
+		length = binary.LittleEndian.Uint32(b[:])
+		at = 12
+	default:
+		return nil, 0, fmt.Errorf(".npy format version %d.%d is unknown; versions 1 to 3 are accepted", lead[6], lead[7])
+	}
+	if length > maxHeader {
+		return nil, 0, fmt.Errorf("the .npy header claims to be %d bytes long; at most %d are accepted", length, maxHeader)
+	}
+	text := make([]byte, length)
+	if n, err := io.ReadFull(r, text); err != nil {
+		return nil, 0, short(err, "the .npy header ends after %d of %d bytes", n, length)
+	}
+	h, err := parseDict(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	return h, at + int64(length), nil
+}
+
+// short describes a failed read: the end of the data by format, any other
+// failure by itself.
+func short(err error, format string, args ...any) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf(format+": the file is truncated", args...)
+	}
+	return err
+}
+
+// parseDict reads the Python dictionary of a header.
+func parseDict(text []byte) (*Header, error) {
+	p := &literal{text: bytes.TrimRight(text, " \n\x00")}
+	fields, err := p.dict()
+	if err != nil {
+		return nil, fmt.Errorf("malformed .npy header, byte %d of the dictionary: %w", p.at, err)
+	}
+	for _, k := range []string{"descr", "fortran_order", "shape"} {
+		if _, ok := fields[k]; !ok {
+			return nil, fmt.Errorf("the .npy header has no %q", k)
+		}
+	}
+	if len(fields) != 3 {
+		return nil, fmt.Errorf("the .npy header has %d keys, want descr, fortran_order and shape only", len(fields))
+	}
+	descr, ok := fields["descr"].(string)
+	if !ok {
+		return nil, errors.New("unknown dtype: the array is a structured one; save each field as an array of its own")
+	}
+	fortran, ok := fields["fortran_order"].(bool)
+	if !ok {
+		return nil, errors.New("the .npy header's fortran_order is neither True nor False")
+	}
+	dims, ok := fields["shape"].(tuple)
+	if !ok {
+		return nil, errors.New("the .npy header's shape is not a tuple")
+	}
+	shape := make([]int, len(dims))
+	for i, d := range dims {
+		v, ok := d.(int)
+		if !ok {
+			return nil, fmt.Errorf("extent %d of the .npy header's shape is not an integer", i)
+		}
+		shape[i] = v
+	}
+	return NewHeader(descr, shape, fortran)
+}
+
+// literal parses the part of Python's literals that headers are made of:
+// strings, integers, True, False, None, tuples, lists and one dictionary.
+type literal struct {
+	text []byte
+	at   int
+}
+
+type tuple []any
+type list []any
+
+func (p *literal) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// take skips blanks and then c, if c is what follows.
+func (p *literal) take(c byte) bool {
+	p.space()
+	if p.at < len(p.text) && p.text[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *literal) dict() (map[string]any, error) {
+	if !p.take('{') {
+		return nil, errors.New("want {")
+	}
+	fields := map[string]any{}
+	for !p.take('}') {
+		k, err := p.value(0)
+		if err != nil {
+			return nil, err
+		}
+		key, ok := k.(string)
+		if !ok {
+			return nil, errors.New("a key is not a string")
+		}
+		if _, twice := fields[key]; twice {
+			return nil, fmt.Errorf("key %s occurs twice", quote(key))
+		}
+		if !p.take(':') {
+			return nil, errors.New("want : after a key")
+		}
+		if fields[key], err = p.value(0); err != nil {
+			return nil, err
+		}
+		if !p.take(',') {
+			if !p.take('}') {
+				return nil, errors.New("want , or }")
+			}
+			break
+		}
+	}
+	p.space()
+	if p.at != len(p.text) {
+		return nil, errors.New("text after the dictionary")
+	}
+	return fields, nil
+}
+
+func (p *literal) value(depth int) (any, error) {
+	if depth > 16 {
+		return nil, errors.New("nested too deeply")
+	}
+	p.space()
+	if p.at >= len(p.text) {
+		return nil, errors.New("unexpected end")
+	}
+	switch c := p.text[p.at]; {
+	case c == '\'' || c == '"':
+		return p.str(c)
+	case c == '(':
+		p.at++
+		v, comma, err := p.items(')', depth)
+		if err == nil && len(v) == 1 && !comma {
+			return v[0], nil // parentheses around a value
+		}
+		return tuple(v), err
+	case c == '[':
+		p.at++
+		v, _, err := p.items(']', depth)
+		return list(v), err
+	case c == '-' || '0' <= c && c <= '9':
+		from := p.at
+		p.at++
+		for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
+			p.at++
+		}
+		v, err := strconv.Atoi(string(p.text[from:p.at]))
+		if err != nil {
+			return nil, fmt.Errorf("%s is not an integer in range", quote(string(p.text[from:p.at])))
+		}
+		if p.at < len(p.text) && p.text[p.at] == 'L' { // written by Python 2
+			p.at++
+		}
+		return v, nil
+	}
+	for word, v := range map[string]any{"True": true, "False": false, "None": nil} {
+		if bytes.HasPrefix(p.text[p.at:], []byte(word)) {
+			p.at += len(word)
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("unexpected character %q", p.text[p.at])
+}
+
+func (p *literal) str(end byte) (string, error) {
+	p.at++
+	from := p.at
+	for p.at < len(p.text) && p.text[p.at] != end {
+		if p.text[p.at] == '\\' {
+			return "", errors.New("escapes in strings are not accepted")
+		}
+		p.at++
+	}
+	if p.at == len(p.text) {
+		return "", errors.New("a string does not end")
+	}
+	p.at++
+	return string(p.text[from : p.at-1]), nil
+}
+
+func (p *literal) items(end byte, depth int) (v []any, comma bool, err error) {
+	for !p.take(end) {
+		x, err := p.value(depth + 1)
+		if err != nil {
+			return nil, false, err
+		}
+		v = append(v, x)
+		if comma = p.take(','); !comma {
+			if !p.take(end) {
+				return nil, false, fmt.Errorf("want , or %c", end)
+			}
+			break
+		}
+	}
+	return v, comma, nil
+}
+
+// quote is %q of at most 40 bytes of s.
+func quote(s string) string {
+	if len(s) > 40 {
+		return strconv.Quote(s[:40]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// shapeString writes a shape as Python does: (), (3,), (3, 4).
+func shapeString(shape []int) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, s := range shape {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, s)
+	}
+	if len(shape) == 1 {
+		b.WriteByte(',')
+	}
+	b.WriteByte(')')
+	return b.String()
+}

@@ -1,0 +1,327 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kshedden/gonpy"
+
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// LimitError tells that decoding would take more memory than the caller
+// allows.
+type LimitError struct {
+	What  string // the file, and the array in it
+	Need  int64  // bytes
+	Limit int64  // bytes
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s: reading it takes %d bytes of memory, the limit is %d; raise the memory limit or store fewer points or a smaller dtype", e.What, e.Need, e.Limit)
+}
+
+// ReadHeader returns the header of a .npy file without its payload, after
+// comparing the size the header claims with that of the file.
+func ReadHeader(path string) (*Header, error) {
+	f, h, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return h, f.Close()
+}
+
+// ReadFile reads a .npy file. Arrays in Fortran order are transposed to C
+// order, which for a moment holds them twice. A positive limit bounds the
+// memory in bytes; beyond it ReadFile returns a *LimitError. The payload must
+// have exactly the length that the header claims.
+func ReadFile(path string, limit int64) (*Array, error) {
+	f, h, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if need := h.memory(); limit > 0 && need > limit {
+		return nil, &LimitError{path, need, limit}
+	}
+	a, err := Decode(f, h, h.Bytes())
+	if err != nil {
+		return nil, named(path, err)
+	}
+	return a, nil
+}
+
+// open opens a .npy file and leaves it at the first byte of its payload.
+func open(path string) (_ *os.File, _ *Header, err error) {
+	f, size, err := OpenRegular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	h, at, err := parseHeader(f)
+	if err != nil {
+		return nil, nil, named(path, err)
+	}
+	if err := checkSize(h, size-at, "the file"); err != nil {
+		return nil, nil, named(path, err)
+	}
+	return f, h, nil
+}
+
+// checkSize compares the payload that h claims with the bytes that are there.
+func checkSize(h *Header, have int64, what string) error {
+	want := h.Bytes()
+	switch {
+	case have < want:
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s is truncated or its header damaged; save the array again", h, want, have, what)
+	case have > want:
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s has more than one array or its header is damaged; save one array with numpy.save", h, want, have, what)
+	}
+	return nil
+}
+
+// OpenRegular opens a file for reading and returns its size. Directories,
+// pipes and devices are refused: their size cannot be checked.
+func OpenRegular(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path) // before opening: opening a pipe may block
+	if err == nil && !info.Mode().IsRegular() {
+		kind := "not a regular file; copy the data into one"
+		if info.IsDir() {
+			kind = "a directory, want a file"
+		}
+		return nil, 0, fmt.Errorf("%s: is %s", path, kind)
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
+	}
+	if err == nil {
+		info, err = f.Stat()
+	}
+	if err != nil {
+		return nil, 0, named(path, err)
+	}
+	return f, info.Size(), nil
+}
+
+// named puts the path in front of an error, once.
+func named(path string, err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return fmt.Errorf("%s: cannot %s it: %w", path, pe.Op, pe.Err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Decode reads from r the payload that h describes, and not a byte beyond it.
+// It takes at first memory for at most hint bytes (at least 1 MiB) and more as
+// the bytes arrive, so a false claim in h costs at most twice what r delivers.
+// Callers that know the true length of the payload give it as hint.
+func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
+	hint = max(hint, 1<<20)
+	var data any
+	var err error
+	switch h.DType {
+	case "float32":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetFloat32)
+	case "float64":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetFloat64)
+	case "int8":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetInt8)
+	case "int16":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetInt16)
+	case "int32":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetInt32)
+	case "int64":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetInt64)
+	case "uint8":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint8)
+	case "uint16":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint16)
+	case "uint32":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint32)
+	case "uint64":
+		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint64)
+	case "bool":
+		var raw []uint8
+		raw, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint8)
+		bits := make([]bool, len(raw))
+		for i, v := range raw {
+			bits[i] = v != 0
+		}
+		data = bits
+	default:
+		data, err = decodeStrings(r, h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Array{Shape: h.Shape, Data: data}, nil
+}
+
+// number is an element type of arrays that the host stores as NumPy does.
+type number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// decode reads h.Len() numbers and brings them into C order.
+func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyReader) ([]T, error)) ([]T, error) {
+	read := func(dst []T) (int64, error) {
+		n, err := io.ReadFull(r, bytesOf(dst))
+		return int64(n), err
+	}
+	if h.size > 1 && h.big != hostBig {
+		read = func(dst []T) (int64, error) { return readForeign(r, h, dst, get) }
+	}
+	n := h.Len()
+	out := make([]T, min(n, int(hint)/h.size))
+	var got int64
+	for done := 0; ; {
+		m, err := read(out[done:])
+		got += m
+		if err != nil {
+			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, got, h.Bytes())
+		}
+		if done = len(out); done == n {
+			break
+		}
+		more := make([]T, min(n, 2*done))
+		copy(more, out)
+		out = more
+	}
+	if h.transposes() {
+		dst := make([]T, n)
+		reverseAxes(dst, out, h.Shape)
+		out = dst
+	}
+	return out, nil
+}
+
+// foreignChunk is the number of bytes that gonpy decodes at a time; it holds
+// them twice.
+const foreignChunk = 1 << 20
+
+// readForeign fills dst with numbers of the other byte order through gonpy. It
+// returns the bytes read.
+func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyReader) ([]T, error)) (int64, error) {
+	mark := byte('<')
+	if h.big {
+		mark = '>'
+	}
+	counted := &counter{r: r}
+	for len(dst) > 0 {
+		n := min(len(dst), foreignChunk/h.size)
+		head := headerBytes(fmt.Sprintf("%c%c%d", mark, h.kind, h.size), []int{n})
+		g, err := gonpy.NewReader(io.MultiReader(bytes.NewReader(head), counted))
+		if err != nil {
+			return counted.n, err
+		}
+		part, err := get(g)
+		if err != nil {
+			return counted.n, err
+		}
+		copy(dst, part)
+		dst = dst[n:]
+	}
+	return counted.n, nil
+}
+
+// counter counts the bytes that pass.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// bytesOf returns the memory of s as bytes.
+func bytesOf[T number](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// decodeStrings reads fixed-width strings without their padding of zeros.
+func decodeStrings(r io.Reader, h *Header) ([]string, error) {
+	n := h.Len()
+	if n > maxStrings || h.Bytes() > 16<<20 {
+		return nil, fmt.Errorf("the array is %s; strings are read up to %d elements and 16 MiB, for names only: convert the data to numbers", h, maxStrings)
+	}
+	var raw bytes.Buffer
+	if got, err := io.CopyN(&raw, r, h.Bytes()); err != nil {
+		return nil, short(err, "the payload of %s ends after %d of %d bytes", h, got, h.Bytes())
+	}
+	out := make([]string, n)
+	for i := range out {
+		cell := raw.Next(h.size)
+		if h.kind == 'S' {
+			out[i] = strings.TrimRight(string(cell), "\x00")
+			continue
+		}
+		var order binary.ByteOrder = binary.LittleEndian
+		if h.big {
+			order = binary.BigEndian
+		}
+		var s []byte
+		for ; len(cell) > 0; cell = cell[4:] {
+			s = utf8.AppendRune(s, rune(order.Uint32(cell)))
+		}
+		out[i] = strings.TrimRight(string(s), "\x00")
+	}
+	if h.transposes() {
+		dst := make([]string, n)
+		reverseAxes(dst, out, h.Shape)
+		out = dst
+	}
+	return out, nil
+}
+
+// reverseAxes writes to dst in C order the array that src holds in Fortran
+// order. As matrices, src is (s₁⋯s_k)×s₀; its transpose holds for every first
+// index an array of the remaining axes in Fortran order.
+func reverseAxes[T any](dst, src []T, shape []int) {
+	rest := len(src) / shape[0]
+	transpose(dst, src, rest, shape[0])
+	if len(shape) < 3 {
+		return
+	}
+	scratch := make([]T, rest)
+	for i := range shape[0] {
+		part := dst[i*rest : (i+1)*rest]
+		copy(scratch, part)
+		reverseAxes(part, scratch, shape[1:])
+	}
+}
+
+// transpose sets dst (cols×rows) to the transpose of src (rows×cols), in tiles
+// that stay in the first-level cache.
+func transpose[T any](dst, src []T, rows, cols int) {
+	const tile = 32
+	par.For(cols, tile, func(lo, hi int) {
+		for i0 := 0; i0 < rows; i0 += tile {
+			i1 := min(i0+tile, rows)
+			for j := lo; j < hi; j++ {
+				row := dst[j*rows : (j+1)*rows]
+				for i := i0; i < i1; i++ {
+					row[i] = src[i*cols+j]
+				}
+			}
+		}
+	})
+}

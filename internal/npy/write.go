@@ -1,0 +1,233 @@
+package npy
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Repeat stands for an array that holds Value Count times, without the memory.
+type Repeat struct {
+	Value float64
+	Count int
+}
+
+// Entry is one array of an archive.
+type Entry struct {
+	// Name is the array's name, without ".npy".
+	Name string
+	// Shape holds the extents; nil means one dimension or, for a string, a
+	// scalar.
+	Shape []int
+	// Data is a slice of one of the numeric types or of bool, a Repeat of
+	// float64, or a string, stored as NumPy's bytes.
+	Data any
+	// Compress deflates the array; numpy.load reads both forms.
+	Compress bool
+}
+
+// WriteFile writes data in the given shape as a .npy file: version 1.0, C
+// order, little endian. The shape and data are as in an Entry. The file
+// appears whole or not at all; on an error an older file of this name remains.
+func WriteFile(path string, shape []int, data any) error {
+	return Atomically(path, func(w io.Writer) error { return writeArray(w, shape, data) })
+}
+
+// WriteArchive writes the entries as a .npz file, in their order and by
+// default uncompressed. The same entries give the same bytes. The file appears
+// whole or not at all; on an error an older file of this name remains.
+func WriteArchive(path string, entries []Entry) error {
+	return Atomically(path, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		seen := map[string]bool{}
+		for _, e := range entries {
+			if e.Name == "" || seen[e.Name] {
+				return fmt.Errorf("array name %s is empty or used twice", quote(e.Name))
+			}
+			seen[e.Name] = true
+			h := &zip.FileHeader{Name: e.Name + ".npy", Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+			if e.Compress {
+				h.Method = zip.Deflate
+			}
+			part, err := z.CreateHeader(h)
+			if err == nil {
+				err = writeArray(part, e.Shape, e.Data)
+			}
+			if err != nil {
+				return fmt.Errorf("array %s: %w", quote(e.Name), err)
+			}
+		}
+		return z.Close()
+	})
+}
+
+// Atomically lets write fill a temporary file beside path, syncs it and gives
+// it the name path. After an error nothing new is there: the temporary file is
+// removed and an older file of this name untouched. A symbolic link is
+// followed; a path that is there and not a regular file is refused. The errors
+// name path.
+func Atomically(path string, write func(io.Writer) error) (err error) {
+	defer func() {
+		if err == nil {
+			return
+		}
+		op := ""
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			op, err = pe.Op+": ", pe.Err // pe.Path is the temporary name
+		} else if le := (*os.LinkError)(nil); errors.As(err, &le) {
+			op, err = le.Op+": ", le.Err
+		}
+		err = fmt.Errorf("%s: cannot write it: %s%w", path, op, err)
+	}()
+	target := path
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return errors.New("it exists and is not a regular file; choose another name")
+		}
+		if target, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
+	f, err := renameio.NewPendingFile(target,
+		renameio.WithTempDir(filepath.Dir(target)),
+		renameio.WithPermissions(0o644),
+		renameio.WithExistingPermissions())
+	if err != nil {
+		return err
+	}
+	defer f.Cleanup()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
+}
+
+func writeArray(w io.Writer, shape []int, data any) error {
+	switch d := data.(type) {
+	case []float32:
+		return writeNumbers(w, "<f4", shape, d)
+	case []float64:
+		return writeNumbers(w, "<f8", shape, d)
+	case []int8:
+		return writeNumbers(w, "|i1", shape, d)
+	case []int16:
+		return writeNumbers(w, "<i2", shape, d)
+	case []int32:
+		return writeNumbers(w, "<i4", shape, d)
+	case []int64:
+		return writeNumbers(w, "<i8", shape, d)
+	case []uint8:
+		return writeNumbers(w, "|u1", shape, d)
+	case []uint16:
+		return writeNumbers(w, "<u2", shape, d)
+	case []uint32:
+		return writeNumbers(w, "<u4", shape, d)
+	case []uint64:
+		return writeNumbers(w, "<u8", shape, d)
+	case []bool:
+		raw := make([]uint8, len(d))
+		for i, v := range d {
+			if v {
+				raw[i] = 1
+			}
+		}
+		return writeNumbers(w, "|b1", shape, raw)
+	case Repeat:
+		shape, err := fit(shape, d.Count)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(headerBytes("<f8", shape)); err != nil {
+			return err
+		}
+		chunk := make([]float64, min(d.Count, writeChunk/8))
+		for i := range chunk {
+			chunk[i] = d.Value
+		}
+		for left := d.Count; left > 0; left -= len(chunk) {
+			if err := writeRaw(w, chunk[:min(left, len(chunk))]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case string:
+		if len(shape) != 0 || d == "" {
+			return errors.New("a string is written as a scalar of at least one byte")
+		}
+		_, err := w.Write(append(headerBytes(fmt.Sprintf("|S%d", len(d)), nil), d...))
+		return err
+	}
+	return fmt.Errorf("cannot write a %T as an array", data)
+}
+
+// writeChunk is the number of bytes handed on at a time, so that a checksum
+// finds them in the cache.
+const writeChunk = 1 << 20
+
+func writeNumbers[T number](w io.Writer, descr string, shape []int, data []T) error {
+	shape, err := fit(shape, len(data))
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(headerBytes(descr, shape)); err != nil {
+		return err
+	}
+	return writeRaw(w, data)
+}
+
+func writeRaw[T number](w io.Writer, data []T) error {
+	if hostBig {
+		for len(data) > 0 {
+			n := min(len(data), writeChunk/8)
+			if err := binary.Write(w, binary.LittleEndian, data[:n]); err != nil {
+				return err
+			}
+			data = data[n:]
+		}
+		return nil
+	}
+	raw := bytesOf(data)
+	for len(raw) > 0 {
+		n := min(len(raw), writeChunk)
+		if _, err := w.Write(raw[:n]); err != nil {
+			return err
+		}
+		raw = raw[n:]
+	}
+	return nil
+}
+
+// fit checks that n elements fill the shape; a nil shape becomes (n,).
+func fit(shape []int, n int) ([]int, error) {
+	if shape == nil {
+		return []int{n}, nil
+	}
+	h, err := NewHeader("|u1", shape, false)
+	if err != nil {
+		return nil, err
+	}
+	if h.Len() != n {
+		return nil, fmt.Errorf("%d elements do not fill the shape %s", n, shapeString(shape))
+	}
+	return shape, nil
+}
+
+// headerBytes returns a version 1.0 header, padded so that the payload begins
+// at a multiple of 64.
+func headerBytes(descr string, shape []int) []byte {
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shapeString(shape))
+	length := (10+len(text)+1+63)/64*64 - 10
+	b := append([]byte(magic), 1, 0, byte(length), byte(length>>8))
+	b = append(b, text...)
+	b = append(b, strings.Repeat(" ", length-len(text)-1)...)
+	return append(b, '\n')
+}

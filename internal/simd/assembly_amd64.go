@@ -1,0 +1,49 @@
+//go:build !purego
+
+package simd
+
+import "golang.org/x/sys/cpu"
+
+// assembly returns the paths this CPU can run, best first. Package cpu reports
+// AVX registers only if the operating system saves them.
+func assembly() []*path {
+	var paths []*path
+	x := &cpu.X86
+	if x.HasAVX512F && x.HasAVX512DQ && x.HasBMI2 && x.HasFMA {
+		paths = append(paths, &path{
+			name: "avx512",
+			f64: kernels[float64]{
+				gemm:          Gemm[float64]{MR: 14, NR: 16, tile: gemm64AVX512},
+				sumRows:       sumRows64AVX512,
+				addScaledRows: addScaledRows64AVX512,
+				combineRow:    combineRow64AVX512,
+			},
+			f32: kernels[float32]{
+				gemm:          Gemm[float32]{MR: 14, NR: 32, tile: gemm32AVX512},
+				sumRows:       sumRows32AVX512,
+				addScaledRows: addScaledRows32AVX512,
+				combineRow:    combineRow32AVX512,
+			},
+			dot: dot64AVX512,
+		})
+	}
+	if x.HasAVX2 && x.HasFMA {
+		paths = append(paths, &path{
+			name: "avx2",
+			f64: kernels[float64]{
+				gemm:          Gemm[float64]{MR: 6, NR: 8, tile: gemm64AVX2},
+				sumRows:       sumRows64AVX2,
+				addScaledRows: addScaledRows64AVX2,
+				combineRow:    combineRow64AVX2,
+			},
+			f32: kernels[float32]{
+				gemm:          Gemm[float32]{MR: 6, NR: 16, tile: gemm32AVX2},
+				sumRows:       sumRows32AVX2,
+				addScaledRows: addScaledRows32AVX2,
+				combineRow:    combineRow32AVX2,
+			},
+			dot: dot64AVX2,
+		})
+	}
+	return paths
+}

@@ -1,0 +1,91 @@
+package simd
+
+// generic is the path in pure Go. It is compiled everywhere, so that the tests
+// can hold the assembly against it.
+var generic = path{
+	name: "generic",
+	f64:  genericKernels[float64](),
+	f32:  genericKernels[float32](),
+	dot:  dotGeneric,
+}
+
+func genericKernels[T Float]() kernels[T] {
+	return kernels[T]{
+		gemm:          Gemm[T]{MR: 4, NR: 4, tile: tileGeneric[T]},
+		sumRows:       sumRowsGeneric[T],
+		addScaledRows: addScaledRowsGeneric[T],
+		combineRow:    combineRowGeneric[T],
+	}
+}
+
+// tileGeneric computes the 4×4 tile as two halves of two rows, whose eight sums
+// fit the registers of every 64-bit machine.
+func tileGeneric[T Float](k int, a, b, c []T, ldc int, acc bool) {
+	a, b = a[:4*k], b[:4*k]
+	for i := 0; i < 4; i += 2 {
+		var s00, s01, s02, s03, s10, s11, s12, s13 T
+		for p := 0; p+4 <= len(a) && p+4 <= len(b); p += 4 {
+			a, b := a[p:p+4:p+4], b[p:p+4:p+4]
+			a0, a1 := a[i], a[i+1]
+			s00 += a0 * b[0]
+			s01 += a0 * b[1]
+			s02 += a0 * b[2]
+			s03 += a0 * b[3]
+			s10 += a1 * b[0]
+			s11 += a1 * b[1]
+			s12 += a1 * b[2]
+			s13 += a1 * b[3]
+		}
+		c0, c1 := c[i*ldc:][:4], c[(i+1)*ldc:][:4]
+		if acc {
+			s00, s01, s02, s03 = s00+c0[0], s01+c0[1], s02+c0[2], s03+c0[3]
+			s10, s11, s12, s13 = s10+c1[0], s11+c1[1], s12+c1[2], s13+c1[3]
+		}
+		c0[0], c0[1], c0[2], c0[3] = s00, s01, s02, s03
+		c1[0], c1[1], c1[2], c1[3] = s10, s11, s12, s13
+	}
+}
+
+func sumRowsGeneric[T Float](dst, x []T, ld int, idx []int32) {
+	clear(dst)
+	for _, i := range idx {
+		row := x[int(i)*ld:][:len(dst)]
+		for j, v := range row {
+			dst[j] += v
+		}
+	}
+}
+
+func addScaledRowsGeneric[T Float](dst, x []T, ld int, idx []int32, w []T) {
+	clear(dst)
+	for p, i := range idx {
+		row, wp := x[int(i)*ld:][:len(dst)], w[p]
+		for j, v := range row {
+			dst[j] += wp * v
+		}
+	}
+}
+
+func combineRowGeneric[T Float](dst, a []T, alpha T, b []T, beta T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = alpha*a[i] + beta*b[i]
+	}
+}
+
+func dotGeneric(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	n := len(a) &^ 3
+	for i := 0; i < n; i += 4 {
+		a, b := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+	}
+	for i := n; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}

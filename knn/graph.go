@@ -1,0 +1,169 @@
+package knn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Weighting gives an edge of a neighbour graph its weight.
+type Weighting int
+
+const (
+	// One is w = 1, the choice of Belkin & Niyogi (2004), step 1.
+	One Weighting = iota
+	// Heat is w = exp(−d²/4t) (Belkin & Niyogi 2003).
+	Heat
+	// SelfTuning is w = exp(−4d²/σ_i²) for a neighbour at distance d of point
+	// i, with σ_i the distance of the k-th neighbour of i, before
+	// symmetrization. Where σ_i = 0 it is 1. It needs k neighbours.
+	SelfTuning
+)
+
+var weightingNames = []string{"one", "heat", "self-tuning"}
+
+// String returns the name used on the command line and in manifests.
+func (w Weighting) String() string { return weightingNames[w] }
+
+// ParseWeighting is the inverse of String.
+func ParseWeighting(s string) (Weighting, error) {
+	if p := slices.Index(weightingNames, s); p >= 0 {
+		return Weighting(p), nil
+	}
+	return 0, fmt.Errorf("knn: unknown weighting %q; it is one of %q", s, weightingNames)
+}
+
+// ParseSymmetry is the inverse of sparse.Symmetry's String.
+func ParseSymmetry(s string) (sparse.Symmetry, error) {
+	for _, v := range []sparse.Symmetry{sparse.Either, sparse.Both} {
+		if v.String() == s {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("knn: unknown symmetrization %q; it is one of [\"either\" \"both\"]", s)
+}
+
+// GraphSettings of [NewGraph]. Exactly one of K and Radius is positive.
+type GraphSettings struct {
+	// K joins every point with its K nearest.
+	K int
+	// Radius joins all points at most this far apart (an ε graph); for Angle
+	// it is in radians.
+	Radius float64
+	// Symmetry of a k-neighbour graph defaults to Either.
+	Symmetry sparse.Symmetry
+	// Weights default to One.
+	Weights Weighting
+	// T is the t of Heat. Zero chooses t = mean(σ_i²)/4 with σ_i the distance
+	// of the K-th neighbour, so that an edge of that length weighs 1/e, or in
+	// an ε graph t = Radius²/4.
+	T float64
+}
+
+func (s *GraphSettings) validate() error {
+	var faults []error
+	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) || (s.K > 0) == (s.Radius > 0) {
+		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
+	}
+	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {
+		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
+	}
+	if s.Weights == SelfTuning && s.Radius > 0 {
+		faults = append(faults, errors.New("knn: self-tuning weights are defined by the k-th neighbour; give a number of neighbours instead of a radius"))
+	}
+	return errors.Join(faults...)
+}
+
+// NewGraph searches ix and returns the symmetric weight matrix of its points,
+// and the settings with T filled in. Edges whose weight underflows to zero are
+// left out.
+func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
+	if err := s.validate(); err != nil {
+		return nil, s, err
+	}
+	if s.Radius > 0 {
+		m, err := ix.Within(ctx, s.Radius)
+		if err != nil {
+			return nil, s, err
+		}
+		if s.Weights == Heat && s.T == 0 {
+			s.T = s.Radius * s.Radius / 4
+		}
+		return s.weigh(m, nil), s, nil
+	}
+	nb, err := ix.Self(ctx, s.K)
+	if err != nil {
+		return nil, s, err
+	}
+	return FromNeighbors(nb, s)
+}
+
+// FromNeighbors returns the graph of the first s.K of the given neighbours of
+// every point, as NewGraph does.
+func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
+	if err := s.validate(); err != nil {
+		return nil, s, err
+	}
+	if s.K < 1 || s.K > nb.K {
+		return nil, s, fmt.Errorf("knn: a graph of %d neighbours from lists of %d", s.K, nb.K)
+	}
+	sigma := make([]float64, nb.Len())
+	var meanSquare float64
+	for i := range sigma {
+		_, dist := nb.Row(i)
+		sigma[i] = dist[s.K-1]
+		meanSquare += sigma[i] * sigma[i] / float64(len(sigma))
+	}
+	if s.Weights == Heat && s.T == 0 {
+		s.T = meanSquare / 4
+		if s.T == 0 {
+			s.T = 1 // all points coincide with their neighbours; every weight is 1
+		}
+	}
+	return s.weigh(nb.Distances(s.K), sigma).Symmetrize(s.Symmetry), s, nil
+}
+
+// Distances returns the n×n matrix with the distances of the first k
+// neighbours of point i in row i, with explicit zeros. It is not symmetric.
+func (nb *Neighbors) Distances(k int) *sparse.CSR {
+	rows := make([][]pair, nb.Len())
+	for i := range rows {
+		index, dist := nb.Row(i)
+		row := make([]pair, k)
+		for p := range row {
+			row[p] = pair{dist[p], index[p]}
+		}
+		slices.SortFunc(row, func(a, b pair) int { return int(a.index) - int(b.index) })
+		rows[i] = row
+	}
+	return fromRows(rows)
+}
+
+// weigh replaces the distances of m by weights; sigma is for SelfTuning.
+func (s *GraphSettings) weigh(m *sparse.CSR, sigma []float64) *sparse.CSR {
+	if s.Weights == One {
+		return &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}
+	}
+	out := &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Val: []float64{}}
+	for i := range m.Rows {
+		col, dist := m.Row(i)
+		for p, d := range dist {
+			w := math.Exp(-d * d / (4 * s.T))
+			if s.Weights == SelfTuning {
+				w = 1
+				if sigma[i] > 0 {
+					w = math.Exp(-4 * d * d / (sigma[i] * sigma[i]))
+				}
+			}
+			if w > 0 {
+				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}

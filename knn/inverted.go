@@ -1,0 +1,221 @@
+package knn
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// invertedIndex answers queries on sparse points from the transposed matrix:
+// the inner products of a query with all points are summed over the query's
+// columns in float64, so that no candidate needs a second look.
+type invertedIndex struct {
+	Settings
+	x, columns *sparse.CSR
+	sq         []float64 // ‖x‖²
+}
+
+func newInverted(x *sparse.CSR, s Settings) *invertedIndex {
+	ix := &invertedIndex{Settings: s, x: x, columns: x.T(), sq: make([]float64, x.Rows)}
+	for i := range ix.sq {
+		ix.sq[i] = squaredNorm(x, i)
+	}
+	return ix
+}
+
+func squaredNorm(x *sparse.CSR, i int) float64 {
+	col, val := x.Row(i)
+	if val == nil {
+		return float64(len(col))
+	}
+	var s float64
+	for _, v := range val {
+		s += v * v
+	}
+	return s
+}
+
+func (ix *invertedIndex) Dims() (n, d int) { return ix.x.Rows, ix.x.Cols }
+
+func (ix *invertedIndex) Metric() Metric { return ix.Settings.Metric }
+
+// sparseQuery scores one query against all points.
+type sparseQuery struct {
+	ix   *invertedIndex
+	dots []float64
+}
+
+// score fills dots with the inner products of row i of x and all points.
+func (q *sparseQuery) score(x *sparse.CSR, i int) {
+	clear(q.dots)
+	col, val := x.Row(i)
+	for p, c := range col {
+		v := 1.0
+		if val != nil {
+			v = val[p]
+		}
+		at, w := q.ix.columns.Row(int(c))
+		if w == nil {
+			for _, r := range at {
+				q.dots[r] += v
+			}
+			continue
+		}
+		for s, r := range at {
+			q.dots[r] += v * w[s]
+		}
+	}
+}
+
+// compare returns a value that increases with the distance between a query of
+// squared norm sq and point j.
+func (q *sparseQuery) compare(sq float64, j int) float64 {
+	if q.ix.Settings.Metric == Euclidean {
+		return max(0, sq+q.ix.sq[j]-2*q.dots[j])
+	}
+	if sq == 0 || q.ix.sq[j] == 0 {
+		return 0
+	}
+	return -q.dots[j] / math.Sqrt(sq*q.ix.sq[j])
+}
+
+// distance turns a value of compare into the metric's distance. It measures
+// close pairs again, where the difference of large numbers says little.
+func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, p pair) float64 {
+	j := int(p.index)
+	if q.ix.Settings.Metric == Euclidean {
+		if p.dist > 1e-3*(sq+q.ix.sq[j]) {
+			return math.Sqrt(p.dist)
+		}
+		return math.Sqrt(sparseSquaredDistance(x, i, 1, q.ix.x, j, 1))
+	}
+	if p.dist > -0.99 {
+		return math.Acos(-p.dist)
+	}
+	d := sparseSquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
+	return Angle.distance(d)
+}
+
+// sparseSquaredDistance returns ‖s·x_i − t·y_j‖².
+func sparseSquaredDistance(x *sparse.CSR, i int, s float64, y *sparse.CSR, j int, t float64) float64 {
+	ac, av := x.Row(i)
+	bc, bv := y.Row(j)
+	at := func(v []float64, p int) float64 {
+		if v == nil {
+			return 1
+		}
+		return v[p]
+	}
+	var sum float64
+	for p, q := 0, 0; p < len(ac) || q < len(bc); {
+		var d float64
+		switch {
+		case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
+			d = s * at(av, p)
+			p++
+		case p == len(ac) || bc[q] < ac[p]:
+			d = t * at(bv, q)
+			q++
+		default:
+			d = s*at(av, p) - t*at(bv, q)
+			p++
+			q++
+		}
+		sum += d * d
+	}
+	return sum
+}
+
+func (ix *invertedIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
+	if err := checkQuery(x, ix.x.Cols); err != nil {
+		return nil, err
+	}
+	if err := checkK(k, ix.x.Rows); err != nil {
+		return nil, err
+	}
+	q, ok := x.(*sparse.CSR)
+	if !ok {
+		q = data.ToSparse(x)
+	}
+	return ix.search(ctx, q, k, false)
+}
+
+func (ix *invertedIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
+	if err := checkK(k, ix.x.Rows-1); err != nil {
+		return nil, err
+	}
+	return ix.search(ctx, ix.x, k, true)
+}
+
+func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool) (*Neighbors, error) {
+	out := &Neighbors{K: k, Index: make([]int32, x.Rows*k), Distance: make([]float64, x.Rows*k)}
+	err := ix.each(ctx, x, func(q *sparseQuery, i int, sq float64) {
+		set := newNearest(min(k+slack, ix.x.Rows))
+		for j := range q.dots {
+			if self && j == i {
+				continue
+			}
+			if v := q.compare(sq, j); !set.full() || v <= set.heap[0].dist {
+				set.add(pair{v, int32(j)})
+			}
+		}
+		// Measured again, near ties may change places.
+		best := set.heap
+		for p := range best {
+			best[p].dist = q.distance(x, i, sq, best[p])
+		}
+		index, distance := out.Row(i)
+		for p, b := range set.take()[:k] {
+			index[p], distance[p] = b.index, b.dist
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// each scores every row of x and hands it to visit, in parallel.
+func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, visit func(q *sparseQuery, i int, sq float64)) error {
+	const grain = 32
+	scratch := make([]*sparseQuery, par.Workers(x.Rows, grain))
+	var done atomic.Int64
+	par.ForWorker(x.Rows, grain, func(worker, lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if scratch[worker] == nil {
+			scratch[worker] = &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows)}
+		}
+		for i := lo; i < hi; i++ {
+			scratch[worker].score(x, i)
+			visit(scratch[worker], i, squaredNorm(x, i))
+		}
+		if ix.OnProgress != nil {
+			ix.OnProgress(int(done.Add(int64(hi-lo))), x.Rows)
+		}
+	})
+	return ctx.Err()
+}
+
+func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+	rows := make([][]pair, ix.x.Rows)
+	err := ix.each(ctx, ix.x, func(q *sparseQuery, i int, sq float64) {
+		for j := range q.dots {
+			if j == i {
+				continue
+			}
+			if d := q.distance(ix.x, i, sq, pair{q.compare(sq, j), int32(j)}); d <= radius {
+				rows[i] = append(rows[i], pair{d, int32(j)})
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fromRows(rows), nil
+}

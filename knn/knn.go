@@ -1,0 +1,122 @@
+// Package knn finds nearest neighbours and turns them into weighted graphs.
+//
+// Neighbours are exact: candidates come from a float32 product of blocks, are
+// measured again in float64, and a rounding bound decides for every query
+// whether a point outside the candidates could still be nearer; where it could,
+// the query is answered again in float64 alone. Ties go to the smaller index.
+package knn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Metric is a distance between points.
+type Metric int
+
+const (
+	// Euclidean is ‖x − z‖₂.
+	Euclidean Metric = iota
+	// Angle is arccos(xᵀz / ‖x‖‖z‖), in radians. A zero vector makes an angle
+	// of π/2 with every vector.
+	Angle
+)
+
+var metricNames = []string{"euclidean", "angle"}
+
+// String returns the name used on the command line and in manifests.
+func (m Metric) String() string { return metricNames[m] }
+
+// ParseMetric is the inverse of String.
+func ParseMetric(s string) (Metric, error) {
+	if p := slices.Index(metricNames, s); p >= 0 {
+		return Metric(p), nil
+	}
+	return 0, fmt.Errorf("knn: unknown distance %q; it is one of %q", s, metricNames)
+}
+
+// Neighbors are the K nearest neighbours of each of n points, nearest first.
+type Neighbors struct {
+	K        int
+	Index    []int32   // n×K, row-major
+	Distance []float64 // n×K, not squared
+}
+
+// Len returns the number of points.
+func (nb *Neighbors) Len() int { return len(nb.Index) / nb.K }
+
+// Row returns the neighbours of point i and their distances; both alias nb.
+func (nb *Neighbors) Row(i int) (index []int32, distance []float64) {
+	lo, hi := i*nb.K, (i+1)*nb.K
+	return nb.Index[lo:hi:hi], nb.Distance[lo:hi:hi]
+}
+
+// Index answers nearest-neighbour queries on a fixed set of points; safe for
+// concurrent use.
+type Index interface {
+	// Dims returns the number of indexed points and their dimension.
+	Dims() (n, d int)
+	// Metric returns the distance in use.
+	Metric() Metric
+	// Query returns the k nearest indexed points of every row of x.
+	Query(ctx context.Context, x data.Points, k int) (*Neighbors, error)
+	// Self returns the k nearest indexed points of every indexed point. A
+	// point is not its own neighbour, but its duplicates are.
+	Self(ctx context.Context, k int) (*Neighbors, error)
+	// Within returns, as an n×n matrix of distances with explicit zeros, all
+	// pairs of different indexed points at most radius apart.
+	Within(ctx context.Context, radius float64) (*sparse.CSR, error)
+}
+
+// Settings of an index. The zero value is ready for use.
+type Settings struct {
+	// Metric defaults to Euclidean.
+	Metric Metric
+	// OnProgress, if not nil, is told how many of the queries are answered.
+	// Calls come from several goroutines.
+	OnProgress func(done, total int)
+}
+
+// NewBrute returns an index that compares every query with every point.
+//
+// Dense sets of n points cost 4nd bytes beside x and 2nd operations a query.
+// Sparse sets cost one transpose of x, and a query as many operations as its
+// words have other occurrences.
+func NewBrute(x data.Points, s *Settings) (Index, error) {
+	if s == nil {
+		s = &Settings{}
+	}
+	if n, d := x.Dims(); n < 1 || d < 1 {
+		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
+	}
+	switch x := x.(type) {
+	case *data.Dense[uint8]:
+		return newDense(x, *s), nil
+	case *data.Dense[float32]:
+		return newDense(x, *s), nil
+	case *data.Dense[float64]:
+		return newDense(x, *s), nil
+	case *sparse.CSR:
+		return newInverted(x, *s), nil
+	}
+	panic(fmt.Sprintf("knn: unknown point set %T", x))
+}
+
+// checkK returns an error unless k neighbours can be had from available points.
+func checkK(k, available int) error {
+	if k < 1 || k > available {
+		return fmt.Errorf("knn: %d neighbours asked of %d points; the number must be between 1 and %d", k, available, available)
+	}
+	return nil
+}
+
+func checkQuery(x data.Points, d int) error {
+	if _, xd := x.Dims(); xd != d {
+		return fmt.Errorf("knn: the query points have %d dimensions, the indexed points %d", xd, d)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package lanczos
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// density is a stochastic Lanczos quadrature of the spectrum (Lin, Saad & Yang,
+// SIAM Review 58, 2016): each of a few random vectors contributes the Ritz
+// values of a short Lanczos run, weighted by the squared first components of
+// the tridiagonal matrix's eigenvectors.
+type density struct {
+	nodes []node // ascending
+	low   float64
+	high  float64 // bound on the largest eigenvalue
+}
+
+type node struct{ value, weight float64 } // weights add up to 1
+
+const (
+	densityVectors = 8
+	densitySteps   = 60
+)
+
+// estimateDensity runs densityVectors Lanczos processes at once, each with its
+// own recurrence, on the complement of the columns of null.
+func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
+	n := a.Dim()
+	steps := min(densitySteps, n)
+	v := randomBlock(n, densityVectors, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
+	if null != nil {
+		project(v, null)
+	}
+	prev, w := mat.NewDense(n, densityVectors, nil), mat.NewDense(n, densityVectors, nil)
+	alpha := make([][]float64, densityVectors)
+	beta := make([][]float64, densityVectors)
+	norm := columnNorms(v)
+	scaleColumns(v, norm)
+	last := make([]float64, densityVectors)
+	for range steps {
+		a.MulTo(w, v)
+		dots := columnDots(v, w)
+		par.For(n, rowGrain, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				wr, vr, pr := w.RawRowView(i), v.RawRowView(i), prev.RawRowView(i)
+				for j := range wr {
+					wr[j] -= dots[j]*vr[j] + last[j]*pr[j]
+				}
+			}
+		})
+		if null != nil {
+			project(w, null)
+		}
+		norm = columnNorms(w)
+		for j := range alpha {
+			alpha[j] = append(alpha[j], dots[j])
+			beta[j] = append(beta[j], norm[j])
+		}
+		scaleColumns(w, norm)
+		last = norm
+		prev, v, w = v, w, prev
+	}
+	d := density{low: math.Inf(1), high: math.Inf(-1)}
+	for j := range alpha {
+		d.add(alpha[j], beta[j])
+	}
+	slices.SortFunc(d.nodes, func(a, b node) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	if bound, ok := a.(interface{ UpperBound() float64 }); ok {
+		d.high = math.Min(d.high, bound.UpperBound())
+	}
+	return d
+}
+
+// add puts the quadrature of one run, with diagonal alpha and off-diagonal
+// beta, into d. A run ends where beta vanishes: its Krylov space is exhausted.
+func (d *density) add(alpha, beta []float64) {
+	scale := 0.0
+	for i := range alpha {
+		scale = max(scale, math.Abs(alpha[i]), beta[i])
+	}
+	m := 1
+	for m < len(alpha) && beta[m-1] > 1e-12*scale {
+		m++
+	}
+	t := mat.NewSymDense(m, nil)
+	for i := range m {
+		t.SetSym(i, i, alpha[i])
+		if i > 0 {
+			t.SetSym(i-1, i, beta[i-1])
+		}
+	}
+	var e mat.EigenSym
+	e.Factorize(t, true)
+	var s mat.Dense
+	e.VectorsTo(&s)
+	for i, v := range e.Values(nil) {
+		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors})
+		// The interval around a Ritz value with the last component's residual
+		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
+		residual := beta[m-1] * math.Abs(s.At(m-1, i))
+		d.low = min(d.low, v)
+		d.high = max(d.high, v+residual)
+	}
+}
+
+// quantile returns the value below which a share of the spectrum lies.
+func (d *density) quantile(share float64) float64 {
+	var below float64
+	for i, nd := range d.nodes {
+		// Half a node's weight lies on either side of it.
+		if next := below + nd.weight; next-nd.weight/2 >= share {
+			if i == 0 {
+				return nd.value
+			}
+			from := d.nodes[i-1]
+			lo, hi := below-from.weight/2, next-nd.weight/2
+			return from.value + (nd.value-from.value)*(share-lo)/(hi-lo)
+		} else {
+			below = next
+		}
+	}
+	return d.nodes[len(d.nodes)-1].value
+}
+
+// spectrumBound returns a bound on ‖A‖₂.
+func spectrumBound(a sparse.Operator, p *plan, null *mat.Dense) float64 {
+	d := estimateDensity(a, null, p.Seed)
+	return math.Max(math.Abs(d.low), math.Abs(d.high))
+}

@@ -1,0 +1,103 @@
+package lanczos
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// filter is the polynomial T_degree((lo + hi − 2λ)/(hi − lo)), with T the
+// Chebyshev polynomial: between −1 and 1 on [lo, hi], and growing without bound
+// and monotonically as λ falls below lo.
+type filter struct {
+	degree int
+	lo, hi float64
+}
+
+// newFilter chooses the degree so that the polynomial at low, the smallest
+// eigenvalue, is about e^growth/2.
+func newFilter(low, cut, high, growth float64) filter {
+	f := filter{lo: cut, hi: high}
+	span := math.Acosh(math.Max(1, f.map1(low)))
+	f.degree = 1
+	if span > 0 {
+		f.degree = min(max(1, int(math.Round(growth/span))), maxDegree)
+	}
+	return f
+}
+
+const maxDegree = 600
+
+// map1 maps [lo, hi] to [1, −1].
+func (f filter) map1(lambda float64) float64 {
+	return (f.lo + f.hi - 2*lambda) / (f.hi - f.lo)
+}
+
+// value returns the polynomial at lambda ≤ lo.
+func (f filter) value(lambda float64) float64 {
+	return math.Cosh(float64(f.degree) * math.Acosh(math.Max(1, f.map1(lambda))))
+}
+
+// lambda is the inverse of value: θ ≥ 1 gives λ ≤ lo.
+func (f filter) lambda(theta float64) float64 {
+	x := math.Cosh(math.Acosh(math.Max(1, theta)) / float64(f.degree))
+	return (f.lo + f.hi - x*(f.hi-f.lo)) / 2
+}
+
+// amplification bounds ‖Au − λu‖ by ‖p(A)u − θu‖ times the returned factor, for
+// an approximate eigenvector u with θ = p(λ) > 1. A component of u at an
+// eigenvalue μ counts |μ−λ| on the left and |p(μ)−θ| on the right; p is convex
+// and decreasing up to lo, so the quotient is at most 1/|p'(λ)| for μ < λ and at
+// most (hi−λ)/(θ−1) for μ > λ.
+func (f filter) amplification(lambda, theta float64) float64 {
+	if theta <= 1 {
+		return math.Inf(1)
+	}
+	x := f.map1(lambda)
+	n := float64(f.degree)
+	slope := 2 / (f.hi - f.lo) * n * n // |p'| at lo
+	if x > 1 {
+		slope = 2 / (f.hi - f.lo) * n * math.Sinh(n*math.Acosh(x)) / math.Sqrt(x*x-1)
+	}
+	return math.Max((f.hi-lambda)/(theta-1), 1/slope)
+}
+
+// apply overwrites x with p(A)x and uses the blocks t0 and t1 of the same size
+// as scratch. It returns the number of products with single vectors.
+func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
+	_, b := x.Dims()
+	c := 2 / (f.hi - f.lo)
+	shift := (f.lo + f.hi) / (f.hi - f.lo)
+	// t_{j+1} = 2(shift − cA) t_j − t_{j−1}
+	recur(a, t0, -c, x, shift, 0, x)
+	prev, cur, next := x, t0, t1
+	for range f.degree - 1 {
+		recur(a, next, -2*c, cur, 2*shift, -1, prev)
+		prev, cur, next = cur, next, prev
+	}
+	if cur != x {
+		x.Copy(cur)
+	}
+	return f.degree * b
+}
+
+// recur sets dst = αAx + βx + γy.
+func recur(a sparse.Operator, dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
+	if r, ok := a.(sparse.Recurrer); ok {
+		r.RecurTo(dst, alpha, x, beta, gamma, y)
+		return
+	}
+	a.MulTo(dst, x)
+	n, _ := x.Dims()
+	par.For(n, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d, xr, yr := dst.RawRowView(i), x.RawRowView(i), y.RawRowView(i)
+			for j := range d {
+				d[j] = alpha*d[j] + beta*xr[j] + gamma*yr[j]
+			}
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// rowGrain is the number of rows in one parallel chunk of a row-wise pass.
+const rowGrain = 512
+
+// Symmetry says when two points are joined in a neighbour graph.
+type Symmetry int
+
+const (
+	// Either joins i and j if i is a neighbour of j or j of i:
+	// max(W, Wᵀ). This is the rule of Belkin & Niyogi (2004), step 1.
+	Either Symmetry = iota
+	// Both joins i and j only if each is a neighbour of the other: min(W, Wᵀ).
+	Both
+)
+
+// String returns the name used on the command line and in manifests.
+func (s Symmetry) String() string {
+	if s == Both {
+		return "both"
+	}
+	return "either"
+}
+
+// FromTriplets builds a rows×cols matrix from entries (i[p], j[p], v[p]) in
+// any order; entries at the same place are added in the order given. It costs
+// O(nnz log nnz of a row) and returns an error for an index outside the shape.
+func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
+	if len(i) != len(j) || len(i) != len(v) {
+		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i), len(j), len(v))
+	}
+	ptr := make([]int64, rows+1)
+	for p := range i {
+		if i[p] < 0 || int(i[p]) >= rows || j[p] < 0 || int(j[p]) >= cols {
+			return nil, fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", p, i[p], j[p], rows, cols)
+		}
+		ptr[i[p]+1]++
+	}
+	for r := range rows {
+		ptr[r+1] += ptr[r]
+	}
+	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr, Col: make([]int32, len(i)), Val: make([]float64, len(i))}
+	next := slices.Clone(ptr[:rows])
+	for p, r := range i {
+		m.Col[next[r]], m.Val[next[r]] = j[p], v[p]
+		next[r]++
+	}
+	return sortAndSum(m), nil
+}
+
+// sortAndSum puts the columns of every row of m in ascending order and adds
+// entries at the same place. m is consumed.
+func sortAndSum(m *CSR) *CSR {
+	out := int64(0)
+	var order []int32
+	var col []int32
+	var val []float64
+	lo := m.Ptr[0]
+	for i := range m.Rows {
+		hi := m.Ptr[i+1]
+		c, v := m.Col[lo:hi], m.Val[lo:hi]
+		order = order[:0]
+		for p := range c {
+			order = append(order, int32(p))
+		}
+		slices.SortStableFunc(order, func(a, b int32) int { return int(c[a]) - int(c[b]) })
+		col, val = append(col[:0], c...), append(val[:0], v...)
+		start := out
+		for _, p := range order {
+			if out > start && m.Col[out-1] == col[p] {
+				m.Val[out-1] += val[p]
+				continue
+			}
+			m.Col[out], m.Val[out] = col[p], val[p]
+			out++
+		}
+		lo = hi
+		m.Ptr[i+1] = out
+	}
+	m.Col, m.Val = m.Col[:out:out], m.Val[:out:out]
+	return m
+}
+
+// T returns the transpose, in O(nnz + rows + cols).
+func (m *CSR) T() *CSR {
+	t := &CSR{Rows: m.Cols, Cols: m.Rows, Ptr: make([]int64, m.Cols+1), Col: make([]int32, len(m.Col))}
+	if m.Val != nil {
+		t.Val = make([]float64, len(m.Val))
+	}
+	for _, c := range m.Col {
+		t.Ptr[c+1]++
+	}
+	for c := range m.Cols {
+		t.Ptr[c+1] += t.Ptr[c]
+	}
+	next := slices.Clone(t.Ptr[:m.Cols])
+	for i := range m.Rows {
+		for p := m.Ptr[i]; p < m.Ptr[i+1]; p++ {
+			q := next[m.Col[p]]
+			next[m.Col[p]]++
+			t.Col[q] = int32(i)
+			if m.Val != nil {
+				t.Val[q] = m.Val[p]
+			}
+		}
+	}
+	return t
+}
+
+// Symmetrize returns max(W, Wᵀ) for Either and min(W, Wᵀ) for Both, entry by
+// entry, where an entry that is not stored counts as absent: under Both it
+// removes its partner. m must be square with non-negative values.
+func (m *CSR) Symmetrize(s Symmetry) *CSR {
+	t := m.T()
+	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1)}
+	if m.Val != nil {
+		out.Val = []float64{}
+	}
+	for i := range m.Rows {
+		ac, av := m.Row(i)
+		bc, bv := t.Row(i)
+		put := func(c int32, v float64) {
+			out.Col = append(out.Col, c)
+			if m.Val != nil {
+				out.Val = append(out.Val, v)
+			}
+		}
+		at := func(v []float64, p int) float64 {
+			if v == nil {
+				return 1
+			}
+			return v[p]
+		}
+		for p, q := 0, 0; p < len(ac) || q < len(bc); {
+			switch {
+			case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
+				if s == Either {
+					put(ac[p], at(av, p))
+				}
+				p++
+			case p == len(ac) || bc[q] < ac[p]:
+				if s == Either {
+					put(bc[q], at(bv, q))
+				}
+				q++
+			default:
+				if s == Either {
+					put(ac[p], max(at(av, p), at(bv, q)))
+				} else {
+					put(ac[p], min(at(av, p), at(bv, q)))
+				}
+				p++
+				q++
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}
+
+// CheckGraph returns an error unless m can be the weight matrix of an
+// undirected graph: valid, square, non-negative and symmetric. Two entries
+// w_ij and w_ji count as equal if they differ by at most 1e-12·max(w_ij, w_ji).
+func (m *CSR) CheckGraph() error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	if m.Rows != m.Cols {
+		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
+	}
+	t := m.T()
+	for i := range m.Rows {
+		ac, av := m.Row(i)
+		bc, bv := t.Row(i)
+		if p := firstDifference(ac, bc); p >= 0 {
+			j := -1
+			if p < len(ac) {
+				j = int(ac[p])
+			}
+			if p < len(bc) && (j < 0 || int(bc[p]) < j) {
+				j = int(bc[p])
+			}
+			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", i, j, j, i)
+		}
+		for p, v := range av {
+			if v < 0 {
+				return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, ac[p], v)
+			}
+			if math.Abs(v-bv[p]) > 1e-12*max(v, bv[p]) {
+				return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, ac[p], v, ac[p], i, bv[p])
+			}
+		}
+	}
+	return nil
+}
+
+// firstDifference returns the first place where a and b differ, or −1.
+func firstDifference(a, b []int32) int {
+	for p := range min(len(a), len(b)) {
+		if a[p] != b[p] {
+			return p
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+// Degrees returns the row sums d_i = Σ_j w_ij.
+func (m *CSR) Degrees() []float64 {
+	d := make([]float64, m.Rows)
+	par.For(m.Rows, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			col, val := m.Row(i)
+			if val == nil {
+				d[i] = float64(len(col))
+				continue
+			}
+			for _, v := range val {
+				d[i] += v
+			}
+		}
+	})
+	return d
+}
+
+// Components are the connected components of a graph.
+type Components struct {
+	Of    []int32 // component of each vertex
+	Sizes []int   // vertices in each component
+}
+
+// Count returns the number of components.
+func (c *Components) Count() int { return len(c.Sizes) }
+
+// Isolated returns the number of components of a single vertex.
+func (c *Components) Isolated() int {
+	n := 0
+	for _, s := range c.Sizes {
+		if s == 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// Components finds the connected components of a symmetric matrix, numbered
+// by their smallest vertex, in O(rows + nnz). An entry of weight zero joins
+// nothing.
+func (m *CSR) Components() *Components {
+	c := &Components{Of: make([]int32, m.Rows)}
+	for i := range c.Of {
+		c.Of[i] = -1
+	}
+	var queue []int32
+	for root := range m.Rows {
+		if c.Of[root] >= 0 {
+			continue
+		}
+		id := int32(len(c.Sizes))
+		c.Of[root] = id
+		queue = append(queue[:0], int32(root))
+		for head := 0; head < len(queue); head++ {
+			col, val := m.Row(int(queue[head]))
+			for p, j := range col {
+				if c.Of[j] < 0 && (val == nil || val[p] != 0) {
+					c.Of[j] = id
+					queue = append(queue, j)
+				}
+			}
+		}
+		c.Sizes = append(c.Sizes, len(queue))
+	}
+	return c
+}

@@ -1,0 +1,375 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// ReadNPZ reads a matrix that scipy.sparse.save_npz wrote in the form csr, csc
+// or coo, with index arrays of any integer type and values of any real type or
+// bool. Unsorted columns are sorted and duplicate entries summed (bool: or-ed)
+// in the order of the file, as SciPy understands them; stored zeros stay. When
+// every value is 1, Val is nil.
+//
+// A positive limit bounds the memory in bytes; beyond it the error is an
+// *npy.LimitError. The result is valid: all of the file is checked, and an
+// error names the file and the place.
+func ReadNPZ(path string, limit int64) (*CSR, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return readMatrix(a, limit)
+}
+
+// IsNPZ reports whether an open archive holds a SciPy sparse matrix, by the
+// names of its arrays.
+func IsNPZ(a *npy.Archive) bool {
+	return a.Has("format") && a.Has("shape") && a.Has("data")
+}
+
+// ReadManifest returns the content of the array "manifest" of a .npz file, or
+// nil if the file has none.
+func ReadManifest(path string) ([]byte, error) {
+	a, err := npy.OpenArchive(path, 64<<20)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	if !a.Has("manifest") {
+		return nil, nil
+	}
+	m, err := a.Read("manifest")
+	if err != nil {
+		return nil, err
+	}
+	text, ok := m.Data.([]uint8)
+	if !ok {
+		return nil, fmt.Errorf("%s: array \"manifest\" is %s, want uint8", path, m)
+	}
+	return text, nil
+}
+
+// WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix:
+// indices int32, indptr int32 if the number of entries fits and int64 if not,
+// data float64. A manifest that is not nil becomes the additional array
+// "manifest" of uint8, which SciPy ignores. The file appears whole or not at
+// all.
+func WriteNPZ(path string, m *CSR, manifest []byte) error {
+	indptr := npy.Entry{Name: "indptr", Data: m.Ptr}
+	if m.NNZ() <= math.MaxInt32 {
+		small := make([]int32, len(m.Ptr))
+		for i, p := range m.Ptr {
+			small[i] = int32(p)
+		}
+		indptr.Data = small
+	}
+	values := npy.Entry{Name: "data", Data: m.Val}
+	if m.Val == nil {
+		values.Data = npy.Repeat{Value: 1, Count: m.NNZ()}
+	}
+	entries := []npy.Entry{
+		{Name: "indices", Data: m.Col},
+		indptr,
+		{Name: "format", Data: "csr"},
+		{Name: "shape", Data: []int64{int64(m.Rows), int64(m.Cols)}},
+		values,
+	}
+	if manifest != nil {
+		entries = append(entries, npy.Entry{Name: "manifest", Data: manifest})
+	}
+	return npy.WriteArchive(path, entries)
+}
+
+func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
+	if !IsNPZ(a) {
+		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
+	}
+	format, rows, cols, err := readForm(a)
+	if err != nil {
+		return nil, err
+	}
+	vh, err := a.Header("data")
+	if err != nil {
+		return nil, err
+	}
+	if len(vh.Shape) != 1 {
+		return nil, fault(a, "array \"data\" has the shape %v, want one dimension", vh.Shape)
+	}
+	nnz := vh.Len()
+	// Row pointers beyond what the file holds are only made in proportion to
+	// what it does hold.
+	if format != "csr" && rows > 1<<22 && rows/64 > nnz+cols {
+		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is meant, convert it with .tocsr()", rows, nnz, format)
+	}
+	// Indices, values and pointers as decoded and as converted.
+	need := 24*(int64(nnz)+1) + 24*int64(rows)
+	if format != "csr" {
+		need += 24*int64(nnz) + 16*int64(cols)
+	}
+	if limit > 0 && need > limit {
+		return nil, &npy.LimitError{What: a.Path(), Need: need, Limit: limit}
+	}
+
+	var m *CSR
+	bits := vh.DType == "bool"
+	switch format {
+	case "csr":
+		m, err = readCompressed(a, rows, cols, nnz, bits)
+	case "csc":
+		if m, err = readCompressed(a, cols, rows, nnz, bits); err == nil {
+			m = flip(m)
+		}
+	case "coo":
+		m, err = readTriples(a, rows, cols, nnz, bits)
+	default:
+		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with .tocsr() before save_npz", format)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fault(a, "%s", strings.TrimPrefix(err.Error(), "sparse: "))
+	}
+	if allOnes(m.Val) {
+		m.Val = nil
+	}
+	return m, nil
+}
+
+// fault is fmt.Errorf with the archive's path in front.
+func fault(a *npy.Archive, format string, args ...any) error {
+	return fmt.Errorf("%s: "+format, append([]any{a.Path()}, args...)...)
+}
+
+// readForm returns the storage form and the extents.
+func readForm(a *npy.Archive) (format string, rows, cols int, err error) {
+	f, err := a.Read("format")
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if format, err = f.Text(); err != nil {
+		return "", 0, 0, fault(a, "array \"format\": %w", err)
+	}
+	h, err := a.Header("shape")
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if h.Len() != 2 {
+		return "", 0, 0, fault(a, "array \"shape\" is %s, want two integers", h)
+	}
+	shape, err := readInts(a, "shape", 2)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	for _, s := range shape {
+		if s < 0 || s > math.MaxInt32 {
+			return "", 0, 0, fault(a, "the header claims a matrix of %d×%d; extents are accepted from 0 to 2³¹−1", shape[0], shape[1])
+		}
+	}
+	return format, int(shape[0]), int(shape[1]), nil
+}
+
+// readInts reads an array of n integers.
+func readInts(a *npy.Archive, name string, n int) ([]int64, error) {
+	if err := wantLen(a, name, n); err != nil {
+		return nil, err
+	}
+	x, err := a.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Int64s()
+	if err != nil {
+		return nil, fault(a, "array %q: %w", name, err)
+	}
+	return v, nil
+}
+
+// wantLen checks by its header that an array is one-dimensional of length n.
+func wantLen(a *npy.Archive, name string, n int) error {
+	h, err := a.Header(name)
+	if err != nil {
+		return err
+	}
+	if len(h.Shape) != 1 || h.Shape[0] != n {
+		return fault(a, "array %q is %s, want %d elements", name, h, n)
+	}
+	return nil
+}
+
+// readIndices reads n integers in [0, bound) as int32.
+func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
+	if err := wantLen(a, name, n); err != nil {
+		return nil, err
+	}
+	x, err := a.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := x.Data.([]int32); ok {
+		for p, c := range v {
+			if c < 0 || int(c) >= bound {
+				return nil, fault(a, "array %q: element %d is %d, outside [0, %d)", name, p, c, bound)
+			}
+		}
+		return v, nil
+	}
+	v, err := x.Int64s()
+	if err != nil {
+		return nil, fault(a, "array %q: %w", name, err)
+	}
+	out := make([]int32, n)
+	for p, c := range v {
+		if c < 0 || c >= int64(bound) {
+			return nil, fault(a, "array %q: element %d is %d, outside [0, %d)", name, p, c, bound)
+		}
+		out[p] = int32(c)
+	}
+	return out, nil
+}
+
+// readValues reads the entries; nil stands for ones.
+func readValues(a *npy.Archive) ([]float64, error) {
+	x, err := a.Read("data")
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.Float64s()
+	if err != nil {
+		return nil, fault(a, "array \"data\": %w", err)
+	}
+	return v, nil
+}
+
+// readCompressed reads the form csr of a rows×cols matrix; bits tells that
+// duplicates are or-ed.
+func readCompressed(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
+	ptr, err := readInts(a, "indptr", rows+1)
+	if err != nil {
+		return nil, err
+	}
+	if ptr[0] != 0 || ptr[rows] != int64(nnz) {
+		return nil, fault(a, "array \"indptr\" runs from %d to %d, want 0 to %d, the number of entries", ptr[0], ptr[rows], nnz)
+	}
+	for i := range rows {
+		if ptr[i] > ptr[i+1] {
+			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1, ptr[i+1], ptr[i])
+		}
+	}
+	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr}
+	if m.Col, err = readIndices(a, "indices", nnz, cols); err != nil {
+		return nil, err
+	}
+	if m.Val, err = readValues(a); err != nil {
+		return nil, err
+	}
+	m.canonical(bits)
+	return m, nil
+}
+
+// readTriples reads the form coo.
+func readTriples(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
+	row, err := readIndices(a, "row", nnz, rows)
+	if err != nil {
+		return nil, err
+	}
+	col, err := readIndices(a, "col", nnz, cols)
+	if err != nil {
+		return nil, err
+	}
+	val, err := readValues(a)
+	if err != nil {
+		return nil, err
+	}
+	m := scatter(rows, cols, row, func(p int) int32 { return col[p] }, val)
+	m.canonical(bits)
+	return m, nil
+}
+
+// scatter sorts entries stably by row: entry p goes to row[p] with the column
+// col(p) and the value val[p].
+func scatter(rows, cols int, row []int32, col func(p int) int32, val []float64) *CSR {
+	m := &CSR{Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, len(row)), Val: make([]float64, len(row))}
+	for _, r := range row {
+		m.Ptr[r+1]++
+	}
+	for i := range rows {
+		m.Ptr[i+1] += m.Ptr[i]
+	}
+	next := slices.Clone(m.Ptr)
+	for p, r := range row {
+		q := next[r]
+		next[r]++
+		m.Col[q], m.Val[q] = col(p), val[p]
+	}
+	return m
+}
+
+// flip returns the transpose of m, which has values.
+func flip(m *CSR) *CSR {
+	at := 0 // the row of entry p; entries come in order
+	return scatter(m.Cols, m.Rows, m.Col, func(p int) int32 {
+		for int64(p) >= m.Ptr[at+1] {
+			at++
+		}
+		return int32(at)
+	}, m.Val)
+}
+
+// canonical sorts the columns of every row in place and merges equal ones: by
+// their sum or, with or, to 1 if any is not 0. Pointers must be valid and
+// values present.
+func (m *CSR) canonical(or bool) {
+	type entry struct {
+		col int32
+		val float64
+	}
+	var row []entry
+	var out int64
+	for i := range m.Rows {
+		lo, hi := m.Ptr[i], m.Ptr[i+1]
+		m.Ptr[i] = out
+		ascends := true
+		for p := lo + 1; p < hi && ascends; p++ {
+			ascends = m.Col[p] > m.Col[p-1]
+		}
+		if ascends {
+			copy(m.Col[out:], m.Col[lo:hi])
+			copy(m.Val[out:], m.Val[lo:hi])
+			out += hi - lo
+			continue
+		}
+		row = row[:0]
+		for p := lo; p < hi; p++ {
+			row = append(row, entry{m.Col[p], m.Val[p]})
+		}
+		slices.SortStableFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
+		for k, e := range row {
+			if k > 0 && row[k-1].col == e.col {
+				if m.Val[out-1] += e.val; or {
+					m.Val[out-1] = min(m.Val[out-1], 1)
+				}
+				continue
+			}
+			m.Col[out], m.Val[out] = e.col, e.val
+			out++
+		}
+	}
+	m.Ptr[m.Rows] = out
+	m.Col, m.Val = m.Col[:out], m.Val[:out]
+}
+
+func allOnes(v []float64) bool {
+	for _, x := range v {
+		if x != 1 {
+			return false
+		}
+	}
+	return true
+}
