@@ -64,6 +64,16 @@ func (l *Labels) Keep(rows []int) *Labels {
 	return out
 }
 
+// Select returns the labels of the points with the given numbers, in the given
+// order.
+func (l *Labels) Select(rows []int) *Labels {
+	out := &Labels{Classes: l.Classes, Index: make([]int32, len(rows))}
+	for i, r := range rows {
+		out.Index[i] = l.Index[r]
+	}
+	return out
+}
+
 // Draw returns Labels in which count labeled points, drawn uniformly without
 // replacement by seed, keep their label. The draw is not stratified, as in the
 // papers: a class may be missed.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -27,41 +28,31 @@ const (
 var weightingNames = []string{"one", "heat", "self-tuning"}
 
 // String returns the name used on the command line and in manifests.
-func (w Weighting) String() string { return weightingNames[w] }
+func (w Weighting) String() string { return enum.String(weightingNames, w) }
 
-// ParseWeighting is the inverse of String.
-func ParseWeighting(s string) (Weighting, error) {
-	if p := slices.Index(weightingNames, s); p >= 0 {
-		return Weighting(p), nil
-	}
-	return 0, fmt.Errorf("knn: unknown weighting %q; it is one of %q", s, weightingNames)
-}
+// MarshalText returns the name.
+func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// ParseSymmetry is the inverse of sparse.Symmetry's String.
-func ParseSymmetry(s string) (sparse.Symmetry, error) {
-	for _, v := range []sparse.Symmetry{sparse.Either, sparse.Both} {
-		if v.String() == s {
-			return v, nil
-		}
-	}
-	return 0, fmt.Errorf("knn: unknown symmetrization %q; it is one of [\"either\" \"both\"]", s)
+// UnmarshalText is the inverse of MarshalText.
+func (w *Weighting) UnmarshalText(text []byte) error {
+	return enum.Set(w, weightingNames, "weighting", text)
 }
 
 // GraphSettings of [NewGraph]. Exactly one of K and Radius is positive.
 type GraphSettings struct {
 	// K joins every point with its K nearest.
-	K int
+	K int `json:"k,omitempty"`
 	// Radius joins all points at most this far apart (an ε graph); for Angle
 	// it is in radians.
-	Radius float64
+	Radius float64 `json:"radius,omitempty"`
 	// Symmetry of a k-neighbour graph defaults to Either.
-	Symmetry sparse.Symmetry
+	Symmetry sparse.Symmetry `json:"symmetry"`
 	// Weights default to One.
-	Weights Weighting
+	Weights Weighting `json:"weights"`
 	// T is the t of Heat. Zero chooses t = mean(σ_i²)/4 with σ_i the distance
 	// of the K-th neighbour, so that an edge of that length weighs 1/e, or in
 	// an ε graph t = Radius²/4.
-	T float64
+	T float64 `json:"t,omitempty"`
 }
 
 func (s *GraphSettings) validate() error {
@@ -151,19 +142,38 @@ func (s *GraphSettings) weigh(m *sparse.CSR, sigma []float64) *sparse.CSR {
 	out := &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Val: []float64{}}
 	for i := range m.Rows {
 		col, dist := m.Row(i)
+		var own float64
+		if sigma != nil {
+			own = sigma[i]
+		}
 		for p, d := range dist {
-			w := math.Exp(-d * d / (4 * s.T))
-			if s.Weights == SelfTuning {
-				w = 1
-				if sigma[i] > 0 {
-					w = math.Exp(-4 * d * d / (sigma[i] * sigma[i]))
-				}
-			}
-			if w > 0 {
+			if w := s.weight(d, own); w > 0 {
 				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
 			}
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
 	return out
+}
+
+// weight returns the weight of an edge of length d from a point whose k-th
+// neighbour is at distance sigma.
+func (s *GraphSettings) weight(d, sigma float64) float64 {
+	switch {
+	case s.Weights == Heat:
+		return math.Exp(-d * d / (4 * s.T))
+	case s.Weights == SelfTuning && sigma > 0:
+		return math.Exp(-4 * d * d / (sigma * sigma))
+	}
+	return 1
+}
+
+// EdgeWeights returns the weights of the edges from a point outside the graph
+// to its nearest points at the given distances, nearest first. Heat needs T.
+func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
+	w := make([]float64, len(dist))
+	for p, d := range dist {
+		w[p] = s.weight(d, dist[len(dist)-1])
+	}
+	return w
 }

@@ -9,9 +9,9 @@ package knn
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -29,14 +29,14 @@ const (
 var metricNames = []string{"euclidean", "angle"}
 
 // String returns the name used on the command line and in manifests.
-func (m Metric) String() string { return metricNames[m] }
+func (m Metric) String() string { return enum.String(metricNames, m) }
 
-// ParseMetric is the inverse of String.
-func ParseMetric(s string) (Metric, error) {
-	if p := slices.Index(metricNames, s); p >= 0 {
-		return Metric(p), nil
-	}
-	return 0, fmt.Errorf("knn: unknown distance %q; it is one of %q", s, metricNames)
+// MarshalText returns the name.
+func (m Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Metric) UnmarshalText(text []byte) error {
+	return enum.Set(m, metricNames, "distance", text)
 }
 
 // Neighbors are the K nearest neighbours of each of n points, nearest first.
@@ -104,6 +104,35 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 		return newInverted(x, *s), nil
 	}
 	panic(fmt.Sprintf("knn: unknown point set %T", x))
+}
+
+// BruteBytes returns the memory that an index of NewBrute on x and the k nearest
+// neighbours of all its points take, beside x.
+func BruteBytes(x data.Points, k int) int64 {
+	n, d := x.Dims()
+	lists := 12 * int64(n) * int64(k)
+	if m, ok := x.(*sparse.CSR); ok {
+		return lists + 16*int64(m.NNZ()) + 8*int64(n)
+	}
+	return lists + 2*4*int64(n)*int64(d) + 4*int64(n)
+}
+
+// BruteOperations returns the number of floating-point operations of finding
+// the neighbours of all points of x.
+func BruteOperations(x data.Points) float64 {
+	n, d := x.Dims()
+	if m, ok := x.(*sparse.CSR); ok {
+		count := make([]float64, d)
+		for _, c := range m.Col {
+			count[c]++
+		}
+		var sum float64
+		for _, c := range count {
+			sum += 2 * c * c
+		}
+		return sum
+	}
+	return 2 * float64(n) * float64(n) * float64(d)
 }
 
 // checkK returns an error unless k neighbours can be had from available points.

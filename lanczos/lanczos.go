@@ -193,3 +193,31 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 	}
 	return k.run(ctx)
 }
+
+// String says in a few words how far the run is.
+func (s State) String() string {
+	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart, s.Converged)
+}
+
+// String says in a few words what was computed and how well.
+func (r *Result) String() string {
+	return fmt.Sprintf("%d pairs up to λ = %.4g, residual %.1e·‖A‖, orthogonality %.1e, %d products",
+		len(r.Values), r.Values[len(r.Values)-1], r.MaxResidual()/r.Norm, r.Orthogonality, r.Products)
+}
+
+// Operations returns a rough number of floating-point operations of Solve for an
+// operator of dimension n with nnz entries, in float64 matrix products: two
+// passes of orthogonalization for a basis, and filtered products, which run at
+// memory speed and count fivefold.
+func Operations(n, nnz int, s *Settings) float64 {
+	p, err := newPlan(n, s)
+	if err != nil {
+		return 0
+	}
+	m, rows := float64(p.Basis), float64(n)
+	if p.dense() {
+		return 10 * rows * rows * rows
+	}
+	const degree = 20
+	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -22,12 +23,17 @@ const (
 	Both
 )
 
+var symmetryNames = []string{"either", "both"}
+
 // String returns the name used on the command line and in manifests.
-func (s Symmetry) String() string {
-	if s == Both {
-		return "both"
-	}
-	return "either"
+func (s Symmetry) String() string { return enum.String(symmetryNames, s) }
+
+// MarshalText returns the name.
+func (s Symmetry) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Symmetry) UnmarshalText(text []byte) error {
+	return enum.Set(s, symmetryNames, "symmetrization", text)
 }
 
 // FromTriplets builds a rows×cols matrix from entries (i[p], j[p], v[p]) in

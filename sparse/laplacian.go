@@ -3,10 +3,10 @@ package sparse
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -30,14 +30,14 @@ const (
 var kindNames = []string{"combinatorial", "normalized", "random-walk"}
 
 // String returns the name used on the command line and in manifests.
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string { return enum.String(kindNames, k) }
 
-// ParseKind is the inverse of String.
-func ParseKind(s string) (Kind, error) {
-	if p := slices.Index(kindNames, s); p >= 0 {
-		return Kind(p), nil
-	}
-	return 0, fmt.Errorf("sparse: unknown Laplacian %q; it is one of %q", s, kindNames)
+// MarshalText returns the name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(text []byte) error {
+	return enum.Set(k, kindNames, "Laplacian", text)
 }
 
 // Laplacian is the operator (L + cI)ᵖ of a graph, applied and never formed: a

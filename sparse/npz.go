@@ -94,6 +94,9 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
+	if format != "csr" && format != "csc" && format != "coo" {
+		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with .tocsr() before save_npz", format)
+	}
 	vh, err := a.Header("data")
 	if err != nil {
 		return nil, err
@@ -125,10 +128,8 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 		if m, err = readCompressed(a, cols, rows, nnz, bits); err == nil {
 			m = flip(m)
 		}
-	case "coo":
-		m, err = readTriples(a, rows, cols, nnz, bits)
 	default:
-		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with .tocsr() before save_npz", format)
+		m, err = readTriples(a, rows, cols, nnz, bits)
 	}
 	if err != nil {
 		return nil, err

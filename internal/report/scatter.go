@@ -214,15 +214,24 @@ func drawCloud(b *strings.Builder, class []int, x, y []float64, index []int, xax
 	}
 }
 
+// maxNames is the number of classes up to which their names stand in the plot.
+const maxNames = 12
+
 // drawNames writes the name of every class at the median of its points, moved
-// up or down until it is clear of the names already there.
+// up or down a little if another name is there; a name without room is left to
+// the legend.
 func (p Scatter2D) drawNames(b *strings.Builder, index []int, xax, yax *axis) {
-	if p.Class == nil || len(p.Classes) > 2*len(lightPalette) {
+	if p.Class == nil || len(p.Classes) > maxNames {
 		return
 	}
+	const line, reach = 22, 66 // height of a name, how far it may move
 	type box struct{ x, y, half float64 }
 	var placed []box
-	const line = 22
+	free := func(at box) bool {
+		return at.y > yax.b+8 && at.y < yax.a-8 && !slices.ContainsFunc(placed, func(o box) bool {
+			return math.Abs(o.x-at.x) < o.half+at.half+6 && math.Abs(o.y-at.y) < line
+		})
+	}
 	for c, name := range p.Classes {
 		var xs, ys []float64
 		for _, i := range index {
@@ -235,25 +244,19 @@ func (p Scatter2D) drawNames(b *strings.Builder, index []int, xax, yax *axis) {
 		}
 		slices.Sort(xs)
 		slices.Sort(ys)
-		at := box{xs[len(xs)/2], ys[len(ys)/2], 6 * float64(len([]rune(name)))}
-		at.x = math.Min(math.Max(at.x, xax.a+at.half), xax.b-at.half)
-		free := func(y float64) bool {
-			return y > yax.b+8 && y < yax.a-8 && !slices.ContainsFunc(placed, func(o box) bool {
-				return math.Abs(o.x-at.x) < o.half+at.half+6 && math.Abs(o.y-y) < line
-			})
-		}
-		for step := 0.0; step < 300; step += line / 2 {
-			if free(at.y - step) {
-				at.y -= step
-				break
+		x, y, half := xs[len(xs)/2], ys[len(ys)/2], 6*float64(len([]rune(name)))
+		x = math.Min(math.Max(x, xax.a+half), xax.b-half)
+		for step := 0.0; step <= reach; step += line / 4.0 {
+			at := box{x, y - step, half}
+			if !free(at) {
+				at.y = y + step
 			}
-			if free(at.y + step) {
-				at.y += step
+			if free(at) {
+				placed = append(placed, at)
+				fmt.Fprintf(b, `<text class="class" x="%s" y="%s" text-anchor="middle">%s</text>`, px(at.x), px(at.y+6), esc(name))
 				break
 			}
 		}
-		placed = append(placed, at)
-		fmt.Fprintf(b, `<text class="class f%s" x="%s" y="%s" text-anchor="middle">%s</text>`, colour(c), px(at.x), px(at.y+6), esc(name))
 	}
 }
 
@@ -300,7 +303,7 @@ func (p Scatter3D) render() (template.HTML, error) {
 		return string(j)
 	}
 	names := p.Classes
-	if p.Class == nil {
+	if p.Class == nil || len(names) > maxNames {
 		names = nil
 	}
 	body, err := execute("cloud", struct{ Alt, Points, Names, Axes string }{

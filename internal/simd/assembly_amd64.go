@@ -24,7 +24,8 @@ func assembly() []*path {
 				addScaledRows: addScaledRows32AVX512,
 				combineRow:    combineRow32AVX512,
 			},
-			dot: dot64AVX512,
+			dot:  dot64AVX512,
+			symv: symvRows64AVX512,
 		})
 	}
 	if x.HasAVX2 && x.HasFMA {
@@ -42,7 +43,8 @@ func assembly() []*path {
 				addScaledRows: addScaledRows32AVX2,
 				combineRow:    combineRow32AVX2,
 			},
-			dot: dot64AVX2,
+			dot:  dot64AVX2,
+			symv: symvRows64AVX2,
 		})
 	}
 	return paths

@@ -7,6 +7,7 @@ var generic = path{
 	f64:  genericKernels[float64](),
 	f32:  genericKernels[float32](),
 	dot:  dotGeneric,
+	symv: symvRowsGeneric,
 }
 
 func genericKernels[T Float]() kernels[T] {
@@ -88,4 +89,20 @@ func dotGeneric(a, b []float64) float64 {
 		s0 += a[i] * b[i]
 	}
 	return (s0 + s1) + (s2 + s3)
+}
+
+func symvRowsGeneric(y, v, a []float64, lda int, s, d []float64) {
+	n := len(y)
+	v = v[:n]
+	a0, a1, a2, a3 := a[:n], a[lda:][:n], a[2*lda:][:n], a[3*lda:][:n]
+	s0, s1, s2, s3 := s[0], s[1], s[2], s[3]
+	var d0, d1, d2, d3 float64
+	for j, x := range v {
+		d0 += a0[j] * x
+		d1 += a1[j] * x
+		d2 += a2[j] * x
+		d3 += a3[j] * x
+		y[j] += s0*a0[j] + s1*a1[j] + (s2*a2[j] + s3*a3[j])
+	}
+	d[0], d[1], d[2], d[3] = d0, d1, d2, d3
 }

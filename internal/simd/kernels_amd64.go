@@ -29,6 +29,11 @@ func combineRow64AVX512(dst []float64, a []float64, alpha float64, b []float64, 
 //go:noescape
 func dot64AVX512(a []float64, b []float64) (sum float64)
 
+// symvRows64AVX512 adds four rows times s to y and sets d to the rows times v, see [SymvRows].
+//
+//go:noescape
+func symvRows64AVX512(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
+
 // gemm64AVX2 computes one 6×8 tile, see [Gemm].
 //
 //go:noescape
@@ -53,6 +58,11 @@ func combineRow64AVX2(dst []float64, a []float64, alpha float64, b []float64, be
 //
 //go:noescape
 func dot64AVX2(a []float64, b []float64) (sum float64)
+
+// symvRows64AVX2 adds four rows times s to y and sets d to the rows times v, see [SymvRows].
+//
+//go:noescape
+func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
 
 // gemm32AVX512 computes one 14×32 tile, see [Gemm].
 //

@@ -873,6 +873,105 @@ fold:
 	MOVSD         X0, sum+48(FP)
 	RET
 
+// func symvRows64AVX512(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·symvRows64AVX512(SB), NOSPLIT, $0-128
+	MOVQ         y_len+8(FP), AX
+	MOVQ         y_base+0(FP), CX
+	MOVQ         v_base+24(FP), DX
+	MOVQ         a_base+48(FP), BX
+	MOVQ         lda+72(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         s_base+80(FP), DI
+	VBROADCASTSD (DI), Z0
+	LEAQ         (BX)(SI*1), R8
+	VBROADCASTSD 8(DI), Z1
+	LEAQ         (R8)(SI*1), R9
+	VBROADCASTSD 16(DI), Z2
+	LEAQ         (R9)(SI*1), SI
+	VBROADCASTSD 24(DI), Z3
+	VXORPD       Z4, Z4, Z4
+	VXORPD       Z5, Z5, Z5
+	VXORPD       Z6, Z6, Z6
+	VXORPD       Z7, Z7, Z7
+	XORQ         DI, DI
+
+loop:
+	SUBQ        $0x08, AX
+	JL          rest
+	VMOVUPD     (DX)(DI*1), Z8
+	VMOVUPD     (CX)(DI*1), Z9
+	VMOVUPD     (BX)(DI*1), Z10
+	VFMADD231PD Z10, Z8, Z4
+	VFMADD231PD Z10, Z0, Z9
+	VMOVUPD     (R8)(DI*1), Z10
+	VFMADD231PD Z10, Z8, Z5
+	VFMADD231PD Z10, Z1, Z9
+	VMOVUPD     (R9)(DI*1), Z10
+	VFMADD231PD Z10, Z8, Z6
+	VFMADD231PD Z10, Z2, Z9
+	VMOVUPD     (SI)(DI*1), Z10
+	VFMADD231PD Z10, Z8, Z7
+	VFMADD231PD Z10, Z3, Z9
+	VMOVUPD     Z9, (CX)(DI*1)
+	ADDQ        $+64, DI
+	JMP         loop
+
+rest:
+	ADDQ        $0x08, AX
+	JZ          fold
+	MOVL        $0xffffffff, R10
+	BZHIL       AX, R10, R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z8
+	VMOVUPD.Z   (CX)(DI*1), K1, Z9
+	VMOVUPD.Z   (BX)(DI*1), K1, Z10
+	VFMADD231PD Z10, Z8, Z4
+	VFMADD231PD Z10, Z0, Z9
+	VMOVUPD.Z   (R8)(DI*1), K1, Z0
+	VFMADD231PD Z0, Z8, Z5
+	VFMADD231PD Z0, Z1, Z9
+	VMOVUPD.Z   (R9)(DI*1), K1, Z0
+	VFMADD231PD Z0, Z8, Z6
+	VFMADD231PD Z0, Z2, Z9
+	VMOVUPD.Z   (SI)(DI*1), K1, Z0
+	VFMADD231PD Z0, Z8, Z7
+	VFMADD231PD Z0, Z3, Z9
+	VMOVUPD     Z9, K1, (CX)(DI*1)
+
+fold:
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VUNPCKHPD     X4, X4, X0
+	VADDSD        X0, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPD        X0, X5, X5
+	VUNPCKHPD     X5, X5, X0
+	VADDSD        X0, X5, X5
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VADDPD        X0, X6, X6
+	VUNPCKHPD     X6, X6, X0
+	VADDSD        X0, X6, X6
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPD        Y0, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X0
+	VADDPD        X0, X7, X7
+	VUNPCKHPD     X7, X7, X0
+	VADDSD        X0, X7, X7
+	MOVQ          d_base+104(FP), AX
+	VMOVSD        X4, (AX)
+	VMOVSD        X5, 8(AX)
+	VMOVSD        X6, 16(AX)
+	VMOVSD        X7, 24(AX)
+	VZEROUPPER
+	RET
+
 // func gemm64AVX2(k int, a []float64, b []float64, c []float64, ldc int, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm64AVX2(SB), NOSPLIT, $0-89
@@ -1538,6 +1637,100 @@ one:
 end:
 	VZEROUPPER
 	MOVSD X0, sum+48(FP)
+	RET
+
+// func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
+// Requires: AVX, FMA3
+TEXT ·symvRows64AVX2(SB), NOSPLIT, $0-128
+	MOVQ         y_len+8(FP), AX
+	MOVQ         y_base+0(FP), CX
+	MOVQ         v_base+24(FP), DX
+	MOVQ         a_base+48(FP), BX
+	MOVQ         lda+72(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         s_base+80(FP), DI
+	VBROADCASTSD (DI), Y0
+	LEAQ         (BX)(SI*1), R8
+	VBROADCASTSD 8(DI), Y1
+	LEAQ         (R8)(SI*1), R9
+	VBROADCASTSD 16(DI), Y2
+	LEAQ         (R9)(SI*1), SI
+	VBROADCASTSD 24(DI), Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	XORQ         DI, DI
+
+loop:
+	SUBQ        $0x04, AX
+	JL          rest
+	VMOVUPD     (DX)(DI*1), Y8
+	VMOVUPD     (CX)(DI*1), Y9
+	VMOVUPD     (BX)(DI*1), Y10
+	VFMADD231PD Y10, Y8, Y4
+	VFMADD231PD Y10, Y0, Y9
+	VMOVUPD     (R8)(DI*1), Y10
+	VFMADD231PD Y10, Y8, Y5
+	VFMADD231PD Y10, Y1, Y9
+	VMOVUPD     (R9)(DI*1), Y10
+	VFMADD231PD Y10, Y8, Y6
+	VFMADD231PD Y10, Y2, Y9
+	VMOVUPD     (SI)(DI*1), Y10
+	VFMADD231PD Y10, Y8, Y7
+	VFMADD231PD Y10, Y3, Y9
+	VMOVUPD     Y9, (CX)(DI*1)
+	ADDQ        $+32, DI
+	JMP         loop
+
+rest:
+	ADDQ         $0x04, AX
+	VEXTRACTF128 $0x01, Y4, X8
+	VADDPD       X8, X4, X4
+	VUNPCKHPD    X4, X4, X8
+	VADDSD       X8, X4, X4
+	VEXTRACTF128 $0x01, Y5, X8
+	VADDPD       X8, X5, X5
+	VUNPCKHPD    X5, X5, X8
+	VADDSD       X8, X5, X5
+	VEXTRACTF128 $0x01, Y6, X8
+	VADDPD       X8, X6, X6
+	VUNPCKHPD    X6, X6, X8
+	VADDSD       X8, X6, X6
+	VEXTRACTF128 $0x01, Y7, X8
+	VADDPD       X8, X7, X7
+	VUNPCKHPD    X7, X7, X8
+	VADDSD       X8, X7, X7
+	TESTQ        AX, AX
+	JZ           end
+
+one:
+	VMOVSD      (DX)(DI*1), X8
+	VMOVSD      (CX)(DI*1), X9
+	VMOVSD      (BX)(DI*1), X10
+	VFMADD231SD X10, X8, X4
+	VFMADD231SD X10, X0, X9
+	VMOVSD      (R8)(DI*1), X10
+	VFMADD231SD X10, X8, X5
+	VFMADD231SD X10, X1, X9
+	VMOVSD      (R9)(DI*1), X10
+	VFMADD231SD X10, X8, X6
+	VFMADD231SD X10, X2, X9
+	VMOVSD      (SI)(DI*1), X10
+	VFMADD231SD X10, X8, X7
+	VFMADD231SD X10, X3, X9
+	VMOVSD      X9, (CX)(DI*1)
+	ADDQ        $0x08, DI
+	DECQ        AX
+	JNZ         one
+
+end:
+	MOVQ   d_base+104(FP), AX
+	VMOVSD X4, (AX)
+	VMOVSD X5, 8(AX)
+	VMOVSD X6, 16(AX)
+	VMOVSD X7, 24(AX)
+	VZEROUPPER
 	RET
 
 // func gemm32AVX512(k int, a []float32, b []float32, c []float32, ldc int, acc bool)

@@ -33,6 +33,7 @@ type path struct {
 	f64  kernels[float64]
 	f32  kernels[float32]
 	dot  func(a, b []float64) float64
+	symv func(y, v, a []float64, lda int, s, d []float64)
 }
 
 // names lists all paths, best first; available those this CPU can run.
@@ -136,6 +137,19 @@ func CombineRow32(dst, a []float32, alpha float32, b []float32, beta float32) {
 func Dot(a, b []float64) float64 {
 	checkEqual(len(a), len(b))
 	return active.dot(a, b)
+}
+
+// SymvRows does four rows a₀ … a₃ of a symmetric matrix, lda elements apart, in
+// one pass: y += Σ_r s[r]·a_r and d[r] = Σ_j a_r[j]·v[j]. y, v and the rows used
+// have one length; s and d have length 4. y must not overlap the others.
+func SymvRows(y, v, a []float64, lda int, s, d []float64) {
+	checkEqual(len(v), len(y))
+	checkEqual(len(s), 4)
+	checkEqual(len(d), 4)
+	if lda < 0 || len(a) < 3*lda+len(y) {
+		panic("simd: rows out of range")
+	}
+	active.symv(y, v, a, lda, s, d)
 }
 
 func checkRows(n, ld int) {

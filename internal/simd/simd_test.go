@@ -149,18 +149,45 @@ func TestDot(t *testing.T) {
 	}
 }
 
+func TestSymvRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, p := range available {
+		for n := range 150 {
+			lda := n + n%3
+			v, a, s := random[float64](r, n), random[float64](r, 3*lda+n), random[float64](r, 4)
+			start := random[float64](r, n)
+			y, check := guarded[float64](t, n)
+			copy(y, start)
+			d, checkD := guarded[float64](t, 4)
+			p.symv(y, v, a, lda, s, d)
+			check()
+			checkD()
+			for i := range 4 {
+				var want float64
+				for j := range n {
+					start[j] += s[i] * a[i*lda+j]
+					want += v[j] * a[i*lda+j]
+				}
+				near(t, d[i:i+1], []float64{want}, 4*n)
+			}
+			near(t, y, start, 16)
+		}
+	}
+}
+
 func TestTileRange(t *testing.T) {
 	g := Gemm64()
 	a, b, c := make([]float64, g.MR), make([]float64, g.NR), make([]float64, g.MR*g.NR)
 	for name, f := range map[string]func(){
-		"a":   func() { g.Tile(2, a, append(b, b...), c, g.NR, false) },
-		"b":   func() { g.Tile(2, append(a, a...), b, c, g.NR, false) },
-		"c":   func() { g.Tile(1, a, b, c[1:], g.NR, false) },
-		"ldc": func() { g.Tile(1, a, b, c, g.NR-1, false) },
-		"row": func() { SumRows(c[:3], c, 2, nil) },
-		"w":   func() { AddScaledRows(c[:3], a, 3, []int32{0}, nil) },
-		"dst": func() { CombineRow(c[:3], a[:2], 1, b[:3], 1) },
-		"dot": func() { Dot(a[:1], b[:2]) },
+		"a":    func() { g.Tile(2, a, append(b, b...), c, g.NR, false) },
+		"b":    func() { g.Tile(2, append(a, a...), b, c, g.NR, false) },
+		"c":    func() { g.Tile(1, a, b, c[1:], g.NR, false) },
+		"ldc":  func() { g.Tile(1, a, b, c, g.NR-1, false) },
+		"row":  func() { SumRows(c[:3], c, 2, nil) },
+		"w":    func() { AddScaledRows(c[:3], a, 3, []int32{0}, nil) },
+		"dst":  func() { CombineRow(c[:3], a[:2], 1, b[:3], 1) },
+		"symv": func() { SymvRows(c[:3], b[:3], a[:5], 3, b[:4], c[4:8]) },
+		"dot":  func() { Dot(a[:1], b[:2]) },
 	} {
 		func() {
 			defer func() {

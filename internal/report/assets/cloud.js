@@ -7,7 +7,7 @@
 
   function setUp(canvas) {
     var raw = Uint8Array.from(atob(canvas.dataset.points), function (c) { return c.charCodeAt(0); });
-    var names = JSON.parse(canvas.dataset.names) || [];
+    var names = JSON.parse(canvas.dataset.names);
     var axes = JSON.parse(canvas.dataset.axes);
     var n = raw.length / 7;
     var xyz = new Float32Array(3 * n), cls = new Uint8Array(n);
@@ -111,7 +111,7 @@
 
       // The names of the classes.
       ctx.font = "bold 16px system-ui, sans-serif"; ctx.fillStyle = css("--text");
-      if (names.length <= 20) names.forEach(function (name, c) {
+      names.forEach(function (name, c) {
         var m = means[c];
         if (!m[3]) return;
         var p = project(m[0] / m[3], m[1] / m[3], m[2] / m[3]);

@@ -71,6 +71,7 @@ func main() {
 		m.combine()
 		if m.elem == "float64" {
 			m.dot()
+			m.symv()
 		}
 	}
 	Generate()
@@ -407,6 +408,106 @@ func (m *machine) dot() {
 	}
 	VZEROUPPER()
 	Store(sum, ReturnIndex(0))
+	RET()
+}
+
+// symv writes the product of four rows with a vector and of a vector with four
+// rows, in one pass over the rows.
+func (m *machine) symv() {
+	const rows = 4
+	m.function("symvRows", "y, v, a []%[1]s, lda int, s, d []%[1]s",
+		"adds four rows times s to y and sets d to the rows times v, see [SymvRows].")
+	n := Load(Param("y").Len(), GP64())
+	y := Load(Param("y").Base(), GP64())
+	v := Load(Param("v").Base(), GP64())
+	var a [rows]reg.Register
+	a[0] = Load(Param("a").Base(), GP64())
+	lda := Load(Param("lda"), GP64())
+	SHLQ(U8(log2(m.size)), lda)
+	s := Load(Param("s").Base(), GP64())
+	var factor [rows]reg.VecVirtual
+	for r := range rows {
+		if r > 0 {
+			a[r] = GP64()
+			LEAQ(Mem{Base: a[r-1], Index: lda, Scale: 1}, a[r])
+		}
+		factor[r] = m.vector()
+		m.bcast(Mem{Base: s, Disp: r * m.size}, factor[r])
+	}
+	dot := m.vectors(rows)
+	at := GP64()
+	XORQ(at, at)
+	Label("loop")
+	SUBQ(Imm(uint64(m.lanes)), n)
+	JL(LabelRef("rest"))
+	vv, vy := m.vector(), m.vector()
+	m.move(Mem{Base: v, Index: at, Scale: 1}, vv)
+	m.move(Mem{Base: y, Index: at, Scale: 1}, vy)
+	for r := range rows {
+		va := m.vector()
+		m.move(Mem{Base: a[r], Index: at, Scale: 1}, va)
+		m.fma(va, vv, dot[r])
+		m.fma(va, factor[r], vy)
+	}
+	m.move(vy, Mem{Base: y, Index: at, Scale: 1})
+	ADDQ(I32(m.lanes*m.size), at)
+	JMP(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(uint64(m.lanes)), n)
+
+	fold := func() {
+		for r := range rows {
+			if m.wide {
+				high := YMM()
+				VEXTRACTF64X4(U8(1), dot[r], high)
+				VADDPD(high, dot[r].AsY(), dot[r].AsY())
+			}
+			high := XMM()
+			VEXTRACTF128(U8(1), dot[r].AsY(), high)
+			VADDPD(high, dot[r].AsX(), dot[r].AsX())
+			VUNPCKHPD(dot[r].AsX(), dot[r].AsX(), high)
+			VADDSD(high, dot[r].AsX(), dot[r].AsX())
+		}
+	}
+	if m.wide {
+		JZ(LabelRef("fold"))
+		mask, vv, vy := m.mask(n), m.vector(), m.vector()
+		m.moveZ(Mem{Base: v, Index: at, Scale: 1}, mask, vv)
+		m.moveZ(Mem{Base: y, Index: at, Scale: 1}, mask, vy)
+		for r := range rows {
+			va := m.vector()
+			m.moveZ(Mem{Base: a[r], Index: at, Scale: 1}, mask, va)
+			m.fma(va, vv, dot[r])
+			m.fma(va, factor[r], vy)
+		}
+		m.move(vy, mask, Mem{Base: y, Index: at, Scale: 1})
+		Label("fold")
+		fold()
+	} else {
+		fold() // does not touch n
+		TESTQ(n, n)
+		JZ(LabelRef("end"))
+		Label("one")
+		vv, vy := XMM(), XMM()
+		VMOVSD(Mem{Base: v, Index: at, Scale: 1}, vv)
+		VMOVSD(Mem{Base: y, Index: at, Scale: 1}, vy)
+		for r := range rows {
+			va := XMM()
+			VMOVSD(Mem{Base: a[r], Index: at, Scale: 1}, va)
+			VFMADD231SD(va, vv, dot[r].AsX())
+			VFMADD231SD(va, factor[r].AsX(), vy)
+		}
+		VMOVSD(vy, Mem{Base: y, Index: at, Scale: 1})
+		ADDQ(Imm(uint64(m.size)), at)
+		DECQ(n)
+		JNZ(LabelRef("one"))
+		Label("end")
+	}
+	d := Load(Param("d").Base(), GP64())
+	for r := range rows {
+		VMOVSD(dot[r].AsX(), Mem{Base: d, Disp: r * m.size})
+	}
+	VZEROUPPER()
 	RET()
 }
 

@@ -1,0 +1,99 @@
+package papers
+
+import (
+	"math"
+
+	"github.com/bigfit/bigfit/models"
+)
+
+// published is a table of Belkin & Niyogi (2004): errors in percent by number of
+// labels (rows) and eigenvectors (columns). Rows may be shorter than columns.
+type published struct {
+	eigenvectors []int
+	rows         []publishedRow
+}
+
+type publishedRow struct {
+	labels int
+	errors []float64
+	knn    float64
+}
+
+// mnistTable is Table 1.
+var mnistTable = published{
+	[]int{5, 10, 20, 50, 100, 200, 500, 1000},
+	[]publishedRow{
+		{20, []float64{53.7, 35.8}, 53.4},
+		{50, []float64{48.3, 24.7, 12.9}, 37.6},
+		{100, []float64{48.6, 22.0, 6.4, 14.4}, 28.1},
+		{500, []float64{49.1, 22.7, 5.6, 3.6, 3.5, 7.0}, 15.1},
+		{1000, []float64{51.0, 24.1, 5.5, 3.4, 3.2, 3.4, 8.1}, 10.8},
+		{5000, []float64{47.5, 25, 5.6, 3.4, 3.1, 2.9, 2.7, 2.7}, 6.0},
+		{20000, []float64{47.7, 24.8, 5.4, 3.3, 3.1, 2.9, 2.7, 2.4}, 3.6},
+		{50000, []float64{47.3, 24.7, 5.5, 3.4, 3.1, 3.0, 2.7, 2.4}, 2.3},
+	},
+}
+
+// newsgroupsTable is Table 2.
+var newsgroupsTable = published{
+	[]int{5, 10, 20, 50, 100, 200, 500, 1000, 2000},
+	[]publishedRow{
+		{50, []float64{83.4, 77.3, 72.1}, 75.6},
+		{100, []float64{81.7, 74.3, 66.6, 60.2}, 69.6},
+		{500, []float64{83.1, 75.8, 65.5, 46.4, 40.1, 42.4}, 54.9},
+		{1000, []float64{84.6, 77.6, 67.1, 47.0, 37.7, 36.0, 42.3}, 48.4},
+		{5000, []float64{85.2, 79.7, 72.9, 49.3, 36.7, 32.3, 28.5, 28.1, 30.4}, 34.4},
+		{10000, []float64{83.8, 79.8, 73.8, 49.8, 36.9, 31.9, 27.9, 25.9, 25.1}, 27.7},
+		{18000, []float64{82.9, 79.8, 73.8, 50.1, 36.9, 31.9, 27.5, 25.5, 23.1}, 23.1},
+	},
+}
+
+// phonemesTable has the form of Table 3. Its numbers are of 13,168 vowels from
+// TIMIT, which is not free, and do not apply to the phonemes that are: they are
+// left out.
+var phonemesTable = published{
+	[]int{5, 10, 20, 50, 100, 200, 500, 1000},
+	[]publishedRow{
+		{20, unknown(2), math.NaN()},
+		{50, unknown(3), math.NaN()},
+		{100, unknown(4), math.NaN()},
+		{500, unknown(6), math.NaN()},
+		{1000, unknown(7), math.NaN()},
+		{4000, unknown(8), math.NaN()},
+	},
+}
+
+func unknown(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
+
+// experimentRows returns the rows with plain least squares in every cell.
+func (t *published) experimentRows() []Row {
+	var rows []Row
+	for _, r := range t.rows {
+		row := Row{Labels: r.labels, PaperKNN: r.knn}
+		for j, paper := range r.errors {
+			row.Cells = append(row.Cells, Cell{models.EigenmapSettings{Eigenvectors: t.eigenvectors[j]}, paper})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// bestRows returns the rows with a single cell, to be compared with the best one
+// of the paper.
+func (t *published) bestRows(settings func(labels int) models.EigenmapSettings) []Row {
+	var rows []Row
+	for _, r := range t.rows {
+		best := math.Inf(1)
+		for _, v := range r.errors {
+			best = min(best, v)
+		}
+		rows = append(rows, Row{Labels: r.labels, PaperKNN: r.knn, Cells: []Cell{{settings(r.labels), best}}})
+	}
+	return rows
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/dense"
+)
+
+// memorySize is a number of bytes with a text form such as 8GiB or 500MB.
+type memorySize int64
+
+var memoryUnits = []struct {
+	name  string
+	bytes float64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"kB", 1e3}, {"B", 1},
+}
+
+// String returns the size in the largest binary unit it reaches.
+func (m memorySize) String() string {
+	for _, u := range memoryUnits[:4] {
+		if float64(m) >= u.bytes {
+			return fmt.Sprintf("%.1f %s", float64(m)/u.bytes, u.name)
+		}
+	}
+	return fmt.Sprintf("%d B", int64(m))
+}
+
+// Set parses a size; a bare number is in bytes.
+func (m *memorySize) Set(text string) error {
+	number, unit := strings.TrimSpace(text), 1.0
+	for _, u := range memoryUnits {
+		if rest, ok := strings.CutSuffix(number, u.name); ok {
+			number, unit = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || v*unit > math.MaxInt64/2 {
+		return fmt.Errorf("%q is not a size such as 8GiB, 500MB or a number of bytes", text)
+	}
+	*m = memorySize(v * unit)
+	return nil
+}
+
+// Type names the form in help texts.
+func (m *memorySize) Type() string { return "size" }
+
+// availableMemory returns the memory that a new program can have: what the
+// kernel says is available, or what a container leaves if that is less. Where
+// neither is known it is 4 GiB.
+func availableMemory() int64 {
+	available := int64(math.MaxInt64)
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
+				if kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil {
+					available = kib << 10
+				}
+			}
+		}
+	}
+	for _, group := range [][2]string{
+		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+	} {
+		limit, err := readNumber(group[0])
+		if err != nil {
+			continue
+		}
+		if used, err := readNumber(group[1]); err == nil {
+			limit -= used
+		}
+		available = min(available, max(limit, 0))
+	}
+	if available == math.MaxInt64 {
+		return 4 << 30
+	}
+	return available
+}
+
+func readNumber(path string) (int64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// operationRate returns the floating-point operations a second of this machine
+// in float64 matrix products, measured once in a few milliseconds.
+var operationRate = sync.OnceValue(func() float64 {
+	const n = 384
+	a, c := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	best := math.Inf(1)
+	for range 3 {
+		start := time.Now()
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a, a, 0, c)
+		best = min(best, time.Since(start).Seconds())
+	}
+	return 2 * n * n * n / best
+})

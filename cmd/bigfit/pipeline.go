@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// readPoints reads the points at path as a stage.
+func (a *app) readPoints(path string, opt data.ReadOptions) (data.Points, error) {
+	st := a.progress.Stage("read")
+	opt.Limit = int64(a.memory)
+	x, err := data.ReadPoints(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	st.Done(describePoints(path, x))
+	return x, nil
+}
+
+func describePoints(path string, x data.Points) string {
+	n, d := x.Dims()
+	switch x := x.(type) {
+	case *data.Dense[uint8]:
+		return fmt.Sprintf("%s: %d points × %d, uint8", path, n, d)
+	case *data.Dense[float32]:
+		return fmt.Sprintf("%s: %d points × %d, float32", path, n, d)
+	case *sparse.CSR:
+		return fmt.Sprintf("%s: %d points × %d, sparse, %d entries", path, n, d, x.NNZ())
+	}
+	return fmt.Sprintf("%s: %d points × %d, float64", path, n, d)
+}
+
+// graphOptions are the settings of a graph as the command line has them, and as
+// the manifests of graphs and what is made from them keep them.
+type graphOptions struct {
+	PCA    int               `json:"pca,omitempty"`
+	Metric knn.Metric        `json:"metric"`
+	Graph  knn.GraphSettings `json:"graph"`
+}
+
+func (o *graphOptions) flags(f *pflag.FlagSet) {
+	f.IntVar(&o.PCA, "pca", 0, "project the points on this many principal components first")
+	textFlag(f, &o.Metric, "distance", "distance: euclidean, angle")
+	f.IntVarP(&o.Graph.K, "neighbors", "k", 0, "nearest neighbours of every point (default 8)")
+	f.Float64Var(&o.Graph.Radius, "radius", 0, "join all points at most this far apart, in place of nearest neighbours")
+	textFlag(f, &o.Graph.Symmetry, "symmetry", "join two points if one is a neighbour of the other (either), or only if each is (both)")
+	textFlag(f, &o.Graph.Weights, "weights", "weights: one, heat, self-tuning")
+	f.Float64Var(&o.Graph.T, "t", 0, "t of the heat weights exp(-d²/4t) (default: chosen from the data)")
+}
+
+// graphed is a graph with the points it was built on.
+type graphed struct {
+	w          *sparse.CSR
+	components *sparse.Components
+	options    graphOptions
+	points     data.Points // after PCA
+	pca        *data.PCA   // nil without
+}
+
+// project applies the principal components of o to x, as a stage.
+func (a *app) project(x data.Points, o graphOptions) (data.Points, *data.PCA, error) {
+	if o.PCA == 0 {
+		return x, nil, nil
+	}
+	st := a.progress.Stage("pca")
+	p, err := data.NewPCA(x, o.PCA)
+	if err != nil {
+		return nil, nil, err
+	}
+	z, err := p.Apply(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	var kept float64
+	for _, v := range p.Variance {
+		kept += v
+	}
+	st.Done(fmt.Sprintf("%d components, %.1f %% of the variance", o.PCA, 100*kept/p.Total))
+	return z, p, nil
+}
+
+// graph projects x and builds its graph, as stages.
+func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphed, error) {
+	if o.Graph.K == 0 && o.Graph.Radius == 0 {
+		o.Graph.K = 8
+	}
+	z, pca, err := a.project(x, o)
+	if err != nil {
+		return nil, err
+	}
+	err = a.need("neighbours", knn.BruteBytes(z, o.Graph.K), knn.BruteOperations(z), "project the points on fewer dimensions with --pca")
+	if err != nil {
+		return nil, err
+	}
+	st := a.progress.Stage("graph")
+	ix, err := knn.NewBrute(z, &knn.Settings{Metric: o.Metric, OnProgress: func(done, total int) {
+		st.Update(float64(done), float64(total), "")
+	}})
+	if err != nil {
+		return nil, err
+	}
+	g := &graphed{options: o, points: z, pca: pca}
+	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, o.Graph); err != nil {
+		return nil, err
+	}
+	g.components = g.w.Components()
+	st.Done(papers.DescribeGraph(g.w, g.components))
+	return g, nil
+}
+
+// eigsOptions are the settings of eigenpairs; see graphOptions.
+type eigsOptions struct {
+	Laplacian sparse.Kind  `json:"laplacian"`
+	K         int          `json:"k"`
+	Tolerance float64      `json:"tolerance"`
+	Seed      uint64       `json:"seed"`
+	Graph     graphOptions `json:"graph"` // what the graph was made with, if known
+}
+
+func (o *eigsOptions) flags(f *pflag.FlagSet) {
+	textFlag(f, &o.Laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized, random-walk")
+	f.Float64Var(&o.Tolerance, "tolerance", 1e-8, "largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
+}
+
+// eigenpairs computes eigenpairs of a graph, as a stage.
+func (a *app) eigenpairs(ctx context.Context, w *sparse.CSR, c *sparse.Components, o eigsOptions) (*lanczos.Result, *sparse.Laplacian, error) {
+	l, err := sparse.NewLaplacian(w, o.Laplacian)
+	if err != nil {
+		return nil, nil, err
+	}
+	settings := &lanczos.Settings{K: o.K, Tolerance: o.Tolerance, Seed: a.seed}
+	bytes, err := lanczos.Bytes(w.Rows, settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.need("eigenpairs", bytes, lanczos.Operations(w.Rows, w.NNZ(), settings), "ask for fewer eigenpairs"); err != nil {
+		return nil, nil, err
+	}
+	st := a.progress.Stage("eigenpairs")
+	settings.OnRestart = func(s lanczos.State) error {
+		st.Update(float64(s.Basis), float64(s.BasisMax), s.String())
+		return nil
+	}
+	r, err := lanczos.Laplacian(ctx, l, c, settings)
+	if r != nil {
+		st.Done(r.String())
+	}
+	return r, l, err
+}
+
+// observer shows an experiment's stages.
+type observer struct {
+	sink  *progress.Sink
+	stage *progress.Stage
+}
+
+func (o *observer) Begin(stage string) { o.stage = o.sink.Stage(stage) }
+
+func (o *observer) Update(done, total float64, note string) { o.stage.Update(done, total, note) }
+
+func (o *observer) End(note string) { o.stage.Done(note) }
+
+// hash keys of manifests.
+const (
+	hashPoints = "points"
+	hashGraph  = "graph"
+	hashLabels = "labels"
+)
+
+// sameHash returns an error if two artifacts both name the content they belong
+// to and it is not the same.
+func sameHash(m *manifest.Manifest, key, hash, file, other string) error {
+	if m == nil || m.Hashes[key] == "" || hash == "" || m.Hashes[key] == hash {
+		return nil
+	}
+	return fmt.Errorf("%s was made from another %s than %s (its manifest says %.12s…, this is %.12s…); make it again", file, key, other, m.Hashes[key], hash)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+)
+
+func (a *app) reproduceCommand() *cobra.Command {
+	var o papers.Options
+	var recipe string
+	var baselines []string
+	experiments := map[string]func(papers.Options) (*papers.Experiment, error){
+		"mnist": papers.MNIST, "newsgroups": papers.Newsgroups, "phonemes": papers.Phonemes,
+	}
+	names := []string{"mnist", "newsgroups", "phonemes"}
+	cmd := &cobra.Command{
+		Use:       "reproduce mnist|newsgroups|phonemes",
+		Short:     "Repeat the experiments of the papers beside their figures",
+		ValidArgs: names,
+		Long: `Repeat an experiment of Belkin & Niyogi (2004): mnist is Table 1, newsgroups is
+Table 2, phonemes has the form of Table 3 on free data. The table gives the mean
+error on the unlabeled points in percent ± the standard deviation over the draws,
+and the paper's figure in brackets.
+
+--recipe paper is the paper's method; --recipe best is one recipe of ours for all
+numbers of labels, beside the paper's best figure of each row.`,
+		Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if recipe != "paper" && recipe != "best" {
+				return fmt.Errorf("unknown recipe %q; it is paper or best", recipe)
+			}
+			for _, b := range baselines {
+				if !slices.Contains([]string{"knn", "gnn", "none"}, b) {
+					return fmt.Errorf("unknown baseline %q; it is knn, gnn or none", b)
+				}
+			}
+			if o.Splits < 1 {
+				return fmt.Errorf("--splits is %d; it must be at least 1", o.Splits)
+			}
+			o.Best, o.KNN, o.GNN = recipe == "best", slices.Contains(baselines, "knn"), slices.Contains(baselines, "gnn")
+			o.Seed, o.Limit = a.seed, int64(a.memory)
+			st := a.progress.Stage("data")
+			e, err := experiments[args[0]](o)
+			if err != nil {
+				return err
+			}
+			n, d := e.X.Dims()
+			st.Done(fmt.Sprintf("%s: %d points × %d", e.Name, n, d))
+			if err := a.needExperiment(e); err != nil {
+				return err
+			}
+			outcome, err := e.Run(cmd.Context(), &observer{sink: a.progress})
+			if err != nil {
+				return err
+			}
+			return a.print(outcome.Results, papers.Markdown(outcome.Results)+"\n"+stageList(a)+"\n"+outcome.Eigs.String())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Dir, "data", "", "folder of the data sets (default $BIGFIT_DATA)")
+	f.IntVar(&o.Splits, "splits", 20, "random draws of the labels")
+	f.StringVar(&recipe, "recipe", "paper", "paper, or best")
+	f.StringSliceVar(&baselines, "baselines", []string{"knn"}, "baselines: knn, gnn (geodesic neighbours), none")
+	return cmd
+}
+
+// needExperiment announces the memory of an experiment's stages.
+func (a *app) needExperiment(e *papers.Experiment) error {
+	if err := a.need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X), "use less data"); err != nil {
+		return err
+	}
+	n, _ := e.X.Dims()
+	s := &lanczos.Settings{K: e.Pairs}
+	bytes, err := lanczos.Bytes(n, s)
+	if err != nil {
+		return err
+	}
+	return a.need("eigenpairs", bytes, lanczos.Operations(n, n*e.Graph.K*3/2, s), "use less data")
+}
+
+// stageList lists the stages and their times.
+func stageList(a *app) string {
+	var parts []string
+	for _, t := range a.progress.Stages() {
+		parts = append(parts, fmt.Sprintf("%s %.1f s", t.Name, t.Seconds))
+	}
+	return strings.Join(parts, ", ")
+}

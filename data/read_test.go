@@ -1,0 +1,480 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+func golden(name string) string { return filepath.Join("..", "testdata", "golden", name) }
+
+// goldenX is content(t, (4, 3)) of testdata/make_golden.py.
+func goldenX[T Element](scale, shift float64) *Dense[T] {
+	x := NewDense[T](4, 3)
+	for k := range x.Data {
+		x.Data[k] = T((float64(7*k%11) + shift) * scale)
+	}
+	return x
+}
+
+func TestReadPointsGolden(t *testing.T) {
+	f8, f4, u1 := goldenX[float64](0.5, -3), goldenX[float32](0.5, -3), goldenX[uint8](1, 0)
+	signed, unsigned := goldenX[float64](1, -3), goldenX[float64](1, 0)
+	bits := NewDense[float64](4, 3)
+	for k := 0; k < 12; k += 3 {
+		bits.Data[k] = 1
+	}
+	images := &Dense[uint8]{3, 4, u1.Data}
+	a := &sparse.CSR{
+		Rows: 4, Cols: 5, Ptr: []int64{0, 2, 2, 4, 5},
+		Col: []int32{1, 4, 0, 2, 3}, Val: []float64{2, 1.5, -1, 3, 4},
+	}
+	want := map[string]Points{
+		"u1_images.npy": images, "f8_1d.npy": &Dense[float64]{5, 1, f8.Data[:5]}, "f8_version3.npy": f8,
+		"stored.npz": u1, "deflated.npz": u1, "stored.npz:big": f4, "single.npz": f4, "several.npz:a": f4,
+		"csr.npz": a, "csc.npz": a, "csr_messy.npz": a,
+		"images-idx3-ubyte": images, "images-idx3-ubyte.gz": images,
+		"i1.idx": signed, "i2.idx": signed, "i4.idx": signed, "f4.idx": f4, "f8.idx": f8,
+		"one.svmlight": a, "one.svmlight.gz": a,
+		"header.csv": f8, "plain.csv": f8, "plain.csv.gz": f8, "semicolon.csv": f8, "tabs.tsv": f8, "savetxt.txt": f8,
+	}
+	for _, layout := range []string{"le_C", "le_F", "be_C", "be_F"} {
+		for code, x := range map[string]Points{
+			"f4": f4, "f8": f8, "i2": signed, "i4": signed, "i8": signed, "u2": unsigned, "u4": unsigned, "u8": unsigned,
+		} {
+			want[code+"_"+layout+".npy"] = x
+		}
+	}
+	for _, layout := range []string{"na_C", "na_F"} {
+		want["i1_"+layout+".npy"], want["u1_"+layout+".npy"], want["b1_"+layout+".npy"] = signed, u1, bits
+	}
+	for name, w := range want {
+		x, err := ReadPoints(golden(name), ReadOptions{})
+		if err != nil {
+			t.Error(err)
+		} else if !reflect.DeepEqual(x, w) {
+			t.Errorf("%s: %T %+v, want %T %+v", name, x, x, w, w)
+		}
+	}
+	x, err := ReadPoints(golden("several.npz"), ReadOptions{Key: "b"})
+	if err != nil || !reflect.DeepEqual(x, &Dense[float64]{3, 1, []float64{0, 1, 2}}) {
+		t.Errorf("several.npz, key b: %+v (%v)", x, err)
+	}
+	x, err = ReadPoints(golden("zero.svmlight"), ReadOptions{})
+	zero := &sparse.CSR{
+		Rows: 4, Cols: 5, Ptr: []int64{0, 2, 2, 4, 5},
+		Col: []int32{1, 4, 0, 2, 3}, Val: []float64{2, 1.5, -1, 3, 4},
+	}
+	if err != nil || !reflect.DeepEqual(x, zero) {
+		t.Errorf("zero.svmlight: %+v (%v)", x, err)
+	}
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one with %q", parts)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("error %q does not mention %q", err, p)
+		}
+	}
+}
+
+func TestReadPointsGoldenErrors(t *testing.T) {
+	for name, parts := range map[string][]string{
+		"f8_nan.npy":     {"row 1, column 1 is NaN", "remove or impute"},
+		"f4_inf.npy":     {"row 1, column 2 is -Inf"},
+		"f8_0d.npy":      {"single number"},
+		"f8_empty.npy":   {"[0 3]", "at least one row"},
+		"bad_f2.npy":     {"unknown dtype"},
+		"bad_object.npy": {"Python objects"},
+		"several.npz":    {`no array "X"`, `"a" (float32 (4, 3))`, `"b" (int64 (3,))`, "several.npz:KEY"},
+		"stored.npz:Q":   {`no array "Q"`},
+		"dia.npz":        {".tocsr()"},
+		"f8_1d.npy:X":    {"key", "npy"},
+		"none.npy":       {"no such file"},
+		"text.npy":       {"want numbers"},
+		".":              {"directory"},
+	} {
+		x, err := ReadPoints(golden(name), ReadOptions{})
+		file, _, _ := strings.Cut(name, ":")
+		wantError(t, err, append(parts, golden(file))...)
+		if x != nil {
+			t.Errorf("%s: points besides an error", name)
+		}
+	}
+}
+
+func zipped(b []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+var badPoints = []struct {
+	name, content string
+	opt           ReadOptions
+	parts         []string
+}{
+	{"empty.csv", "", ReadOptions{}, []string{"empty"}},
+	{"blank.csv", "\n\n# x\n", ReadOptions{}, []string{"no lines of numbers"}},
+	{"header.csv", "a,b\n", ReadOptions{}, []string{"only a header"}},
+	{"nan.csv", "a,b\n1,2\n3,nan\n", ReadOptions{}, []string{"line 3", "row 1, column 1 is NaN"}},
+	{"inf.csv", "1,2\n3,1e999\n", ReadOptions{}, []string{"line 2", "row 1, column 1 is +Inf"}},
+	{"hole.csv", "1,2\n3,\n", ReadOptions{}, []string{"line 2", "row 1, column 1 is empty"}},
+	{"word.csv", "1,2\nx y,4\n", ReadOptions{}, []string{"line 2", `row 1, column 0 is "x y"`, "not a number"}},
+	{"mixed.csv", "1,red\n2,blue\n", ReadOptions{}, []string{"line 1", `column 1 is "red"`, "header"}},
+	{"few.csv", "1,2,3\n\n4,5\n", ReadOptions{}, []string{"line 3", "row 1 has 2 columns", "3"}},
+	{"many.csv", "1,2\n4,5,6\n", ReadOptions{}, []string{"line 2", "row 1 has more than the 2"}},
+	{"comma.csv", "1,5;2,5\n1,5;2,5\n", ReadOptions{}, []string{`"1,5"`}},
+	{"limit.csv", strings.Repeat("1,2\n", 100), ReadOptions{Limit: 100}, []string{"limit is 100"}},
+	{"binary.csv", "\x01\x02\x00\x03", ReadOptions{}, []string{"format is not known", `\x01\x02\x00\x03`}},
+	{"key.csv", "1,2\n", ReadOptions{Key: "X"}, []string{`key "X"`}},
+	{"text.npy", "1,2\n", ReadOptions{}, []string{"truncated"}},
+	{"text.npz", "1,2\n", ReadOptions{}, []string{"not a .npz"}},
+
+	{"label.svm", "2:3 1:1\n", ReadOptions{}, []string{"line 1", `"2:3"`, "label"}},
+	{"label2.svm", "1 2:3\ncat 1:1\n", ReadOptions{}, []string{"line 2", `row 1 is "cat"`}},
+	{"index.svm", "1 2:3\n1 -4:1\n", ReadOptions{}, []string{"line 2", `row 1 holds "-4:1"`}},
+	{"huge.svm", "1 2147483647:3\n", ReadOptions{}, []string{"2147483647:3", "2³¹−2"}},
+	{"pair.svm", "1 2:3 4\n", ReadOptions{}, []string{"line 1", `row 0 holds "4"`}},
+	{"value.svm", "1 2:3 4:x\n", ReadOptions{}, []string{"row 0, index 4", `"x"`}},
+	{"nan.svm", "1 2:3\n1 4:nan\n", ReadOptions{}, []string{"line 2", "row 1, index 4", "NaN"}},
+	{"twice.svm", "1 2:3 2:4\n", ReadOptions{}, []string{"row 0", "index 2 twice"}},
+	{"none.svm", "1\n2\n", ReadOptions{}, []string{"2 points of 0 columns"}},
+	{"wide.svm", "1 7:3\n", ReadOptions{Columns: 6}, []string{"7 columns", "6"}},
+	{"limit.svm", strings.Repeat("1 1:1\n", 100), ReadOptions{Limit: 100}, []string{"limit is 100"}},
+
+	{"short.idx", "\x00\x00\x08", ReadOptions{}, []string{"format is not known"}},
+	{"head.idx", "\x00\x00\x08\x02\x00\x00", ReadOptions{}, []string{"header ends before its 12 bytes", "truncated"}},
+	{"dims.idx", "\x00\x00\x08\x00", ReadOptions{}, []string{"no dimensions"}},
+	{"few.idx", "\x00\x00\x08\x01\x00\x00\x00\x03ab", ReadOptions{}, []string{"uint8 (3,), 3 bytes", "2 bytes follow"}},
+	{"many.idx", "\x00\x00\x08\x01\x00\x00\x00\x01ab", ReadOptions{}, []string{"uint8 (1,), 1 bytes", "2 bytes follow"}},
+	{"huge.idx", "\x00\x00\x0e\x02\xff\xff\xff\xff\x00\x01\x00\x00ab", ReadOptions{}, []string{"2251799813160960 bytes", "2 bytes follow"}},
+	{"overflow.idx", "\x00\x00\x0e\x02\xff\xff\xff\xff\xff\xff\xff\xffab", ReadOptions{}, []string{"more bytes than can be addressed"}},
+	{"nan.idx", "\x00\x00\x0d\x02\x00\x00\x00\x01\x00\x00\x00\x01\x7f\xc0\x00\x00", ReadOptions{}, []string{"row 0, column 0 is NaN"}},
+	{"limit.idx", "\x00\x00\x08\x01\x00\x00\x00\x03abc", ReadOptions{Limit: 2}, []string{"limit is 2"}},
+	{"few.idx.gz", string(zipped([]byte("\x00\x00\x08\x01\xff\xff\xff\xffab"))), ReadOptions{}, []string{"2 of 4294967295 bytes", "truncated"}},
+	{"many.idx.gz", string(zipped([]byte("\x00\x00\x08\x01\x00\x00\x00\x01ab"))), ReadOptions{}, []string{"bytes follow"}},
+	{"cut.idx.gz", string(zipped([]byte("\x00\x00\x08\x01\x00\x00\x00\x02ab"))[:20]), ReadOptions{}, []string{"truncated"}},
+	{"cut.csv.gz", string(zipped([]byte(strings.Repeat("1,2\n", 99)))[:25]), ReadOptions{}, []string{"truncated or damaged"}},
+	{"a.npy.gz", string(zipped([]byte("\x93NUMPY"))), ReadOptions{}, []string{"npy inside gzip", "gunzip"}},
+	{"head.gz", "\x1f\x8bxx", ReadOptions{}, []string{"gzip stream"}},
+}
+
+func TestBadPoints(t *testing.T) {
+	for _, c := range badPoints {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		x, err := ReadPoints(path, c.opt)
+		wantError(t, err, append(c.parts, path)...)
+		if x != nil {
+			t.Errorf("%s: points besides an error", c.name)
+		}
+		var le *npy.LimitError
+		if c.opt.Limit > 0 && !errors.As(err, &le) {
+			t.Errorf("%s: %v is not a LimitError", c.name, err)
+		}
+	}
+}
+
+func TestReadText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	for _, c := range []struct {
+		content string
+		opt     ReadOptions
+		want    Points
+	}{
+		{"1 2\n3   4", ReadOptions{}, &Dense[float64]{2, 2, []float64{1, 2, 3, 4}}},
+		{"  1\t 2 \r\n3\t4\r\n\r\n", ReadOptions{}, &Dense[float64]{2, 2, []float64{1, 2, 3, 4}}},
+		{"5\n-6\n", ReadOptions{}, &Dense[float64]{2, 1, []float64{5, -6}}},
+		{`"1","2"`, ReadOptions{}, &Dense[float64]{1, 2, []float64{1, 2}}},
+		{"0,1\n3,4\n", ReadOptions{Header: true}, &Dense[float64]{1, 2, []float64{3, 4}}},
+		{"1e-3, +.5\n123456789012345678,-0", ReadOptions{}, &Dense[float64]{2, 2, []float64{1e-3, .5, 123456789012345678, math.Copysign(0, -1)}}},
+		{"1 3:1 1:1\n2,3 2:1\n", ReadOptions{Columns: 9}, &sparse.CSR{Rows: 2, Cols: 9, Ptr: []int64{0, 2, 3}, Col: []int32{0, 2, 1}}},
+	} {
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		x, err := ReadPoints(path, c.opt)
+		if err != nil || !reflect.DeepEqual(x, c.want) {
+			t.Errorf("%q: %+v, want %+v (%v)", c.content, x, c.want, err)
+		}
+	}
+	// A line longer than any buffer, and a large table.
+	var b strings.Builder
+	for k := range 200_000 {
+		fmt.Fprintf(&b, "%d,", k)
+	}
+	os.WriteFile(path, []byte(strings.TrimSuffix(b.String(), ",")), 0o666)
+	x, err := ReadPoints(path, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := x.(*Dense[float64]); d.Rows != 1 || d.Cols != 200_000 || d.Data[123_456] != 123_456 {
+		t.Errorf("long line: %d×%d", d.Rows, d.Cols)
+	}
+}
+
+func TestFiniteFindsEveryPlace(t *testing.T) {
+	x := NewDense[float32](70_001, 3) // several chunks and a tail
+	for _, k := range []int{0, 1, 65_535, 65_536, 200_000, 210_002} {
+		for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+			x.Data[k] = bad
+			wantError(t, finite("f", x), fmt.Sprintf("row %d, column %d is %v", k/3, k%3, bad))
+			x.Data[k] = math.MaxFloat32
+		}
+	}
+	if err := finite("f", x); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadLabelsGolden(t *testing.T) {
+	half := &Labels{Classes: []int64{0, 2}, Index: []int32{1, -1, 0, 1}}
+	three := int64(3)
+	for _, c := range []struct {
+		name string
+		opt  LabelOptions
+		want *Labels
+	}{
+		{"labels_i8.npy", LabelOptions{}, half},
+		{"labels_be_column.npy", LabelOptions{}, half},
+		{"labels_f8.npy", LabelOptions{}, half},
+		{"labels_i4.idx", LabelOptions{}, half},
+		{"stored.npz", LabelOptions{}, half},
+		{"deflated.npz:y", LabelOptions{}, half},
+		{"labels_i8.npy", LabelOptions{NoUnlabeled: true}, &Labels{[]int64{-1, 0, 2}, []int32{2, 0, 1, 2}}},
+		{"several.npz", LabelOptions{Key: "b"}, &Labels{[]int64{0, 1, 2}, []int32{0, 1, 2}}},
+		{"labels_bool.npy", LabelOptions{}, &Labels{[]int64{0, 1}, []int32{1, 0, 1}}},
+		{"labels-idx1-ubyte", LabelOptions{}, &Labels{[]int64{0, 1, 2}, []int32{2, 0, 1}}},
+		{"labels-idx1-ubyte.gz", LabelOptions{}, &Labels{[]int64{0, 1, 2}, []int32{2, 0, 1}}},
+		{"one.svmlight", LabelOptions{}, &Labels{[]int64{-1, 1}, []int32{0, 1, 0, 1}}},
+		{"zero.svmlight", LabelOptions{Unlabeled: &three}, &Labels{[]int64{1, 2}, []int32{-1, 0, 1, 0}}},
+		{"labels.txt", LabelOptions{}, &Labels{[]int64{0, 2}, []int32{1, -1, -1, 0, -1, 1}}},
+	} {
+		l, err := ReadLabels(golden(c.name), c.opt)
+		if err != nil || !slices.Equal(l.Classes, c.want.Classes) || !slices.Equal(l.Index, c.want.Index) {
+			t.Errorf("%s %+v: %+v, want %+v (%v)", c.name, c.opt, l, c.want, err)
+		}
+	}
+}
+
+func TestReadLabelsErrors(t *testing.T) {
+	for name, parts := range map[string][]string{
+		"labels_half.npy":   {"row 1 is 0.5", "integers"},
+		"labels_onehot.npy": {"float64 (3, 3)", "argmax"},
+		"text.npy":          {"strings", "numpy.unique"},
+		"several.npz":       {`no array "y"`, `"b" (int64 (3,))`},
+		"f8_0d.npy":         {"one label a point"},
+		"header.csv":        {"one label a line"},
+	} {
+		_, err := ReadLabels(golden(name), LabelOptions{})
+		wantError(t, err, append(parts, golden(name))...)
+	}
+	path := filepath.Join(t.TempDir(), "y.txt")
+	for content, parts := range map[string][]string{
+		"1\n2\ncat\n":  {"line 3", `row 2 is "cat"`, "integers"},
+		"1\n2.5\n":     {"line 2", `row 1 is "2.5"`},
+		"1O\n2\n":      {"line 1", `row 0 is "1O"`},
+		"1,2\n3,4\n":   {"line 1", `"1,2"`, "one label a line"},
+		"a\nb\n1\n":    {"line 2", `"b"`},
+		"y\n":          {"no labels"},
+		"1\ninf\n":     {`"inf"`},
+		"1 1:2\nx 1:2": {"line 2", `"x"`},
+		"1,2 1:2\n":    {"line 1", `"1,2"`},
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadLabels(path, LabelOptions{})
+		wantError(t, err, append(parts, path)...)
+	}
+	os.WriteFile(path, []byte("9007199254740993\n-1\n"), 0o666)
+	if l, err := ReadLabels(path, LabelOptions{}); err != nil || !slices.Equal(l.Classes, []int64{9007199254740993}) {
+		t.Errorf("large label: %+v (%v)", l, err)
+	}
+}
+
+func TestInspect(t *testing.T) {
+	for name, want := range map[string]FileInfo{
+		"f8_le_F.npy":          {Format: FormatNPY, Arrays: []ArrayInfo{{"", "float64", []int{4, 3}}}},
+		"several.npz":          {Format: FormatNPZ, Arrays: []ArrayInfo{{"a", "float32", []int{4, 3}}, {"b", "int64", []int{3}}}},
+		"images-idx3-ubyte.gz": {Format: FormatIDX, Gzip: true, Arrays: []ArrayInfo{{"", "uint8", []int{3, 2, 2}}}},
+		"one.svmlight":         {Format: FormatSVMLight, Arrays: []ArrayInfo{{"", "float64", []int{4, 5}}}},
+		"header.csv":           {Format: FormatCSV, Arrays: []ArrayInfo{{"", "float64", []int{4, 3}}}},
+	} {
+		got, err := Inspect(golden(name), ReadOptions{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		want.Path, want.Size = golden(name), got.Size
+		if !reflect.DeepEqual(*got, want) || got.Size == 0 {
+			t.Errorf("%s: %+v, want %+v", name, *got, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "g.npz")
+	x, err := sparse.ReadNPZ(golden("csr.npz"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sparse.WriteNPZ(path, x, []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Inspect(path, ReadOptions{}); err != nil || got.Format != FormatSciPy || string(got.Manifest) != "{}" {
+		t.Errorf("graph: %+v (%v)", got, err)
+	}
+}
+
+func TestHash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	os.WriteFile(path, []byte("abc"), 0o666)
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // FIPS 180-2, B.1
+	if h, err := HashFile(path); h != abc || err != nil {
+		t.Errorf("hash %s (%v)", h, err)
+	}
+	_, err := HashFile(path + "x")
+	wantError(t, err, path+"x", "no such file")
+
+	ones := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}, Val: []float64{1, 1}}
+	bare := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}}
+	if HashPoints(ones) != HashPoints(bare) {
+		t.Error("stored ones change the hash")
+	}
+	seen := map[string]bool{HashPoints(bare): true}
+	for _, x := range []Points{
+		&sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}, Val: []float64{1, 2}},
+		&sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 2, 2}, Col: []int32{0, 1}},
+		&Dense[uint8]{2, 1, []uint8{1, 2}}, &Dense[uint8]{1, 2, []uint8{1, 2}},
+		&Dense[float32]{1, 2, []float32{1, 2}}, &Dense[float64]{1, 2, []float64{1, 2}}, &Dense[float64]{1, 2, []float64{1, 3}},
+	} {
+		h := HashPoints(x)
+		if seen[h] {
+			t.Errorf("%+v has the hash of another set", x)
+		}
+		seen[h] = true
+	}
+	// The hash is part of files and must never change. By Python:
+	// hashlib.sha256(b"float32 1 2\n" + struct.pack("<2f", 1, 2)).hexdigest()
+	const fixed = "557a5ec330880c10d0fc8fc9bb84fae3896a578fec0f666653f9dc0ce19395cf"
+	if h := HashPoints(&Dense[float32]{1, 2, []float32{1, 2}}); h != fixed {
+		t.Errorf("hash %s, want %s", h, fixed)
+	}
+}
+
+// fuzzPoints feeds mutations of the named golden files and contents to
+// ReadPoints under each of the file names' extensions.
+func fuzzPoints(f *testing.F, ext string, pattern string) {
+	files, _ := filepath.Glob(golden(pattern))
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	for _, c := range badPoints {
+		if strings.Contains(c.name, ext) {
+			f.Add([]byte(c.content))
+		}
+	}
+	path := filepath.Join(f.TempDir(), "x"+ext)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		const limit = 16 << 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		x, err := ReadPoints(path, ReadOptions{Limit: limit})
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 16*limit {
+			t.Errorf("%d bytes allocated for %d bytes of input", got, len(content))
+		}
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("error %q does not begin with the path", err)
+			}
+			return
+		}
+		n, d := x.Dims()
+		if n < 1 || d < 1 {
+			t.Fatalf("%d×%d points", n, d)
+		}
+		switch x := x.(type) {
+		case *Dense[uint8]:
+			n = len(x.Data) - n*d
+		case *Dense[float32]:
+			n = len(x.Data) - n*d
+			err = finite("f", x)
+		case *Dense[float64]:
+			n = len(x.Data) - n*d
+			err = finite("f", x)
+		case *sparse.CSR:
+			n = 0
+			err = x.Validate()
+		}
+		if n != 0 || err != nil {
+			t.Fatalf("invalid points %+v: %v", x, err)
+		}
+		HashPoints(x)
+	})
+}
+
+func FuzzReadIDX(f *testing.F)      { fuzzPoints(f, ".idx", "*idx*") }
+func FuzzReadSVMLight(f *testing.F) { fuzzPoints(f, ".svm", "*.svmlight*") }
+func FuzzReadCSV(f *testing.F)      { fuzzPoints(f, ".csv", "*.[ct]s*") }
+
+func FuzzReadLabels(f *testing.F) {
+	for _, pattern := range []string{"labels*", "*.svmlight*", "*.npz", "f8_*.npy", "*.csv"} {
+		files, _ := filepath.Glob(golden(pattern))
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(b)
+		}
+	}
+	path := filepath.Join(f.TempDir(), "y")
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadLabels(path, LabelOptions{Limit: 16 << 20})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("error %q does not begin with the path", err)
+			}
+			return
+		}
+		if l.Len() == 0 || !slices.IsSorted(l.Classes) {
+			t.Fatalf("labels %+v", l)
+		}
+		for _, c := range l.Index {
+			if c < -1 || int(c) >= len(l.Classes) {
+				t.Fatalf("labels %+v", l)
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+// Package manifest is the JSON description that every artifact carries in its
+// .npz file, under the name "manifest".
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Name is the array that holds the manifest, as UTF-8 bytes.
+const Name = "manifest"
+
+// The formats of the artifacts.
+const (
+	Graph = "bigfit graph"
+	Eigs  = "bigfit eigs"
+	Model = "bigfit model"
+)
+
+// version of all formats. A reader refuses a later one.
+const version = 1
+
+// Manifest says what an artifact is and what it was made from.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Settings are those that the artifact was made with.
+	Settings json.RawMessage `json:"settings"`
+	// Hashes are SHA-256 of the contents it was made from or belongs to:
+	// "points", "graph", "labels".
+	Hashes map[string]string `json:"hashes"`
+}
+
+// New returns a manifest; settings is anything that marshals to JSON.
+func New(format string, settings any, hashes map[string]string) (*Manifest, error) {
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	return &Manifest{format, version, raw, hashes}, nil
+}
+
+// Bytes returns the JSON text.
+func (m *Manifest) Bytes() ([]byte, error) { return json.Marshal(m) }
+
+// Parse reads the manifest of an artifact of the given format; path is for
+// errors.
+func Parse(text []byte, format, path string) (*Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
+	}
+	if m.Format != format {
+		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
+	}
+	if m.Version < 1 || m.Version > version {
+		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path, m.Version, version)
+	}
+	return &m, nil
+}

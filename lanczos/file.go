@@ -1,0 +1,149 @@
+package lanczos
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// File is the content of an eigs.npz file.
+type File struct {
+	Result *Result
+	// Components and vertex degrees of the graph; nil in files of other programs.
+	Components *sparse.Components
+	Degrees    []float64
+	// Manifest is nil in files of other programs.
+	Manifest *manifest.Manifest
+}
+
+// Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
+// (n) and the manifest as a .npz file, whole or not at all.
+func (f *File) Save(path string) error {
+	text, err := f.Manifest.Bytes()
+	if err != nil {
+		return err
+	}
+	r := f.Result
+	n, k := r.Vectors.Dims()
+	return npy.WriteArchive(path, []npy.Entry{
+		{Name: "values", Data: r.Values},
+		{Name: "vectors", Shape: []int{n, k}, Data: r.Vectors.RawMatrix().Data},
+		{Name: "residuals", Data: r.Residuals},
+		{Name: "components", Data: f.Components.Of},
+		{Name: "degrees", Data: f.Degrees},
+		{Name: manifest.Name, Data: text},
+	})
+}
+
+// Load reads a file written by Save, or any .npz file with values and vectors.
+// Limit bounds the memory in bytes if it is positive.
+func Load(path string, limit int64) (*File, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	values, shape, err := float64s(a, "values")
+	if err != nil {
+		return nil, err
+	}
+	k := len(values)
+	if len(shape) != 1 || k == 0 {
+		return nil, fmt.Errorf("%s: values has shape %v; it must be a vector of eigenvalues", path, shape)
+	}
+	vectors, shape, err := float64s(a, "vectors")
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != 2 || shape[1] != k || shape[0] < k {
+		return nil, fmt.Errorf("%s: vectors has shape %v for %d values; it must be n×%d with n ≥ %d", path, shape, k, k, k)
+	}
+	n := shape[0]
+	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
+	for j := 1; j < k; j++ {
+		if values[j] < values[j-1] {
+			return nil, fmt.Errorf("%s: value %d is %v after %v; the pairs must be in ascending order", path, j, values[j], values[j-1])
+		}
+	}
+	if a.Has("residuals") {
+		if f.Result.Residuals, shape, err = float64s(a, "residuals"); err != nil {
+			return nil, err
+		}
+		if len(shape) != 1 || shape[0] != k {
+			return nil, fmt.Errorf("%s: residuals has shape %v for %d values", path, shape, k)
+		}
+	}
+	if a.Has("degrees") {
+		if f.Degrees, shape, err = float64s(a, "degrees"); err != nil {
+			return nil, err
+		}
+		if len(shape) != 1 || shape[0] != n {
+			return nil, fmt.Errorf("%s: degrees has shape %v for %d points", path, shape, n)
+		}
+	}
+	if a.Has("components") {
+		if f.Components, err = loadComponents(a, n); err != nil {
+			return nil, err
+		}
+	}
+	if a.Has(manifest.Name) {
+		text, err := a.Read(manifest.Name)
+		if err != nil {
+			return nil, err
+		}
+		raw, ok := text.Data.([]uint8)
+		if !ok {
+			return nil, fmt.Errorf("%s: the manifest has type %s, it must be uint8", path, text.DType())
+		}
+		if f.Manifest, err = manifest.Parse(raw, manifest.Eigs, path); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// float64s reads an array and checks that all its elements are finite.
+func float64s(a *npy.Archive, name string) ([]float64, []int, error) {
+	x, err := a.Read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := x.Float64s()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %s: %w", a.Path(), name, err)
+	}
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, fmt.Errorf("%s: element %d of %s is %v", a.Path(), i, name, v)
+		}
+	}
+	return values, x.Shape, nil
+}
+
+func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {
+	x, err := a.Read("components")
+	if err != nil {
+		return nil, err
+	}
+	of, ok := x.Data.([]int32)
+	if !ok || len(of) != n {
+		return nil, fmt.Errorf("%s: components is %v; it must be int32 of length %d", a.Path(), x, n)
+	}
+	c := &sparse.Components{Of: of}
+	for i, id := range of {
+		// Components are numbered by their smallest vertex.
+		if id < 0 || int(id) > len(c.Sizes) {
+			return nil, fmt.Errorf("%s: point %d is in component %d, the next new one is %d", a.Path(), i, id, len(c.Sizes))
+		}
+		if int(id) == len(c.Sizes) {
+			c.Sizes = append(c.Sizes, 0)
+		}
+		c.Sizes[id]++
+	}
+	return c, nil
+}

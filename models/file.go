@@ -1,0 +1,255 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// EigenmapName is the model's name in manifests and on the command line.
+const EigenmapName = "eigenmap"
+
+// fileSettings is what the manifest of a model file says.
+type fileSettings struct {
+	Model      string            `json:"model"`
+	Eigenmap   EigenmapSettings  `json:"eigenmap"`
+	Metric     knn.Metric        `json:"metric"`
+	Graph      knn.GraphSettings `json:"graph"`
+	Laplacian  sparse.Kind       `json:"laplacian"`
+	Rank       int               `json:"rank"`
+	Labeled    int               `json:"labeled"`
+	Unreached  int               `json:"unreached"`
+	Fallback   int32             `json:"fallback"`
+	Candidates []Candidate       `json:"candidates,omitempty"`
+}
+
+// Save writes the model as a .npz file, whole or not at all: classes (c),
+// values (p), coefficients (p×c), labels (n), vectors (n×p), degrees (n), the
+// points and principal components if there are any, and the manifest. hashes
+// name what the model was made from.
+func (m *Fitted) Save(path string, hashes map[string]string) error {
+	mf, err := manifest.New(manifest.Model, fileSettings{EigenmapName, m.Settings, m.Metric, m.Graph, m.Laplacian,
+		m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates}, hashes)
+	if err != nil {
+		return err
+	}
+	text, err := mf.Bytes()
+	if err != nil {
+		return err
+	}
+	entries := []npy.Entry{
+		{Name: "classes", Data: m.Classes},
+		{Name: "values", Data: m.Values},
+		matrixEntry("coefficients", m.Coefficients),
+		{Name: "labels", Data: m.Labels},
+		matrixEntry("vectors", m.Vectors),
+		{Name: "degrees", Data: m.Degrees},
+		{Name: manifest.Name, Data: text},
+	}
+	switch x := m.Points.(type) {
+	case nil:
+	case *sparse.CSR:
+		val := any(x.Val)
+		if x.Val == nil {
+			val = npy.Repeat{Value: 1, Count: len(x.Col)}
+		}
+		entries = append(entries, npy.Entry{Name: "points_indptr", Data: x.Ptr}, npy.Entry{Name: "points_indices", Data: x.Col},
+			npy.Entry{Name: "points_data", Data: val}, npy.Entry{Name: "points_shape", Data: []int64{int64(x.Rows), int64(x.Cols)}})
+	case *data.Dense[uint8]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *data.Dense[float32]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *data.Dense[float64]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	}
+	if m.PCA != nil {
+		entries = append(entries, npy.Entry{Name: "pca_mean", Data: m.PCA.Mean}, matrixEntry("pca_components", m.PCA.Components),
+			npy.Entry{Name: "pca_variance", Data: m.PCA.Variance})
+	}
+	return npy.WriteArchive(path, entries)
+}
+
+// matrixEntry is an entry for a matrix, copied if its rows are not adjacent.
+func matrixEntry(name string, a *mat.Dense) npy.Entry {
+	r := a.RawMatrix()
+	if r.Stride != r.Cols {
+		r = mat.DenseCopyOf(a).RawMatrix()
+	}
+	return npy.Entry{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
+}
+
+// LoadEigenmap reads a file written by Save and its manifest. Limit bounds the
+// memory in bytes if it is positive.
+func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.Close()
+	r := &reader{a: a}
+	text := numbers[uint8](r, manifest.Name)
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	mf, err := manifest.Parse(text, manifest.Model, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var s fileSettings
+	if err := json.Unmarshal(mf.Settings, &s); err != nil {
+		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+	}
+	if s.Model != EigenmapName {
+		return nil, nil, fmt.Errorf("%s: unknown model %q", path, s.Model)
+	}
+	m := &Fitted{
+		Eigenmap: &Eigenmap{Settings: s.Eigenmap, Rank: s.Rank, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback,
+			Candidates: s.Candidates},
+		Metric: s.Metric, Graph: s.Graph, Laplacian: s.Laplacian,
+	}
+	m.Classes = numbers[int64](r, "classes")
+	m.Values = numbers[float64](r, "values")
+	m.Coefficients = r.matrix("coefficients")
+	m.Labels = numbers[int32](r, "labels")
+	m.Vectors = r.matrix("vectors")
+	m.Degrees = numbers[float64](r, "degrees")
+	m.Points = r.points()
+	if a.Has("pca_mean") {
+		m.PCA = &data.PCA{Mean: numbers[float64](r, "pca_mean"), Components: r.matrix("pca_components"), Variance: numbers[float64](r, "pca_variance")}
+	}
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	if err := m.check(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, mf, nil
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *Fitted) check() error {
+	var faults []error
+	expect := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("models: "+format, args...))
+		}
+	}
+	n, p, c := len(m.Labels), m.Settings.Eigenvectors, len(m.Classes)
+	rows, cols := m.Vectors.Dims()
+	expect(rows == n && cols == p && p > 0, "vectors are %d×%d for %d labels and %d eigenvectors", rows, cols, n, p)
+	expect(len(m.Values) == p, "%d values for %d eigenvectors", len(m.Values), p)
+	expect(len(m.Degrees) == n, "%d degrees for %d points", len(m.Degrees), n)
+	rows, cols = m.Coefficients.Dims()
+	expect(rows == p && (cols == c && c > 2 || cols == 1 && c == 2), "coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
+	expect(int(m.Fallback) < c && m.Fallback >= 0, "fallback class %d of %d", m.Fallback, c)
+	for i, l := range m.Labels {
+		if l < 0 || int(l) >= c {
+			expect(false, "label %d of point %d is not one of %d classes", l, i, c)
+			break
+		}
+	}
+	if m.Points != nil {
+		pn, d := m.Points.Dims()
+		expect(pn == n, "%d points for %d labels", pn, n)
+		expect(m.Graph.K > 0 || m.Graph.Radius > 0, "a graph of neither neighbours nor a radius")
+		if m.PCA != nil {
+			k, from := m.PCA.Components.Dims()
+			expect(k == d && from == len(m.PCA.Mean), "principal components are %d×%d for means of %d and points of %d dimensions", k, from, len(m.PCA.Mean), d)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// reader reads arrays of an archive and keeps the first error.
+type reader struct {
+	a   *npy.Archive
+	err error
+}
+
+// numbers reads a vector of the given element type; floats must be finite.
+func numbers[T any](r *reader, name string) []T {
+	if r.err != nil {
+		return nil
+	}
+	x, err := r.a.Read(name)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	values, ok := x.Data.([]T)
+	if !ok || len(x.Shape) != 1 {
+		r.err = fmt.Errorf("%s: %s is %v; a vector of %T is needed", r.a.Path(), name, x, values)
+		return nil
+	}
+	if floats, ok := any(values).([]float64); ok {
+		r.checkFinite(name, floats)
+	}
+	return values
+}
+
+func (r *reader) matrix(name string) *mat.Dense {
+	if r.err != nil {
+		return nil
+	}
+	x, err := r.a.Read(name)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	values, ok := x.Data.([]float64)
+	if !ok || len(x.Shape) != 2 || len(values) == 0 {
+		r.err = fmt.Errorf("%s: %s is %v; a matrix of float64 is needed", r.a.Path(), name, x)
+		return nil
+	}
+	r.checkFinite(name, values)
+	return mat.NewDense(x.Shape[0], x.Shape[1], values)
+}
+
+func (r *reader) checkFinite(name string, values []float64) {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			r.err = fmt.Errorf("%s: element %d of %s is %v", r.a.Path(), i, name, v)
+			return
+		}
+	}
+}
+
+// points reads the training points; nil if there are none.
+func (r *reader) points() data.Points {
+	switch {
+	case r.err != nil:
+		return nil
+	case r.a.Has("points_indptr"):
+		shape := numbers[int64](r, "points_shape")
+		m := &sparse.CSR{Ptr: numbers[int64](r, "points_indptr"), Col: numbers[int32](r, "points_indices"), Val: numbers[float64](r, "points_data")}
+		if r.err == nil && len(shape) != 2 {
+			r.err = fmt.Errorf("%s: points_shape has %d elements", r.a.Path(), len(shape))
+		}
+		if r.err != nil {
+			return nil
+		}
+		m.Rows, m.Cols = int(shape[0]), int(shape[1])
+		if err := m.Validate(); err != nil {
+			r.err = fmt.Errorf("%s: points: %w", r.a.Path(), err)
+			return nil
+		}
+		return m
+	case r.a.Has("points"):
+		x, err := data.ReadPoints(r.a.Path(), data.ReadOptions{Key: "points"})
+		if err != nil {
+			r.err = err
+			return nil
+		}
+		return x
+	}
+	return nil
+}
