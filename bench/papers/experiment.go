@@ -44,6 +44,9 @@ type Row struct {
 
 // Cell is one classifier of a row.
 type Cell struct {
+	// Name distinguishes classifiers whose number of eigenvectors does not; it
+	// may be empty.
+	Name     string
 	Settings models.EigenmapSettings
 	Paper    float64 // published error in percent, NaN if there is none
 }
@@ -70,6 +73,7 @@ type Outcome struct {
 type Result struct {
 	Labels       int     `json:"labels"`
 	Method       string  `json:"method"` // "eigenmap", "knn" or "gnn"
+	Name         string  `json:"name,omitempty"`
 	Eigenvectors int     `json:"eigenvectors,omitempty"`
 	K            int     `json:"k,omitempty"` // of the best baseline
 	Mean         float64 `json:"error_mean"`
@@ -198,7 +202,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 			errs = append(errs, 100*models.ErrorRate(predicted, e.Truth, draws[i]))
 		}
 		mean, std := meanStd(errs)
-		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Eigenvectors: fitted[j][0].Settings.Eigenvectors,
+		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Name: c.Name, Eigenvectors: fitted[j][0].Settings.Eigenvectors,
 			Mean: mean, Std: std, Paper: Number(c.Paper)})
 	}
 	if e.KNN {

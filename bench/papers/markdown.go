@@ -15,7 +15,7 @@ func Markdown(results []Result) string {
 	var columns []column
 	cells := map[int]map[column]Result{}
 	for _, r := range results {
-		c := column{r.Method, r.Eigenvectors}
+		c := r.column()
 		if !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
@@ -47,10 +47,18 @@ func Markdown(results []Result) string {
 	return b.String()
 }
 
-// column is a column of the table.
+// column is a column of the table: a classifier with a name of its own, or one
+// that is told by its number of eigenvectors.
 type column struct {
-	method       string
+	method, name string
 	eigenvectors int
+}
+
+func (r Result) column() column {
+	if r.Name != "" {
+		return column{method: r.Method, name: r.Name}
+	}
+	return column{method: r.Method, eigenvectors: r.Eigenvectors}
 }
 
 var methodOrder = []string{"eigenmap", "knn", "gnn"}
@@ -63,10 +71,12 @@ func (c column) compare(d column) int {
 }
 
 func (c column) String() string {
-	switch c.method {
-	case "knn":
+	switch {
+	case c.name != "":
+		return "eigenmap, " + c.name
+	case c.method == "knn":
 		return "best k-NN"
-	case "gnn":
+	case c.method == "gnn":
 		return "best k-GNN"
 	}
 	return fmt.Sprintf("%d eigenvectors", c.eigenvectors)

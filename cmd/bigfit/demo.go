@@ -1,5 +1,177 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 
-func (a *app) demoCommand() *cobra.Command { return &cobra.Command{Use: "demo"} }
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// demoLabels are the numbers of labels of the demo.
+var demoLabels = []int{20, 50, 100, 500, 1000}
+
+const (
+	demoPairs  = 200
+	demoSplits = 10
+	// demoPictured is the number of labels whose predictions are shown.
+	demoPictured = 100
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	var n int
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run everything on digits drawn by the program itself",
+		Long: `Draw handwritten-looking digits, build the graph of their nearest neighbours,
+compute eigenvectors of its Laplacian, and label all digits from a few labels, by
+eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if most := demoLabels[len(demoLabels)-1]; n < 2*most {
+				return fmt.Errorf("-n is %d; the demo needs at least %d digits", n, 2*most)
+			}
+			return a.demo(cmd.Context(), n, dir)
+		},
+	}
+	cmd.Flags().IntVarP(&n, "points", "n", 10_000, "digits to draw")
+	cmd.Flags().StringVarP(&dir, "output", "o", "bigfit-demo", "run directory")
+	return cmd
+}
+
+// demoRun is what a demo made, for its files and its report.
+type demoRun struct {
+	digits   *data.Dense[uint8]
+	e        *papers.Experiment
+	outcome  *papers.Outcome
+	settings demoSettings
+	drawn    *data.Labels // the pictured draw
+	labels   []int32      // predictions from it
+	error    float64      // in percent
+}
+
+type demoSettings struct {
+	Points    int          `json:"points"`
+	Seed      uint64       `json:"seed"`
+	Graph     graphOptions `json:"graph"`
+	Laplacian sparse.Kind  `json:"laplacian"`
+	Pairs     int          `json:"pairs"`
+	Splits    int          `json:"splits"`
+	Version   string       `json:"version"`
+}
+
+func (a *app) demo(ctx context.Context, n int, dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return output(err)
+	}
+	if err := checkOutput(filepath.Join(dir, "report.html")); err != nil {
+		return err
+	}
+	const side = data.DigitSide
+	if err := a.need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
+		return err
+	}
+	st := a.progress.Stage("digits")
+	digits, truth := data.Digits(n, a.seed)
+	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
+	run := &demoRun{digits: digits, settings: demoSettings{
+		Points: n, Seed: a.seed, Graph: graphOptions{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
+	z, _, err := a.project(digits, run.settings.Graph)
+	if err != nil {
+		return err
+	}
+	run.e = &papers.Experiment{Name: "digits", X: z, Truth: truth, Graph: papers.BestGraph, Pairs: demoPairs, Rows: demoRows(), Splits: demoSplits, Seed: a.seed, KNN: true}
+	if err := a.needExperiment(run.e); err != nil {
+		return err
+	}
+	if run.outcome, err = run.e.Run(ctx, &observer{sink: a.progress}); err != nil {
+		return err
+	}
+	if err := run.predict(a.seed); err != nil {
+		return err
+	}
+	st = a.progress.Stage("files")
+	if err := run.save(dir, a); err != nil {
+		return output(err)
+	}
+	st.Done(dir)
+	if err := run.saveReport(dir, a); err != nil {
+		return output(err)
+	}
+	return a.print(run.outcome.Results, papers.Markdown(run.outcome.Results)+
+		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
+			demoSplits, filepath.Join(dir, "report.html")))
+}
+
+// demoRows tries, for every number of labels, the paper's rule for the number of
+// eigenvectors and the penalized form with all of them.
+func demoRows() []papers.Row {
+	var rows []papers.Row
+	for _, l := range demoLabels {
+		rows = append(rows, papers.Row{Labels: l, PaperKNN: math.NaN(), Cells: []papers.Cell{
+			{Name: "20 % rule", Paper: math.NaN()},
+			{Name: "penalized", Settings: papers.BestPenalty(l), Paper: math.NaN()},
+		}})
+	}
+	return rows
+}
+
+// predict labels all digits from one draw.
+func (r *demoRun) predict(seed uint64) error {
+	var err error
+	if r.drawn, err = r.e.Truth.Draw(demoPictured, seed); err != nil {
+		return err
+	}
+	s := papers.BestPenalty(demoPictured)
+	m, err := models.FitEigenmap(r.outcome.Eigs, r.outcome.Components, r.drawn, &s)
+	if err != nil {
+		return err
+	}
+	r.labels = m.Transduce(r.outcome.Eigs, r.outcome.Components, r.drawn)
+	r.error = 100 * models.ErrorRate(r.labels, r.e.Truth, r.drawn)
+	return nil
+}
+
+// save writes the artifacts of the run.
+func (r *demoRun) save(dir string, a *app) error {
+	n := r.digits.Rows
+	path := func(name string) string { return filepath.Join(dir, name) }
+	points := data.HashPoints(r.digits)
+	if err := npy.WriteFile(path("X.npy"), []int{n, r.digits.Cols}, r.digits.Data); err != nil {
+		return err
+	}
+	if err := npy.WriteFile(path("y.npy"), []int{n}, values(r.e.Truth.Index, r.e.Truth.Classes)); err != nil {
+		return err
+	}
+	if err := npy.WriteFile(path("predictions.npy"), []int{n}, values(r.labels, r.e.Truth.Classes)); err != nil {
+		return err
+	}
+	gm, err := manifest.New(manifest.Graph, r.settings.Graph, map[string]string{hashPoints: points})
+	if err != nil {
+		return err
+	}
+	text, err := gm.Bytes()
+	if err != nil {
+		return err
+	}
+	if err := sparse.WriteNPZ(path("graph.npz"), r.outcome.Graph, text); err != nil {
+		return err
+	}
+	f := &lanczos.File{Result: r.outcome.Eigs, Components: r.outcome.Components, Degrees: r.outcome.Graph.Degrees()}
+	o := eigsOptions{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed, Graph: r.settings.Graph}
+	if err := a.saveEigs(path("eigs.npz"), f, o, map[string]string{hashPoints: points, hashGraph: data.HashPoints(r.outcome.Graph)}); err != nil {
+		return err
+	}
+	return a.saveLog(dir, r.settings, r.outcome.Results)
+}
