@@ -75,14 +75,14 @@ func (l *Labels) Select(rows []int) *Labels {
 }
 
 // Draw returns Labels in which count labeled points, drawn uniformly without
-// replacement by seed, keep their label. The draw is not stratified, as in the
-// papers: a class may be missed.
+// replacement by seed, keep their label; draws of different counts are
+// independent. They are not stratified, as in the papers: a class may be missed.
 func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	rows := l.Labeled()
 	if count < 1 || count > len(rows) {
 		return nil, fmt.Errorf("data: cannot draw %d labeled points from %d", count, len(rows))
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x6c6162656c73)) // "labels"
+	rng := rand.New(rand.NewPCG(seed, 0x6c61626c<<32+uint64(count))) // "labl"
 	for i := range count {
 		j := i + rng.IntN(len(rows)-i)
 		rows[i], rows[j] = rows[j], rows[i]

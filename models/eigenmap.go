@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -190,7 +191,7 @@ func FitEigenmap(e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Eig
 	if err != nil {
 		return nil, err
 	}
-	eq := newNormalEquations(e.Vectors, filled.Eigenvectors, y, rows)
+	eq := newNormalEquations(e.Vectors, filled.Eigenvectors, y, rows, nil)
 	m := &Eigenmap{Settings: filled, Classes: y.Classes}
 	if filled.Penalty != NoPenalty && filled.Gamma == 0 {
 		m.crossValidate(e, y, rows, eq)
@@ -199,30 +200,43 @@ func FitEigenmap(e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Eig
 	return m, nil
 }
 
-// FitEigenmaps is FitEigenmap for several settings at the price of one pass
-// over the labeled rows. No cross-validation: a penalty needs its γ.
-func FitEigenmaps(e *lanczos.Result, c *sparse.Components, y *data.Labels, settings []EigenmapSettings) ([]*Eigenmap, error) {
+// FitEigenmaps is FitEigenmap for several draws of the labels and several
+// settings, draw by draw: result [i][j] belongs to ys[i] and settings[j]. A draw
+// costs one pass over its labeled rows, or over the others if those are fewer,
+// and one factorization for all settings without penalty. No cross-validation:
+// a penalty needs its γ.
+func FitEigenmaps(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels, settings []EigenmapSettings) ([][]*Eigenmap, error) {
 	n, have := e.Vectors.Dims()
-	if err := checkLabels(y, n); err != nil {
-		return nil, err
-	}
-	rows := y.Labeled()
-	out := make([]*Eigenmap, len(settings))
-	most := 0
-	for i := range settings {
-		filled, err := settings[i].fill(len(rows), have)
-		if err != nil {
+	out := make([][]*Eigenmap, len(ys))
+	var whole *mat.Dense
+	for i, y := range ys {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if filled.Penalty != NoPenalty && filled.Gamma == 0 {
-			return nil, errors.New("models: several fits at once need γ given")
+		if err := checkLabels(y, n); err != nil {
+			return nil, err
 		}
-		out[i] = &Eigenmap{Settings: filled, Classes: y.Classes}
-		most = max(most, filled.Eigenvectors)
-	}
-	eq := newNormalEquations(e.Vectors, most, y, rows)
-	for _, m := range out {
-		m.finish(e, c, y, eq)
+		rows := y.Labeled()
+		most := 0
+		for _, s := range settings {
+			filled, err := s.fill(len(rows), have)
+			if err != nil {
+				return nil, err
+			}
+			if filled.Penalty != NoPenalty && filled.Gamma == 0 {
+				return nil, errors.New("models: several fits at once need γ given")
+			}
+			out[i] = append(out[i], &Eigenmap{Settings: filled, Classes: y.Classes})
+			most = max(most, filled.Eigenvectors)
+		}
+		if whole == nil && 2*len(rows) > n && len(ys) > 1 {
+			whole = mat.NewDense(have, have, nil)
+			dense.Syrk(dense.Transposed, 1, e.Vectors, 0, whole)
+		}
+		eq := newNormalEquations(e.Vectors, most, y, rows, whole)
+		for _, m := range out[i] {
+			m.finish(e, c, y, eq)
+		}
 	}
 	return out, nil
 }
@@ -395,7 +409,7 @@ func (m *Eigenmap) crossValidate(e *lanczos.Result, y *data.Labels, rows []int, 
 		for i := fold; i < len(order); i += m.Settings.Folds {
 			held = append(held, order[i])
 		}
-		train := all.minus(newNormalEquations(e.Vectors, p, y, held))
+		train := all.minus(newNormalEquations(e.Vectors, p, y, held, nil))
 		x := mat.NewDense(len(held), p, nil)
 		for i, r := range held {
 			copy(x.RawRowView(i), e.Vectors.RawRowView(r)[:p])

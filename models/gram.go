@@ -18,30 +18,73 @@ const gramRows = 8192
 type normalEquations struct {
 	rows int
 	g, b *mat.Dense // p×p, p×c
+	// lower is the Cholesky factor of g and z = lower⁻¹·b, once factor has
+	// found g well conditioned. Leading blocks of them serve leading parts of
+	// the basis.
+	factored bool
+	lower, z *mat.Dense
 }
 
 // newNormalEquations gathers the given rows of the first p columns of basis.
 // The target of class j is +1 on its points and −1 on the others. Cost: l·p²
-// operations, 8192·p values.
-func newNormalEquations(basis *mat.Dense, p int, y *data.Labels, rows []int) *normalEquations {
+// operations, 8192·p values. If whole is not nil, it is the Gram matrix of all
+// rows, and where rows are more than half of them the others are taken from it.
+func newNormalEquations(basis *mat.Dense, p int, y *data.Labels, rows []int, whole *mat.Dense) *normalEquations {
+	n, _ := basis.Dims()
 	c := len(y.Classes)
 	e := &normalEquations{rows: len(rows), g: mat.NewDense(p, p, nil), b: mat.NewDense(p, c, nil)}
-	block := mat.NewDense(max(1, min(gramRows, len(rows))), p, nil)
-	target := mat.NewDense(max(1, min(gramRows, len(rows))), c, nil)
-	for lo := 0; lo < len(rows); lo += gramRows {
-		hi := min(lo+gramRows, len(rows))
-		x, t := block.Slice(0, hi-lo, 0, p).(*mat.Dense), target.Slice(0, hi-lo, 0, c).(*mat.Dense)
-		for i, r := range rows[lo:hi] {
-			copy(x.RawRowView(i), basis.RawRowView(r)[:p])
-			for j := range c {
-				t.Set(i, j, -1)
+	complement := whole != nil && 2*len(rows) > n
+	x := mat.NewDense(max(1, min(gramRows, n)), p, nil)
+	target := mat.NewDense(max(1, min(gramRows, n)), c, nil)
+	blocks(rows, func(block []int) {
+		x := gather(x, basis, block)
+		t := target.Slice(0, len(block), 0, c).(*mat.Dense)
+		for i, r := range block {
+			row := t.RawRowView(i)
+			for j := range row {
+				row[j] = -1
 			}
-			t.Set(i, int(y.Index[r]), 1)
+			row[y.Index[r]] = 1
 		}
-		dense.Syrk(dense.Transposed, 1, x, 1, e.g)
+		if !complement {
+			dense.Syrk(dense.Transposed, 1, x, 1, e.g)
+		}
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
+	})
+	if complement {
+		e.g.Copy(whole.Slice(0, p, 0, p))
+		in := make([]bool, n)
+		for _, r := range rows {
+			in[r] = true
+		}
+		var others []int
+		for i := range n {
+			if !in[i] {
+				others = append(others, i)
+			}
+		}
+		blocks(others, func(block []int) {
+			dense.Syrk(dense.Transposed, -1, gather(x, basis, block), 1, e.g)
+		})
 	}
 	return e
+}
+
+// blocks calls fn with at most gramRows rows at a time.
+func blocks(rows []int, fn func(block []int)) {
+	for lo := 0; lo < len(rows); lo += gramRows {
+		fn(rows[lo:min(lo+gramRows, len(rows))])
+	}
+}
+
+// gather copies rows of basis, as many columns as dst has, to the top of dst
+// and returns that part.
+func gather(dst, basis *mat.Dense, rows []int) *mat.Dense {
+	_, p := dst.Dims()
+	for i, r := range rows {
+		copy(dst.RawRowView(i), basis.RawRowView(r)[:p])
+	}
+	return dst.Slice(0, len(rows), 0, p).(*mat.Dense)
 }
 
 // minus returns the normal equations without those of part.
@@ -67,30 +110,30 @@ const negligible = 1e-13
 // [E; diag(√penalty)] is below 3·10⁻⁷ of the largest get none of it: of all
 // minimizers it is the one of smallest norm.
 func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank int) {
-	g := mat.NewSymDense(p, nil)
-	for i := range p {
-		for j := i; j < p; j++ {
-			g.SetSym(i, j, e.g.At(i, j))
-		}
-		if penalty != nil {
-			g.SetSym(i, i, e.g.At(i, i)+penalty[i])
-		}
-	}
 	_, c := e.b.Dims()
-	b := e.b.Slice(0, p, 0, c)
-	a = mat.NewDense(p, c, nil)
-	var chol mat.Cholesky
-	if chol.Factorize(g) && chol.Cond() < maxCondition {
-		if err := chol.SolveTo(a, b); err == nil {
+	if penalty == nil {
+		if e.factor(); e.lower != nil {
+			a = mat.DenseCopyOf(e.z.Slice(0, p, 0, c))
+			dense.SolveLower(dense.Transposed, e.lower.Slice(0, p, 0, p).(*mat.Dense), a)
 			return a, p
 		}
 	}
-	values, u, err := dense.EigenSym(mat.DenseCopyOf(g))
+	g := mat.DenseCopyOf(e.g.Slice(0, p, 0, p))
+	for j := range penalty {
+		g.Set(j, j, g.At(j, j)+penalty[j])
+	}
+	b := mat.DenseCopyOf(e.b.Slice(0, p, 0, c))
+	if l := cholesky(g); l != nil {
+		dense.SolveLower(dense.NoTrans, l, b)
+		dense.SolveLower(dense.Transposed, l, b)
+		return b, p
+	}
+	values, u, err := dense.EigenSym(g)
 	if err != nil {
 		panic(err) // only for NaN, which orthonormal vectors do not hold
 	}
 	z := mat.NewDense(p, c, nil)
-	z.Mul(u.T(), b)
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, u, b, 0, z)
 	for j, v := range values {
 		row := z.RawRowView(j)
 		if v > negligible*math.Max(values[p-1], 0) {
@@ -102,6 +145,44 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		}
 		clear(row)
 	}
-	a.Mul(u, z)
-	return a, rank
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, u, z, 0, b)
+	return b, rank
+}
+
+// factor sets lower and z if the whole Gram matrix is well conditioned; then so
+// are its leading blocks, whose eigenvalues lie between.
+func (e *normalEquations) factor() {
+	if e.factored {
+		return
+	}
+	e.factored = true
+	if e.lower = cholesky(e.g); e.lower != nil {
+		e.z = mat.DenseCopyOf(e.b)
+		dense.SolveLower(dense.NoTrans, e.lower, e.z)
+	}
+}
+
+// cholesky returns the lower factor of g, or nil if g is not positive definite
+// or its condition number, estimated by inverse iteration, exceeds maxCondition.
+func cholesky(g *mat.Dense) *mat.Dense {
+	p, _ := g.Dims()
+	l := mat.DenseCopyOf(g)
+	if dense.Cholesky(l) != nil {
+		return nil
+	}
+	x := mat.NewDense(p, 1, nil)
+	for i := range p {
+		x.Set(i, 0, 1+0.5*math.Sin(float64(i))) // no special direction
+	}
+	var inverse float64 // of the smallest eigenvalue
+	for range 6 {
+		x.Scale(1/mat.Norm(x, 2), x)
+		dense.SolveLower(dense.NoTrans, l, x)
+		dense.SolveLower(dense.Transposed, l, x)
+		inverse = mat.Norm(x, 2)
+	}
+	if !(mat.Trace(g)*inverse < maxCondition) {
+		return nil
+	}
+	return l
 }

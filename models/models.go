@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
 )
 
 // Argmax returns for every row of scores, n×c, the position of its largest
@@ -15,14 +16,16 @@ import (
 func Argmax(scores *mat.Dense) []int32 {
 	n, _ := scores.Dims()
 	out := make([]int32, n)
-	for i := range out {
-		row := scores.RawRowView(i)
-		for j, v := range row {
-			if v > row[out[i]] {
-				out[i] = int32(j)
+	par.For(n, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := scores.RawRowView(i)
+			for j, v := range row {
+				if v > row[out[i]] {
+					out[i] = int32(j)
+				}
 			}
 		}
-	}
+	})
 	return out
 }
 

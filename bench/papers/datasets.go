@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Dir    string // where the data are
 	Best   bool   // our recipe in place of the paper's
+	Labels []int  // rows to run; empty means all
 	Splits int
 	Seed   uint64
 	KNN    bool
@@ -125,7 +126,7 @@ const phonemesOrigin = `the phonemes are the file phoneme.data of Hastie, Tibshi
 
 // with fills in what all experiments have in common.
 func (e *Experiment) with(o Options) *Experiment {
-	e.Splits, e.Seed, e.KNN, e.GNN = o.Splits, o.Seed, o.KNN, o.GNN
+	e.Labels, e.Splits, e.Seed, e.KNN, e.GNN = o.Labels, o.Splits, o.Seed, o.KNN, o.GNN
 	return e
 }
 

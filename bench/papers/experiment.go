@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
@@ -28,6 +29,8 @@ type Experiment struct {
 	Pairs     int // eigenpairs to compute
 	Rows      []Row
 
+	// Labels selects rows by their number of labels; empty means all.
+	Labels []int
 	Splits int // random draws of each row
 	Seed   uint64
 	KNN    bool // k-nearest-neighbour baseline, best of k = 1, 3, 5
@@ -145,6 +148,9 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 
 	obs.Begin("classifiers")
 	for i, row := range e.Rows {
+		if len(e.Labels) > 0 && !slices.Contains(e.Labels, row.Labels) {
+			continue
+		}
 		if err := e.row(ctx, o, row); err != nil {
 			return nil, fmt.Errorf("%d labels: %w", row.Labels, err)
 		}
@@ -179,30 +185,24 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	for j, c := range row.Cells {
 		settings[j] = c.Settings
 	}
-	// One column of models a cell, one row a draw.
-	fitted := make([][]*models.Eigenmap, len(row.Cells))
-	for _, y := range draws {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		ms, err := models.FitEigenmaps(o.Eigs, o.Components, y, settings)
-		if err != nil {
-			return err
-		}
-		for j, m := range ms {
-			fitted[j] = append(fitted[j], m)
-		}
+	fitted, err := models.FitEigenmaps(ctx, o.Eigs, o.Components, draws, settings)
+	if err != nil {
+		return err
 	}
 	for j, c := range row.Cells {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		ms := make([]*models.Eigenmap, len(draws))
+		for i := range ms {
+			ms[i] = fitted[i][j]
+		}
 		var errs []float64
-		for i, predicted := range models.TransduceAll(o.Eigs, o.Components, fitted[j], draws) {
+		for i, predicted := range models.TransduceAll(o.Eigs, o.Components, ms, draws) {
 			errs = append(errs, 100*models.ErrorRate(predicted, e.Truth, draws[i]))
 		}
 		mean, std := meanStd(errs)
-		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Name: c.Name, Eigenvectors: fitted[j][0].Settings.Eigenvectors,
+		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Name: c.Name, Eigenvectors: ms[0].Settings.Eigenvectors,
 			Mean: mean, Std: std, Paper: Number(c.Paper)})
 	}
 	if e.KNN {

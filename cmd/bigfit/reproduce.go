@@ -65,6 +65,7 @@ numbers of labels, beside the paper's best figure of each row.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Dir, "data", "", "folder of the data sets (default $BIGFIT_DATA)")
+	f.IntSliceVar(&o.Labels, "labels", nil, "only the rows with these numbers of labels")
 	f.IntVar(&o.Splits, "splits", 20, "random draws of the labels")
 	f.StringVar(&recipe, "recipe", "paper", "paper, or best")
 	f.StringSliceVar(&baselines, "baselines", []string{"knn"}, "baselines: knn, gnn (geodesic neighbours), none")

@@ -105,20 +105,24 @@ func divideRows(m, n int, x []float64, ldx int, l []float64, ldl int) {
 		divideRows(m, n-h, x[h:], ldx, l[h*ldl+h:], ldl)
 		return
 	}
-	var u [small][small]float64 // Lᵀ
+	var u [small][small]float64 // Lᵀ, each row divided by its diagonal
+	var inverse [small]float64  // of the diagonal
 	for i := range n {
-		for j := range i + 1 {
-			u[j][i] = l[i*ldl+j]
+		inverse[i] = 1 / l[i*ldl+i]
+		for j := range i {
+			u[j][i] = l[i*ldl+j] * inverse[j]
 		}
 	}
 	for i := range m {
 		row := x[i*ldx:][:n]
-		for p := range row {
-			row[p] /= u[p][p]
-			v, up := row[p], u[p][:n]
-			for j := p + 1; j < len(row) && j < len(up); j++ {
-				row[j] -= v * up[j]
+		for p, v := range row {
+			rest, up := row[p+1:], u[p][p+1:]
+			for j := 0; j < len(rest) && j < len(up); j++ {
+				rest[j] -= v * up[j]
 			}
+		}
+		for p := range row {
+			row[p] *= inverse[p]
 		}
 	}
 }

@@ -70,7 +70,13 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 	}
 	r = mat.NewDense(b, b, nil)
 	if deviation < 0.1 && Cholesky(second) == nil {
-		divideRight(n, b, rx.Data, rx.Stride, second.RawMatrix().Data, b)
+		// R₂ is near the identity, so its inverse is as good as a triangular solve.
+		inverse := mat.NewDense(b, b, nil)
+		for i := range b {
+			inverse.Set(i, i, 1)
+		}
+		SolveLower(Transposed, second, inverse)
+		MulInPlace(x, inverse)
 		rank = b
 		Gemm(Transposed, Transposed, 1, second, gram, 0, r) // R = R₂·R₁, each the transpose of a lower factor
 	} else {

@@ -166,6 +166,7 @@ const (
 	blockN        = 4096
 	sharedB       = 1 << 20 // packed elements of B shared by all workers
 	privateB      = 1 << 17 // packed elements of B in a single-threaded product
+	directPanels  = 8       // up to so many panels of B, A is not packed
 	splitK        = 2048    // inner sizes from here on are split when C is small
 	splitC        = 1 << 17 // largest such C
 	maxSlices     = 16
@@ -283,7 +284,9 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 				q0, jt := k0+t/stripes*kc, t%stripes*stripe
 				q1 := min(q0+kc, k1)
 				dst := packed[(q0-k0)*width+jt*(q1-q0):]
-				p.b.pack(dst, nr, j0+jt, min(j0+jt+stripe, j1), q0, q1)
+				j2 := min(j0+jt+stripe, j1)
+				p.b.pack(dst, nr, j0+jt, j2, q0, q1)
+				scale(p.alpha, dst[:roundUp(j2-j0-jt, nr)*(q1-q0)])
 			})
 			each(rows*stripes, func(t int) {
 				i0 := (rows - 1 - t/stripes) * mc // in the triangle, long rows first
@@ -307,16 +310,17 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 // A block is rows i0 ≤ i < i1 and columns j0 ≤ j < j1 of C.
 type block struct{ i0, i1, j0, j1 int }
 
-// add does the terms q0 ≤ p < q1 of one block of C. packed holds B's columns
-// from b.j0 on.
+// add does the terms q0 ≤ p < q1 of one block of C. packed holds alpha times B's
+// columns from b.j0 on.
 func (p *product[T]) add(b block, q0, q1 int, packed []T) {
 	s := getScratch[T]()
 	defer putScratch(s)
-	m, n, k := b.i1-b.i0, b.j1-b.j0, q1-q0
-	pa := s.grow(&s.a, roundUp(m, p.tile.MR)*k)
-	p.a.pack(pa, p.tile.MR, b.i0, b.i1, q0, q1)
-	if p.alpha != 1 {
-		scale(p.alpha, pa)
+	m, n := b.i1-b.i0, b.j1-b.j0
+	var a panels[T]
+	if n <= directPanels*p.tile.NR {
+		a = p.a.direct(s, p.tile.MR, b.i0, b.i1, q0, q1)
+	} else {
+		a = p.a.packed(s, p.tile.MR, b.i0, b.i1, q0, q1)
 	}
 	c := p.c[b.i0*p.ldc+b.j0:]
 	if q0 == 0 && p.beta != 0 {
@@ -328,12 +332,41 @@ func (p *product[T]) add(b block, q0, q1 int, packed []T) {
 	if p.lower {
 		diag = b.i0 - b.j0
 	}
-	multiply(&p.tile, m, n, k, pa, packed, c, p.ldc, q0 > 0 || p.beta != 0, diag, s)
+	multiply(&p.tile, m, n, q1-q0, a, packed, c, p.ldc, q0 > 0 || p.beta != 0, diag, s)
 }
 
-// multiply adds (or without acc, stores) the product of packed A and packed B
-// to C, except in tiles all of whose elements have j > i+diag.
-func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa, pb, c []T, ldc int, acc bool, diag int, s *scratch[T]) {
+// panels are some rows of A for the tile product: the one that begins with row i,
+// a multiple of MR, is at data[i·start] with the given strides. The last one, if
+// it is not full, is at last, packed and filled up with zeros.
+type panels[T simd.Float] struct {
+	data             []T
+	start, row, step int
+	last             []T
+}
+
+// packed returns indices i0 ≤ i < i1, p0 ≤ p < p1 of o as packed panels.
+func (o *operand[T]) packed(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
+	m, k := i1-i0, p1-p0
+	data := s.grow(&s.a, roundUp(m, mr)*k)
+	o.pack(data, mr, i0, i1, p0, p1)
+	return panels[T]{data: data, start: k, row: 1, step: mr, last: data[m/mr*mr*k:]}
+}
+
+// direct returns the same panels where they are, but for the last. That saves time
+// if every panel is used a few times only.
+func (o *operand[T]) direct(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
+	full := i0 + (i1-i0)/mr*mr
+	last := s.grow(&s.a, mr*(p1-p0))
+	o.pack(last, mr, full, i1, p0, p1)
+	if o.flat {
+		return panels[T]{data: o.data[p0*o.ld+i0:], start: 1, row: 1, step: o.ld, last: last}
+	}
+	return panels[T]{data: o.data[i0*o.ld+p0:], start: o.ld, row: o.ld, step: 1, last: last}
+}
+
+// multiply adds (or without acc, stores) the product of A and packed B to C,
+// except in tiles all of whose elements have j > i+diag.
+func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c []T, ldc int, acc bool, diag int, s *scratch[T]) {
 	mr, nr := tile.MR, tile.NR
 	edge := s.grow(&s.edge, mr*nr)
 	for j := 0; j < n; j += nr {
@@ -342,12 +375,16 @@ func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa, pb, c []T, ldc 
 			if j > i+mr-1+diag {
 				continue
 			}
-			a := pa[i*k:]
-			if i+mr <= m && j+nr <= n {
-				tile.Tile(k, a, b, c[i*ldc+j:], ldc, acc)
+			full := i+mr <= m
+			if full && j+nr <= n {
+				tile.Tile(k, pa.data[i*pa.start:], pa.row, pa.step, b, c[i*ldc+j:], ldc, acc)
 				continue
 			}
-			tile.Tile(k, a, b, edge, nr, false)
+			if full {
+				tile.Tile(k, pa.data[i*pa.start:], pa.row, pa.step, b, edge, nr, false)
+			} else {
+				tile.Tile(k, pa.last, 1, mr, b, edge, nr, false)
+			}
 			for r := range min(mr, m-i) {
 				dst := c[(i+r)*ldc+j:][:min(nr, n-j)]
 				if !acc {

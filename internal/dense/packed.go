@@ -65,8 +65,7 @@ func (p *Packed32) MulRange(a []float32, m, lda int, lo, hi int, c []float32, ld
 		i1 := min(i0+mc, m)
 		for q0 := 0; q0 < p.k; q0 += p.kc {
 			q1 := min(q0+p.kc, p.k)
-			pa := s.grow(&s.a, roundUp(i1-i0, tile.MR)*(q1-q0))
-			o.pack(pa, tile.MR, i0, i1, q0, q1)
+			pa := o.packed(s, tile.MR, i0, i1, q0, q1)
 			multiply(&tile, i1-i0, n, q1-q0, pa, p.data[q0*p.padded()+lo*(q1-q0):], c[i0*ldc:], ldc, q0 > 0, n, s)
 		}
 	}

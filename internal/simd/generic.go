@@ -21,13 +21,12 @@ func genericKernels[T Float]() kernels[T] {
 
 // tileGeneric computes the 4×4 tile as two halves of two rows, whose eight sums
 // fit the registers of every 64-bit machine.
-func tileGeneric[T Float](k int, a, b, c []T, ldc int, acc bool) {
-	a, b = a[:4*k], b[:4*k]
+func tileGeneric[T Float](k int, a []T, row, step int, b, c []T, ldc int, acc bool) {
 	for i := 0; i < 4; i += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 T
-		for p := 0; p+4 <= len(a) && p+4 <= len(b); p += 4 {
-			a, b := a[p:p+4:p+4], b[p:p+4:p+4]
-			a0, a1 := a[i], a[i+1]
+		x, y := i*row, (i+1)*row
+		for b := b[:4*k]; len(b) >= 4; b = b[4:] {
+			a0, a1 := a[x], a[y]
 			s00 += a0 * b[0]
 			s01 += a0 * b[1]
 			s02 += a0 * b[2]
@@ -36,6 +35,8 @@ func tileGeneric[T Float](k int, a, b, c []T, ldc int, acc bool) {
 			s11 += a1 * b[1]
 			s12 += a1 * b[2]
 			s13 += a1 * b[3]
+			x += step
+			y += step
 		}
 		c0, c1 := c[i*ldc:][:4], c[(i+1)*ldc:][:4]
 		if acc {

@@ -7,7 +7,7 @@ package simd
 // gemm64AVX512 computes one 14×16 tile, see [Gemm].
 //
 //go:noescape
-func gemm64AVX512(k int, a []float64, b []float64, c []float64, ldc int, acc bool)
+func gemm64AVX512(k int, a []float64, row int, step int, b []float64, c []float64, ldc int, acc bool)
 
 // sumRows64AVX512 adds the rows of x named by idx, see [SumRows].
 //
@@ -37,7 +37,7 @@ func symvRows64AVX512(y []float64, v []float64, a []float64, lda int, s []float6
 // gemm64AVX2 computes one 6×8 tile, see [Gemm].
 //
 //go:noescape
-func gemm64AVX2(k int, a []float64, b []float64, c []float64, ldc int, acc bool)
+func gemm64AVX2(k int, a []float64, row int, step int, b []float64, c []float64, ldc int, acc bool)
 
 // sumRows64AVX2 adds the rows of x named by idx, see [SumRows].
 //
@@ -67,7 +67,7 @@ func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64,
 // gemm32AVX512 computes one 14×32 tile, see [Gemm].
 //
 //go:noescape
-func gemm32AVX512(k int, a []float32, b []float32, c []float32, ldc int, acc bool)
+func gemm32AVX512(k int, a []float32, row int, step int, b []float32, c []float32, ldc int, acc bool)
 
 // sumRows32AVX512 adds the rows of x named by idx, see [SumRows].
 //
@@ -87,7 +87,7 @@ func combineRow32AVX512(dst []float32, a []float32, alpha float32, b []float32, 
 // gemm32AVX2 computes one 6×16 tile, see [Gemm].
 //
 //go:noescape
-func gemm32AVX2(k int, a []float32, b []float32, c []float32, ldc int, acc bool)
+func gemm32AVX2(k int, a []float32, row int, step int, b []float32, c []float32, ldc int, acc bool)
 
 // sumRows32AVX2 adds the rows of x named by idx, see [SumRows].
 //

@@ -64,7 +64,7 @@ func Path() string { return active.name }
 // Gemm computes tiles of a matrix product. A tile is MR rows of NR columns.
 type Gemm[T Float] struct {
 	MR, NR int
-	tile   func(k int, a, b, c []T, ldc int, acc bool)
+	tile   func(k int, a []T, row, step int, b, c []T, ldc int, acc bool)
 }
 
 // Gemm64 returns the float64 tile product of the path in use.
@@ -74,17 +74,19 @@ func Gemm64() Gemm[float64] { return active.f64.gemm }
 func Gemm32() Gemm[float32] { return active.f32.gemm }
 
 // Tile computes C = A·B, or C += A·B if acc, for one tile C (MR×NR, row-major,
-// rows ldc apart). A is packed with MR values for each p < k, B with NR:
+// rows ldc apart). B is packed with NR values for each p < k; A may be packed
+// (row = 1, step = MR) or lie in a matrix:
 //
-//	c[i·ldc+j] (+)= Σ_p a[p·MR+i]·b[p·NR+j].
+//	c[i·ldc+j] (+)= Σ_p a[i·row+p·step]·b[p·NR+j].
 //
 // Without acc the old contents of C do not matter. Tile panics if a slice is
 // too short.
-func (g *Gemm[T]) Tile(k int, a, b, c []T, ldc int, acc bool) {
-	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || ldc < g.NR || len(c) < (g.MR-1)*ldc+g.NR {
+func (g *Gemm[T]) Tile(k int, a []T, row, step int, b, c []T, ldc int, acc bool) {
+	if k < 0 || len(b) < k*g.NR || ldc < g.NR || len(c) < (g.MR-1)*ldc+g.NR ||
+		row < 0 || step < 0 || k > 0 && len(a) <= (g.MR-1)*row+(k-1)*step {
 		panic("simd: tile out of range")
 	}
-	g.tile(k, a, b, c, ldc, acc)
+	g.tile(k, a, row, step, b, c, ldc, acc)
 }
 
 // SumRows sets dst[j] = Σ_p x[idx[p]·ld+j] for j < len(dst) ≤ ld, adding in the

@@ -100,7 +100,11 @@ func testTile[T Float](t *testing.T, g Gemm[T]) {
 	for k := range 40 {
 		for _, acc := range []bool{false, true} {
 			ldc := g.NR + k%3
-			a, b := random[T](r, k*g.MR), random[T](r, k*g.NR)
+			row, step := 1, g.MR+k%3 // packed, or a part of Aᵀ
+			if k%2 == 1 {
+				row, step = k+k%3, 1 // a part of A
+			}
+			a, b := random[T](r, (g.MR-1)*row+max(0, k-1)*step+1), random[T](r, k*g.NR)
 			c, check := guarded[T](t, (g.MR-1)*ldc+g.NR)
 			for i := range c {
 				c[i] = T(math.NaN())
@@ -114,12 +118,12 @@ func testTile[T Float](t *testing.T, g Gemm[T]) {
 						c[i*ldc+j] = s
 					}
 					for p := range k {
-						s += a[p*g.MR+i] * b[p*g.NR+j]
+						s += a[i*row+p*step] * b[p*g.NR+j]
 					}
 					want[i*ldc+j] = s
 				}
 			}
-			g.Tile(k, a, b, c, ldc, acc)
+			g.Tile(k, a, row, step, b, c, ldc, acc)
 			check()
 			for i := range g.MR {
 				near(t, c[i*ldc:][:g.NR], want[i*ldc:][:g.NR], 4*k+16)
@@ -179,10 +183,10 @@ func TestTileRange(t *testing.T) {
 	g := Gemm64()
 	a, b, c := make([]float64, g.MR), make([]float64, g.NR), make([]float64, g.MR*g.NR)
 	for name, f := range map[string]func(){
-		"a":    func() { g.Tile(2, a, append(b, b...), c, g.NR, false) },
-		"b":    func() { g.Tile(2, append(a, a...), b, c, g.NR, false) },
-		"c":    func() { g.Tile(1, a, b, c[1:], g.NR, false) },
-		"ldc":  func() { g.Tile(1, a, b, c, g.NR-1, false) },
+		"a":    func() { g.Tile(2, a, 1, g.MR, append(b, b...), c, g.NR, false) },
+		"b":    func() { g.Tile(2, append(a, a...), 1, g.MR, b, c, g.NR, false) },
+		"c":    func() { g.Tile(1, a, 1, g.MR, b, c[1:], g.NR, false) },
+		"ldc":  func() { g.Tile(1, a, 1, g.MR, b, c, g.NR-1, false) },
 		"row":  func() { SumRows(c[:3], c, 2, nil) },
 		"w":    func() { AddScaledRows(c[:3], a, 3, []int32{0}, nil) },
 		"dst":  func() { CombineRow(c[:3], a[:2], 1, b[:3], 1) },
@@ -234,7 +238,7 @@ func benchmarkTile[T Float](b *testing.B, g Gemm[T]) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x, y, c := random[T](r, k*g.MR), random[T](r, k*g.NR), make([]T, g.MR*g.NR)
 	for b.Loop() {
-		g.Tile(k, x, y, c, g.NR, true)
+		g.Tile(k, x, 1, g.MR, y, c, g.NR, true)
 	}
 	b.ReportMetric(2*k*float64(g.MR*g.NR)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -106,58 +106,73 @@ func (m *machine) scalar(name string) reg.VecVirtual {
 
 // gemm writes the tile product C (+)= A·B: mr rows by two vectors, all
 // accumulators in registers. One step of k costs two loads of B, mr broadcasts
-// of A and 2·mr fused multiply-adds.
+// of A and 2·mr fused multiply-adds. A is read through two strides, every third
+// row by a pointer of its own, so that it need not be packed.
 func (m *machine) gemm() {
-	m.function("gemm", "k int, a, b, c []%s, ldc int, acc bool",
+	m.function("gemm", "k int, a []%[1]s, row, step int, b, c []%[1]s, ldc int, acc bool",
 		fmt.Sprintf("computes one %d×%d tile, see [Gemm].", m.mr, 2*m.lanes))
 	k := Load(Param("k"), GP64())
-	a := Load(Param("a").Base(), GP64())
 	b := Load(Param("b").Base(), GP64())
 	c := Load(Param("c").Base(), GP64())
 	ldc := Load(Param("ldc"), GP64())
 	SHLQ(U8(log2(m.size)), ldc)
 
 	Comment("The rows of C are needed last: ask for them first.")
-	row := GP64()
-	MOVQ(c, row)
+	at := GP64()
+	MOVQ(c, at)
 	for range m.mr {
-		PREFETCHT0(Mem{Base: row})
-		PREFETCHT0(Mem{Base: row, Disp: 2*m.lanes*m.size - 1})
-		ADDQ(ldc, row)
+		PREFETCHT0(Mem{Base: at})
+		PREFETCHT0(Mem{Base: at, Disp: 2*m.lanes*m.size - 1})
+		ADDQ(ldc, at)
+	}
+
+	row := Load(Param("row"), GP64())
+	SHLQ(U8(log2(m.size)), row)
+	step := Load(Param("step"), GP64())
+	SHLQ(U8(log2(m.size)), step)
+	a := []reg.Register{Load(Param("a").Base(), GP64())}
+	for i := 3; i < m.mr; i += 3 {
+		next := GP64()
+		LEAQ(Mem{Base: a[len(a)-1], Index: row, Scale: 2}, next)
+		ADDQ(row, next)
+		a = append(a, next)
 	}
 
 	sum := m.vectors(2 * m.mr)
 	b0, b1, ai := m.vector(), m.vector(), m.vector()
-	step := func(s int) {
+	one := func(s int) {
 		disp := s * 2 * m.lanes * m.size
 		m.move(Mem{Base: b, Disp: disp}, b0)
 		m.move(Mem{Base: b, Disp: disp + m.lanes*m.size}, b1)
 		for i := range m.mr {
-			m.bcast(Mem{Base: a, Disp: (s*m.mr + i) * m.size}, ai)
+			from := Mem{Base: a[i/3]}
+			if i%3 > 0 {
+				from.Index, from.Scale = row, uint8(i%3)
+			}
+			m.bcast(from, ai)
 			m.fma(ai, b0, sum[2*i])
 			m.fma(ai, b1, sum[2*i+1])
 		}
-	}
-	advance := func(steps int) {
-		ADDQ(I32(steps*m.mr*m.size), a)
-		ADDQ(I32(steps*2*m.lanes*m.size), b)
+		for _, p := range a {
+			ADDQ(step, p)
+		}
 	}
 	const unroll = 4
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef("rest"))
 	Label("loop")
 	for s := range unroll {
-		step(s)
+		one(s)
 	}
-	advance(unroll)
+	ADDQ(I32(unroll*2*m.lanes*m.size), b)
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef("loop"))
 	Label("rest")
 	ADDQ(Imm(unroll), k)
 	JZ(LabelRef("done"))
 	Label("one")
-	step(0)
-	advance(1)
+	one(0)
+	ADDQ(I32(2*m.lanes*m.size), b)
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
@@ -165,11 +180,11 @@ func (m *machine) gemm() {
 	acc := Load(Param("acc"), GP8())
 	TESTB(acc, acc)
 	JZ(LabelRef("store"))
-	MOVQ(c, row)
+	MOVQ(c, at)
 	for i := range m.mr {
-		m.add(Mem{Base: row}, sum[2*i], sum[2*i])
-		m.add(Mem{Base: row, Disp: m.lanes * m.size}, sum[2*i+1], sum[2*i+1])
-		ADDQ(ldc, row)
+		m.add(Mem{Base: at}, sum[2*i], sum[2*i])
+		m.add(Mem{Base: at, Disp: m.lanes * m.size}, sum[2*i+1], sum[2*i+1])
+		ADDQ(ldc, at)
 	}
 	Label("store")
 	for i := range m.mr {

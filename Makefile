@@ -1,0 +1,41 @@
+# The targets are described in CONTRIBUTING.md.
+BIGFIT_DATA ?= $(wildcard $(abspath ../shared/data))
+export BIGFIT_DATA
+
+FUZZTIME ?= 20s
+# Packages in which goroutines run.
+RACE = ./internal/par ./internal/dense ./internal/progress ./sparse ./data ./knn ./lanczos ./models
+
+.PHONY: build test lint race fuzz bench generate ci
+
+build:
+	go build ./...
+
+test:
+	go test ./...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w ."; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+race:
+	go test -race -short $(RACE)
+
+# One target at a time is all that go test fuzzes.
+fuzz:
+	@set -e; for f in $$(grep -rl '^func Fuzz' --include=*_test.go . | sort); do \
+		for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$f); do \
+			echo "== $$t in $$(dirname $$f)"; \
+			go test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f); \
+		done; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos
+
+generate:
+	go generate ./internal/simd
+
+ci:
+	.ci/run

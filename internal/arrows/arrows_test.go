@@ -1,0 +1,95 @@
+// Package arrows holds the test that imports run in one direction only.
+package arrows
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bigfit/bigfit/"
+
+// order lists the packages; one may import only those that stand before it.
+// ARCHITECTURE.md says what lives where.
+var order = []string{
+	"internal/par",
+	"internal/simd",
+	"internal/dense",
+	"internal/enum",
+	"internal/manifest",
+	"internal/npy",
+	"internal/progress",
+	"internal/report",
+	"sparse",
+	"data",
+	"knn",
+	"lanczos",
+	"cg",
+	"solvers",
+	"models",
+	"bench/papers",
+	"bench/knn",
+	"bench/eigs",
+	"bench/cg",
+	"cmd/bigfit",
+}
+
+// onlyFor lists packages that only one other may import.
+var onlyFor = map[string]string{
+	"internal/progress": "cmd/bigfit",
+	"internal/report":   "cmd/bigfit",
+}
+
+// never lists pairs that must not import each other although the order allows it.
+var never = map[string]string{"cg": "lanczos", "knn": "lanczos", "lanczos": "knn"}
+
+func TestImportsRunOneWay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if name == "internal/arrows" {
+			continue
+		}
+		seen++
+		at := slices.Index(order, name)
+		if at < 0 {
+			t.Errorf("package %s is not in the order; add it here and to ARCHITECTURE.md", name)
+			continue
+		}
+		for _, path := range p.Imports {
+			imported, ours := strings.CutPrefix(path, module)
+			if !ours {
+				continue
+			}
+			if from := slices.Index(order, imported); from < 0 || from >= at {
+				t.Errorf("%s imports %s, which does not stand before it", name, imported)
+			}
+			if user, ok := onlyFor[imported]; ok && user != name {
+				t.Errorf("%s imports %s, which only %s may", name, imported, user)
+			}
+			if never[name] == imported {
+				t.Errorf("%s imports %s; they are independent of each other", name, imported)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d packages looked at", seen)
+	}
+}
