@@ -137,6 +137,9 @@ func (m Metric) distance(d float64) float64 {
 	if m == Euclidean {
 		return math.Sqrt(d)
 	}
+	if d == 2 {
+		return math.Pi / 2
+	}
 	return 2 * math.Asin(min(1, math.Sqrt(d)/2))
 }
 
@@ -168,11 +171,15 @@ type queries struct {
 
 // bound returns twice the largest difference between the float32 value of
 // ‖y‖² − 2qᵀy and its true value for points with ‖y‖ ≤ r: rounding of the
-// inputs, of a sum of d products in any order, and of the last subtraction.
+// inputs, of a sum of d products in any order, and of the last subtraction, by
+// u of the value or, where that underflows, by the smallest float32.
 func (ix *denseIndex) bound(normQ, r float64) float64 {
-	const u = 1.0 / (1 << 24)
-	return 4 * u * (float64(ix.d+8)*normQ*r + 4*r*r)
+	const u, tiny = 1.0 / (1 << 24), 0x1p-149
+	return 4 * (u*(float64(ix.d+8)*normQ*r+4*r*r) + tiny*float64(ix.d+8))
 }
+
+// reach is the norm up to which no float32 of a comparison overflows.
+const reach = 1e18
 
 func (ix *denseIndex) search(ctx context.Context, q queries, k int) (*Neighbors, error) {
 	n, _ := q.x.Dims()
@@ -204,7 +211,7 @@ func (ix *denseIndex) search(ctx context.Context, q queries, k int) (*Neighbors,
 			best := w.confirm(set, q, lo+r, k, available)
 			index, distance := out.Row(lo + r)
 			for p, b := range best {
-				index[p], distance[p] = b.index, ix.Settings.Metric.distance(b.dist)
+				index[p], distance[p] = b.index, b.dist
 			}
 		}
 		if ix.OnProgress != nil {
@@ -265,36 +272,57 @@ func (w *measurer) load(x data.Points, i int) {
 	}
 }
 
-// confirm measures the candidates of query i and returns the k nearest points.
-// A point outside the candidates has v ≥ the largest candidate's v; unless that
-// exceeds the k-th distance by more than the rounding bound, all points are
-// measured.
+// confirm measures the candidates of query i and returns the k nearest points
+// with their distances. A point outside the candidates has v ≥ the largest
+// candidate's v; unless that exceeds the k-th distance by more than the rounding
+// bound, all points are measured.
 func (w *measurer) confirm(candidates *nearest, q queries, i, k, available int) []pair {
-	worst := candidates.heap[0].dist
-	w.best = w.best[:0]
-	for _, c := range candidates.heap {
-		w.best = append(w.best, pair{w.ix.measure(w.q, int(c.index), w.row), c.index})
+	full := candidates.full()
+	var worst float64
+	if full {
+		worst = candidates.heap[0].dist
 	}
-	if len(w.best) < available {
-		set := nearest{limit: len(w.best), heap: w.best}
-		w.best = set.take()
-		kth := w.best[k-1].dist
-		normQ := math.Sqrt(float64(q.sq[i]))
-		// A point farther from the mean than ‖q‖ + √kth cannot be among the nearest.
-		r := min(w.ix.largest, normQ+math.Sqrt(kth))
-		if worst+float64(q.sq[i])-w.ix.bound(normQ, max(r, normQ)) > kth {
-			return w.best[:k]
-		}
+	for p, c := range candidates.heap {
+		candidates.heap[p].dist = w.ix.measure(w.q, int(c.index), w.row)
+	}
+	// If it is not full, all points are in it or some comparisons were not finite.
+	if len(candidates.heap) < available && !(full && w.covered(candidates.heap, worst, float64(q.sq[i]), k)) {
 		all := newNearest(k)
 		for j := range w.ix.n {
 			if !q.self || j != i {
-				all.add(pair{w.ix.measure(w.q, j, w.row), int32(j)})
+				all.add(pair{w.distance(j), int32(j)})
 			}
 		}
 		return all.take()
 	}
-	set := nearest{limit: len(w.best), heap: w.best}
-	return set.take()[:k]
+	// Roots may tie where their squares do not.
+	for p, c := range candidates.heap {
+		candidates.heap[p].dist = w.ix.Settings.Metric.distance(c.dist)
+	}
+	return candidates.take()[:k]
+}
+
+// covered reports whether the measured candidates of a query of squared norm sq
+// hold its k nearest points, given that all other points have v ≥ worst.
+func (w *measurer) covered(measured []pair, worst, sq float64, k int) bool {
+	best := nearest{limit: k, heap: w.best[:0]}
+	for _, c := range measured {
+		best.add(c)
+	}
+	w.best = best.heap
+	kth := best.heap[0].dist
+	normQ := math.Sqrt(sq)
+	// A point farther from the mean than ‖q‖ + √kth cannot be among the nearest.
+	r := max(normQ, min(w.ix.largest, normQ+math.Sqrt(kth)))
+	return r < reach && worst+sq-w.ix.bound(normQ, r) > kth*(1+rootTie)
+}
+
+// rootTie is the relative difference below which squares may have equal roots.
+const rootTie = 0x1p-50
+
+// distance returns the distance of point j from the query.
+func (w *measurer) distance(j int) float64 {
+	return w.ix.Settings.Metric.distance(w.ix.measure(w.q, j, w.row))
 }
 
 func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
@@ -312,8 +340,12 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 		limits := make([]float32, hi-lo)
 		for r := range limits {
 			normQ := math.Sqrt(float64(q.sq[lo+r]))
-			reach := min(ix.largest, normQ+math.Sqrt(limit))
-			slackened := limit - float64(q.sq[lo+r]) + ix.bound(normQ, max(reach, normQ))
+			farthest := max(normQ, min(ix.largest, normQ+math.Sqrt(limit)))
+			if !(farthest < reach) {
+				limits[r] = float32(math.NaN()) // admits no candidate; all points are measured
+				continue
+			}
+			slackened := limit*(1+rootTie) - float64(q.sq[lo+r]) + ix.bound(normQ, farthest)
 			limits[r] = math.Nextafter32(float32(slackened), float32(math.Inf(1)))
 		}
 		ix.scan(q, lo, hi, limits, func(r int, v float32, i int32) {
@@ -322,10 +354,16 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 		w := ix.newMeasurer()
 		for i := lo; i < hi; i++ {
 			w.load(ix.x, i)
+			if math.IsNaN(float64(limits[i-lo])) {
+				for j := range ix.n {
+					if j != i {
+						rows[i] = append(rows[i], pair{0, int32(j)})
+					}
+				}
+			}
 			kept := rows[i][:0]
 			for _, c := range rows[i] {
-				d := ix.measure(w.q, int(c.index), w.row)
-				if dist := ix.Settings.Metric.distance(d); dist <= radius {
+				if dist := w.distance(int(c.index)); dist <= radius {
 					kept = append(kept, pair{dist, c.index})
 				}
 			}

@@ -60,6 +60,12 @@ func (s *GraphSettings) validate() error {
 	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) || (s.K > 0) == (s.Radius > 0) {
 		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
 	}
+	if s.Weights < One || s.Weights > SelfTuning {
+		faults = append(faults, fmt.Errorf("knn: weighting %v", s.Weights))
+	}
+	if s.Symmetry != sparse.Either && s.Symmetry != sparse.Both {
+		faults = append(faults, fmt.Errorf("knn: symmetry %v", s.Symmetry))
+	}
 	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {
 		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
 	}

@@ -71,33 +71,47 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 	}
 }
 
-// compare returns a value that increases with the distance between a query of
-// squared norm sq and point j.
+// compare returns the squared distance of a query of squared norm sq from point
+// j, for Angle that of the unit vectors.
 func (q *sparseQuery) compare(sq float64, j int) float64 {
 	if q.ix.Settings.Metric == Euclidean {
 		return max(0, sq+q.ix.sq[j]-2*q.dots[j])
 	}
 	if sq == 0 || q.ix.sq[j] == 0 {
-		return 0
+		return 2
 	}
-	return -q.dots[j] / math.Sqrt(sq*q.ix.sq[j])
+	norms := math.Sqrt(sq * q.ix.sq[j])
+	if norms < 0x1p-500 || math.IsInf(norms, 1) { // the product left the range of float64
+		norms = math.Sqrt(sq) * math.Sqrt(q.ix.sq[j])
+	}
+	return max(0, 2-2*q.dots[j]/norms)
+}
+
+// bound returns more than the rounding error of compare for a query of squared
+// norm sq and count entries, and for points not farther from it than a point
+// for which compare returns d.
+func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
+	scale := 4.0
+	if q.ix.Settings.Metric == Euclidean {
+		r := math.Sqrt(sq) + math.Sqrt(d)
+		scale = sq + r*r
+	}
+	return 0x1p-51 * float64(count+8) * scale
 }
 
 // distance turns a value of compare into the metric's distance. It measures
 // close pairs again, where the difference of large numbers says little.
 func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, p pair) float64 {
+	const near = 1e-3
 	j := int(p.index)
-	if q.ix.Settings.Metric == Euclidean {
-		if p.dist > 1e-3*(sq+q.ix.sq[j]) {
-			return math.Sqrt(p.dist)
-		}
-		return math.Sqrt(sparseSquaredDistance(x, i, 1, q.ix.x, j, 1))
+	d := p.dist
+	switch {
+	case q.ix.Settings.Metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
+		d = sparseSquaredDistance(x, i, 1, q.ix.x, j, 1)
+	case q.ix.Settings.Metric == Angle && d < near:
+		d = sparseSquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
 	}
-	if p.dist > -0.99 {
-		return math.Acos(-p.dist)
-	}
-	d := sparseSquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
-	return Angle.distance(d)
+	return q.ix.Settings.Metric.distance(d)
 }
 
 // sparseSquaredDistance returns ‖s·x_i − t·y_j‖².
@@ -154,22 +168,28 @@ func (ix *invertedIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
 func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool) (*Neighbors, error) {
 	out := &Neighbors{K: k, Index: make([]int32, x.Rows*k), Distance: make([]float64, x.Rows*k)}
 	err := ix.each(ctx, x, func(q *sparseQuery, i int, sq float64) {
-		set := newNearest(min(k+slack, ix.x.Rows))
+		set := newNearest(k)
 		for j := range q.dots {
 			if self && j == i {
 				continue
 			}
-			if v := q.compare(sq, j); !set.full() || v <= set.heap[0].dist {
+			v := q.compare(sq, j)
+			q.dots[j] = v
+			if !set.full() || v <= set.heap[0].dist {
 				set.add(pair{v, int32(j)})
 			}
 		}
-		// Measured again, near ties may change places.
-		best := set.heap
-		for p := range best {
-			best[p].dist = q.distance(x, i, sq, best[p])
+		// Whatever rounding may have put behind the k-th place is measured again.
+		kth := set.heap[0].dist
+		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
+		set.heap = set.heap[:0]
+		for j, v := range q.dots {
+			if !(v > limit) && !(self && j == i) {
+				set.add(pair{q.distance(x, i, sq, pair{v, int32(j)}), int32(j)})
+			}
 		}
 		index, distance := out.Row(i)
-		for p, b := range set.take()[:k] {
+		for p, b := range set.take() {
 			index[p], distance[p] = b.index, b.dist
 		}
 	})

@@ -93,6 +93,9 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if n, d := x.Dims(); n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
+	if s.Metric != Euclidean && s.Metric != Angle {
+		return nil, fmt.Errorf("knn: brute force does not know the distance %v", s.Metric)
+	}
 	switch x := x.(type) {
 	case *data.Dense[uint8]:
 		return newDense(x, *s), nil

@@ -113,7 +113,7 @@ func whiten(w *mat.Dense, reference []float64) (s *mat.Dense, good int, clean bo
 			transform.Set(i, q, u.At(i, b-1-q)/unit[i])
 		}
 	}
-	rotate(w, transform)
+	dense.MulInPlace(w, transform)
 	norms := columnNorms(w)
 	scaleColumns(w, norms)
 	s = mat.NewDense(b, b, nil)
@@ -126,23 +126,6 @@ func whiten(w *mat.Dense, reference []float64) (s *mat.Dense, good int, clean bo
 	// The eigenvalues are accurate to rounding of the largest one.
 	clean = good == b && values[0] > 1e-6*values[b-1]
 	return s, good, clean
-}
-
-// rotate replaces the first columns of v, as many as s has rows, by v·s, by
-// blocks of rows so that little memory is needed.
-func rotate(v *mat.Dense, s *mat.Dense) {
-	const rows = 4096
-	n, _ := v.Dims()
-	m, q := s.Dims()
-	tmp := mat.NewDense(min(rows, n), q, nil)
-	for lo := 0; lo < n; lo += rows {
-		hi := min(lo+rows, n)
-		t := tmp.Slice(0, hi-lo, 0, q).(*mat.Dense)
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, v.Slice(lo, hi, 0, m).(*mat.Dense), s, 0, t)
-		for i := lo; i < hi; i++ {
-			copy(v.RawRowView(i)[:q], t.RawRowView(i-lo))
-		}
-	}
 }
 
 // columnDots returns xᵀ_j y_j for every column j.

@@ -25,7 +25,7 @@ type node struct{ value, weight float64 } // weights add up to 1
 
 const (
 	densityVectors = 8
-	densitySteps   = 60
+	densitySteps   = 40
 )
 
 // estimateDensity runs densityVectors Lanczos processes at once, each with its

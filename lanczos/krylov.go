@@ -31,13 +31,12 @@ type krylov struct {
 	r      *mat.Dense // block×block
 	work   [3]*mat.Dense
 	state  State
-	growth float64
 }
 
-// defaultGrowth is the logarithm of the filter's largest value. A larger one
-// means fewer basis vectors and more products for each; rounding in the filter
-// limits it.
-const defaultGrowth = 12
+// growth is the logarithm of the filter's largest value. A larger one means
+// fewer basis vectors and more products for each; rounding in the filter limits
+// it.
+const growth = 8
 
 func newKrylov(ctx context.Context, a sparse.Operator, null *mat.Dense, p *plan) (*krylov, error) {
 	if err := ctx.Err(); err != nil {
@@ -69,7 +68,7 @@ func newKrylov(ctx context.Context, a sparse.Operator, null *mat.Dense, p *plan)
 func (k *krylov) setCut(low, cut, high float64) {
 	span := high - low
 	cut = math.Min(math.Max(cut, low+1e-6*span), low+0.9*span)
-	k.f = newFilter(low, cut, high, defaultGrowth)
+	k.f = newFilter(low, cut, high, growth)
 }
 
 // columns returns columns lo to hi of v.
@@ -95,7 +94,8 @@ func (k *krylov) leading(size int) *mat.Dense {
 }
 
 // expand makes the residual block part of the basis and computes the next one.
-func (k *krylov) expand() {
+// It returns roughly how many operations that took.
+func (k *krylov) expand() float64 {
 	w, b := k.work[0], k.block
 	at := k.known + k.size
 	w.Copy(k.columns(at, at+b))
@@ -119,6 +119,7 @@ func (k *krylov) expand() {
 	k.size += b
 	k.r = r
 	k.columns(k.known+k.size, k.known+k.size+b).Copy(w)
+	return float64(k.n) * float64(b) * float64(8*(k.known+k.size)+100*k.f.degree)
 }
 
 // ritz are the Ritz pairs of p(A) in the basis, largest θ first.
@@ -171,7 +172,7 @@ func (k *krylov) assess(z *ritz, wanted int, tolerance float64) (converged int, 
 // restart replaces the basis by the first keep Ritz vectors.
 func (k *krylov) restart(z *ritz, keep int) {
 	basis := k.columns(k.known, k.known+k.size)
-	rotate(basis, mat.DenseCopyOf(z.s.Slice(0, k.size, 0, keep)))
+	dense.MulInPlace(basis, z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
 	residual := mat.DenseCopyOf(k.columns(k.known+k.size, k.known+k.size+k.block))
 	k.columns(k.known+keep, k.known+keep+k.block).Copy(residual)
 	k.t.Zero()
@@ -199,19 +200,23 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 	tolerance := k.Tolerance * k.norm
 	target := tolerance / 4 // of the estimates, which leave out rounding
 	k.start()
+	var unchecked float64 // operations since the Ritz values were last looked at
 	for {
-		for k.size+k.block <= k.Basis {
-			k.expand()
-			if err := k.report(ctx); err != nil {
-				return nil, err
-			}
+		unchecked += k.expand()
+		if err := k.report(ctx); err != nil {
+			return nil, err
 		}
+		full := k.size+k.block > k.Basis
+		if !full && (k.size < wanted || unchecked < 6*ritzOperations(k.size)) {
+			continue
+		}
+		unchecked = 0
 		z, err := k.ritz()
 		if err != nil {
 			return nil, err
 		}
 		k.state.Converged, k.state.Residual = k.assess(z, wanted, target)
-		if z.theta[wanted-1] < 1.5 && k.state.Restart < 8 {
+		if full && z.theta[wanted-1] < 1.5 && k.state.Restart < 8 {
 			// The cut lies too low to tell the last wanted pairs from the rest.
 			k.setCut(k.f.lambda(z.theta[0]), 1.5*k.f.lo, k.f.hi)
 			k.state.Restart++
@@ -219,26 +224,36 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			k.start()
 			continue
 		}
-		done := k.state.Converged == wanted
-		if done || k.state.Restart >= k.MaxRestarts {
-			x := mat.NewDense(k.n, k.K, nil)
-			if k.known > 0 {
-				x.Slice(0, k.n, 0, k.known).(*mat.Dense).Copy(k.columns(0, k.known))
-			}
-			s := mat.DenseCopyOf(z.s.Slice(0, k.size, 0, wanted))
-			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, k.columns(k.known, k.known+k.size), s, 0, x.Slice(0, k.n, k.known, k.K).(*mat.Dense))
-			res := certify(k.a, x, k.known, k.norm)
-			res.Degree, res.Restarts = k.f.degree, k.state.Restart
-			res.Products = k.state.Products
+		spent := full && k.state.Restart >= k.MaxRestarts
+		if k.state.Converged == wanted || spent {
+			res := k.result(z, wanted)
 			worst := res.MaxResidual()
 			switch {
 			case worst <= tolerance:
 				return res, nil
-			case k.state.Restart >= k.MaxRestarts || target < tolerance/1000:
+			case spent || target < tolerance/1000:
 				return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d restarts; raise the tolerance or the number of restarts", ErrNotConverged, worst, tolerance, k.Tolerance, k.state.Restart)
 			}
 			target /= 10
 		}
-		k.restart(z, min(wanted+(k.Basis-wanted)/3, k.Basis-k.block))
+		if full {
+			k.restart(z, min(wanted+(k.Basis-wanted)/3, k.Basis-k.block))
+		}
 	}
+}
+
+// ritzOperations is the cost of the Ritz pairs of a basis of m vectors.
+func ritzOperations(m int) float64 { return 9 * float64(m) * float64(m) * float64(m) }
+
+// result makes a Result of the null vectors and the first wanted Ritz vectors.
+func (k *krylov) result(z *ritz, wanted int) *Result {
+	x := mat.NewDense(k.n, k.K, nil)
+	if k.known > 0 {
+		x.Slice(0, k.n, 0, k.known).(*mat.Dense).Copy(k.columns(0, k.known))
+	}
+	s := z.s.Slice(0, k.size, 0, wanted).(*mat.Dense)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, k.columns(k.known, k.known+k.size), s, 0, x.Slice(0, k.n, k.known, k.K).(*mat.Dense))
+	res := certify(k.a, x, k.known, k.norm)
+	res.Degree, res.Restarts, res.Products = k.f.degree, k.state.Restart, k.state.Products
+	return res
 }

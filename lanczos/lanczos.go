@@ -115,12 +115,12 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	if p.MaxRestarts == 0 {
 		p.MaxRestarts = 60
 	}
+	// Few pairs want a long Krylov sequence, many want matrix products that are
+	// not narrow.
 	switch {
-	case p.K >= 400:
-		p.block = 64
-	case p.K >= 100:
+	case p.K >= 500:
 		p.block = 32
-	case p.K >= 16:
+	case p.K >= 64:
 		p.block = 16
 	default:
 		p.block = 8

@@ -24,6 +24,7 @@ var demoLabels = []int{20, 50, 100, 500, 1000}
 const (
 	demoPairs  = 200
 	demoSplits = 10
+	demoMost   = 100_000_000
 	// demoPictured is the number of labels whose predictions are shown.
 	demoPictured = 100
 )
@@ -40,13 +41,16 @@ eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most := demoLabels[len(demoLabels)-1]; n < 2*most {
-				return fmt.Errorf("-n is %d; the demo needs at least %d digits", n, 2*most)
+				return usagef("-n is %d; the demo needs at least %d digits", n, 2*most)
+			}
+			if n > demoMost {
+				return usagef("-n is %d; the demo draws at most %d digits", n, demoMost)
 			}
 			return a.demo(cmd.Context(), n, dir)
 		},
 	}
 	cmd.Flags().IntVarP(&n, "points", "n", 10_000, "digits to draw")
-	cmd.Flags().StringVarP(&dir, "output", "o", "bigfit-demo", "run directory")
+	cmd.Flags().StringVarP(&dir, "output", "o", "bigfit-demo", "run `directory`")
 	return cmd
 }
 
@@ -72,10 +76,14 @@ type demoSettings struct {
 }
 
 func (a *app) demo(ctx context.Context, n int, dir string) error {
+	if _, err := os.Stat(dir); os.IsNotExist(err) {
+		// Fails where there is something in it.
+		defer os.Remove(dir)
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return output(err)
 	}
-	if err := checkOutput(filepath.Join(dir, "report.html")); err != nil {
+	if err := checkOutput(nil, filepath.Join(dir, "report.html")); err != nil {
 		return err
 	}
 	const side = data.DigitSide
@@ -101,13 +109,16 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := run.predict(a.seed); err != nil {
 		return err
 	}
-	st = a.progress.Stage("files")
-	if err := run.save(dir, a); err != nil {
-		return output(err)
-	}
-	st.Done(dir)
-	if err := run.saveReport(dir, a); err != nil {
-		return output(err)
+	err = a.write(ctx, func() error {
+		st := a.progress.Stage("files")
+		if err := run.save(dir, a); err != nil {
+			return err
+		}
+		st.Done(dir)
+		return run.saveReport(dir, a)
+	})
+	if err != nil {
+		return err
 	}
 	return a.print(run.outcome.Results, papers.Markdown(run.outcome.Results)+
 		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
@@ -170,7 +181,7 @@ func (r *demoRun) save(dir string, a *app) error {
 	}
 	f := &lanczos.File{Result: r.outcome.Eigs, Components: r.outcome.Components, Degrees: r.outcome.Graph.Degrees()}
 	o := eigsOptions{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed, Graph: r.settings.Graph}
-	if err := a.saveEigs(path("eigs.npz"), f, o, map[string]string{hashPoints: points, hashGraph: data.HashPoints(r.outcome.Graph)}); err != nil {
+	if err := saveEigs(path("eigs.npz"), f, o, map[string]string{hashPoints: points, hashGraph: data.HashPoints(r.outcome.Graph)}); err != nil {
 		return err
 	}
 	return a.saveLog(dir, r.settings, r.outcome.Results)

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) eigsCommand() *cobra.Command {
-	var o eigsOptions
+	o := eigsOptions{Tolerance: defaultTolerance}
 	var out string
 	cmd := &cobra.Command{
 		Use:   "eigs graph.npz -k 100 -o eigs.npz",
@@ -25,9 +25,9 @@ symmetric non-negative matrix saved by bigfit graph or scipy.sparse.save_npz.
 The result holds values (k), vectors (n×k), residuals (k), components (n) and
 degrees (n). The components of the graph give as many exact null vectors, which
 come first.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument("the file of the graph"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(out); err != nil {
+			if err := checkOutput(args, out); err != nil {
 				return err
 			}
 			w, gm, err := a.loadGraph(args[0])
@@ -50,7 +50,8 @@ come first.`,
 			if solveErr != nil && !errors.Is(solveErr, lanczos.ErrNotConverged) {
 				return solveErr
 			}
-			if err := a.saveEigs(out, &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}, o, hashes); err != nil {
+			f := &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}
+			if err := a.write(cmd.Context(), func() error { return saveEigs(out, f, o, hashes) }); err != nil {
 				return err
 			}
 			s := eigsSummary{len(r.Values), r.Nullity, r.Values[len(r.Values)-1], r.MaxResidual(), r.Norm, r.Orthogonality, r.Degree, r.Products, r.Restarts}
@@ -62,18 +63,18 @@ come first.`,
 	}
 	o.flags(cmd.Flags())
 	cmd.Flags().IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
-	cmd.Flags().StringVarP(&out, "output", "o", "eigs.npz", "file to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "eigs.npz", "`file` to write")
 	return cmd
 }
 
 // saveEigs writes eigenpairs with their manifest.
-func (a *app) saveEigs(path string, f *lanczos.File, o eigsOptions, hashes map[string]string) error {
+func saveEigs(path string, f *lanczos.File, o eigsOptions, hashes map[string]string) error {
 	m, err := manifest.New(manifest.Eigs, o, hashes)
 	if err != nil {
 		return err
 	}
 	f.Manifest = m
-	return output(f.Save(path))
+	return f.Save(path)
 }
 
 type eigsSummary struct {

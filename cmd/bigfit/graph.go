@@ -21,9 +21,9 @@ weight matrix in the form of scipy.sparse.save_npz.
 
 X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight
 or csv; idx and text may be gzipped.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument("the file of the points"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(out); err != nil {
+			if err := checkOutput(args, out); err != nil {
 				return err
 			}
 			x, err := a.readPoints(args[0], data.ReadOptions{})
@@ -42,15 +42,15 @@ or csv; idx and text may be gzipped.`,
 			if err != nil {
 				return err
 			}
-			if err := sparse.WriteNPZ(out, g.w, text); err != nil {
-				return output(err)
+			if err := a.write(cmd.Context(), func() error { return sparse.WriteNPZ(out, g.w, text) }); err != nil {
+				return err
 			}
 			s := summarizeGraph(g.w, g.components)
 			return a.print(s, fmt.Sprintf("%s: %s", out, s))
 		},
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "file to write")
+	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
 }
 

@@ -17,13 +17,18 @@ func (a *app) infoCommand() *cobra.Command {
 		Short: "Say what is in a file",
 		Long: `Print format, arrays and manifest of any file that bigfit reads or writes, and
 the degrees and components of a graph.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := data.Inspect(args[0], data.ReadOptions{Limit: int64(a.memory)})
 			if err != nil {
 				return err
 			}
 			info := fileInfo{FileInfo: f, Manifest: f.Manifest}
+			if len(f.Manifest) > 0 && !json.Valid(f.Manifest) { // another program's
+				if info.Manifest, err = json.Marshal(string(f.Manifest)); err != nil {
+					return err
+				}
+			}
 			if f.Format == data.FormatSciPy {
 				w, err := sparse.ReadNPZ(f.Path, int64(a.memory))
 				if err != nil {

@@ -10,62 +10,116 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/lanczos"
 )
 
 // version of the program, as in CHANGELOG.md.
 const version = "0.1.0"
 
-const (
-	exitFailure      = 1
-	exitInput        = 2
-	exitNotConverged = 3
-	exitInterrupted  = 130
-)
+// grace is how long a run may take to stop after an interrupt.
+const grace = time.Second
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	// A closed pipe is an error of writing like any other.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes the command line and returns the exit code.
-func run(args []string) int {
+// run executes the command line and returns the exit code. Only after an
+// interrupt may work go on after it has returned; it writes no files then.
+func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second interrupt kills the process: after the first, handling ends.
-	context.AfterFunc(ctx, stop)
-	a := &app{stdout: os.Stdout, stderr: os.Stderr}
+	defer context.AfterFunc(ctx, stop)()
+	a := &app{stdout: stdout, stderr: stderr}
+	done := make(chan error, 1)
+	go func() { done <- a.execute(ctx, args) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(grace):
+			// Not every computation can be stopped. A file being written is
+			// finished first, and none begun after it.
+			a.busy.Lock()
+		}
+		if ctx.Err() != nil {
+			a.progress.Close()
+			fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")
+			return exitInterrupted
+		}
+	}
+	a.progress.Close()
+	return a.report(err)
+}
+
+// execute runs the command line; a panic becomes an error.
+func (a *app) execute(ctx context.Context, args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{r, debug.Stack()}
+		}
+	}()
 	root := a.command()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	a.progress.Close()
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && (!a.started || errors.As(err, new(usageError))) {
+		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
+	}
+	return err
+}
+
+// report prints an error and returns its exit code.
+func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	code := exitCode(err)
-	if code == exitInterrupted {
-		fmt.Fprintln(a.stderr, "bigfit: interrupted; no file is half-written")
-		return code
-	}
 	fmt.Fprintln(a.stderr, "bigfit:", err)
+	var p *panicError
+	if errors.As(err, &p) {
+		fmt.Fprintf(a.stderr, "This is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
+	}
 	var limit *npy.LimitError
 	if errors.As(err, &limit) {
 		fmt.Fprintln(a.stderr, "bigfit: raise --memory-limit if the machine has the memory")
 	}
-	return code
+	return exitCode(err)
 }
 
 // command returns the root command with all others below it.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "bigfit",
-		Short:         "Learn from a few labels and many unlabeled points",
+		Use:   "bigfit",
+		Short: "Learn from a few labels and many unlabeled points",
+		Long: `Learn from a few labels and many unlabeled points through the graph of their
+nearest neighbours.
+
+  bigfit demo                                     digits drawn by the program
+  bigfit graph X.npy -o graph.npz                 the pieces, on files
+  bigfit eigs graph.npz -k 100 -o eigs.npz
+  bigfit fit -X X.npy -y y.npy -o model.npz
+  bigfit predict model.npz -X new.npy -o pred.npy
+
+Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
+or bad input, 3 not converged (outputs written), 130 interrupted.
+
+Every flag can be set by an environment variable as well: BIGFIT_ and its name
+in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It
+counts for every command that has the flag; the command line wins.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -73,29 +127,4 @@ func (a *app) command() *cobra.Command {
 	a.commonFlags(root)
 	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.reproduceCommand(), a.infoCommand())
 	return root
-}
-
-// outputError is a failure to write a result, as opposed to bad input.
-type outputError struct{ error }
-
-func (e outputError) Unwrap() error { return e.error }
-
-// output marks an error of writing.
-func output(err error) error {
-	if err == nil {
-		return nil
-	}
-	return outputError{err}
-}
-
-func exitCode(err error) int {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, lanczos.ErrNotConverged):
-		return exitNotConverged
-	case errors.As(err, new(outputError)):
-		return exitFailure
-	}
-	return exitInput
 }

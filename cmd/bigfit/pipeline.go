@@ -48,14 +48,15 @@ type graphOptions struct {
 	Graph  knn.GraphSettings `json:"graph"`
 }
 
+// flags adds the flags of a graph; their defaults are the values that o has.
 func (o *graphOptions) flags(f *pflag.FlagSet) {
-	f.IntVar(&o.PCA, "pca", 0, "project the points on this many principal components first")
-	textFlag(f, &o.Metric, "distance", "distance: euclidean, angle")
-	f.IntVarP(&o.Graph.K, "neighbors", "k", 0, "nearest neighbours of every point (default 8)")
-	f.Float64Var(&o.Graph.Radius, "radius", 0, "join all points at most this far apart, in place of nearest neighbours")
-	textFlag(f, &o.Graph.Symmetry, "symmetry", "join two points if one is a neighbour of the other (either), or only if each is (both)")
-	textFlag(f, &o.Graph.Weights, "weights", "weights: one, heat, self-tuning")
-	f.Float64Var(&o.Graph.T, "t", 0, "t of the heat weights exp(-d²/4t) (default: chosen from the data)")
+	f.IntVar(&o.PCA, "pca", o.PCA, "project the points on this many principal components first")
+	nameFlag(f, &o.Metric, "distance", "distance: euclidean, angle")
+	f.IntVarP(&o.Graph.K, "neighbors", "k", o.Graph.K, "nearest neighbours of every point (default 8)")
+	f.Float64Var(&o.Graph.Radius, "radius", o.Graph.Radius, "join all points at most this far apart, in place of nearest neighbours")
+	nameFlag(f, &o.Graph.Symmetry, "symmetry", "join neighbours if one names the other or only if each does: either, both")
+	nameFlag(f, &o.Graph.Weights, "weights", "weights: one, heat, self-tuning")
+	f.Float64Var(&o.Graph.T, "t", o.Graph.T, "t of the heat weights exp(-d²/4t) (default: chosen from the data)")
 }
 
 // graphed is a graph with the points it was built on.
@@ -71,6 +72,10 @@ type graphed struct {
 func (a *app) project(x data.Points, o graphOptions) (data.Points, *data.PCA, error) {
 	if o.PCA == 0 {
 		return x, nil, nil
+	}
+	n, d := x.Dims()
+	if err := a.need("pca", 8*int64(d)*(3*int64(d)+int64(min(n, 4096)))+4*int64(n)*int64(max(o.PCA, 0)), 0, "leave --pca out or give points of fewer columns"); err != nil {
+		return nil, nil, err
 	}
 	st := a.progress.Stage("pca")
 	p, err := data.NewPCA(x, o.PCA)
@@ -89,10 +94,16 @@ func (a *app) project(x data.Points, o graphOptions) (data.Points, *data.PCA, er
 	return z, p, nil
 }
 
+// defaultNeighbors is the paper's number of neighbours.
+const defaultNeighbors = 8
+
 // graph projects x and builds its graph, as stages.
 func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphed, error) {
 	if o.Graph.K == 0 && o.Graph.Radius == 0 {
-		o.Graph.K = 8
+		o.Graph.K = defaultNeighbors
+	}
+	if n, _ := x.Dims(); o.Graph.K >= n {
+		return nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", o.Graph.K, n, n-1)
 	}
 	z, pca, err := a.project(x, o)
 	if err != nil {
@@ -118,6 +129,8 @@ func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphe
 	return g, nil
 }
 
+const defaultTolerance = 1e-8
+
 // eigsOptions are the settings of eigenpairs; see graphOptions.
 type eigsOptions struct {
 	Laplacian sparse.Kind  `json:"laplacian"`
@@ -127,9 +140,10 @@ type eigsOptions struct {
 	Graph     graphOptions `json:"graph"` // what the graph was made with, if known
 }
 
+// flags adds the flags of eigenpairs; their defaults are the values that o has.
 func (o *eigsOptions) flags(f *pflag.FlagSet) {
-	textFlag(f, &o.Laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized, random-walk")
-	f.Float64Var(&o.Tolerance, "tolerance", 1e-8, "largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
+	nameFlag(f, &o.Laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized, random-walk")
+	f.Float64Var(&o.Tolerance, "tolerance", o.Tolerance, "largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
 }
 
 // eigenpairs computes eigenpairs of a graph, as a stage.

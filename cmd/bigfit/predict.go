@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -25,10 +27,13 @@ classes of the training points are written.
 --extension knn lets the nearest training points vote with the classes that the
 model gave them; nystrom extends the eigenvectors to the new points through the
 weights of the graph and applies the classifier.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(out, scores); err != nil {
+			if err := checkOutput([]string{args[0], x, y}, out, scores); err != nil {
 				return err
+			}
+			if s.Neighbors < 0 {
+				return usagef("--neighbors is %d; it must be positive", s.Neighbors)
 			}
 			st := a.progress.Stage("model")
 			m, _, err := models.LoadEigenmap(args[0], int64(a.memory))
@@ -53,19 +58,20 @@ weights of the graph and applies the classifier.`,
 					return fmt.Errorf("%s has %d labels for %d points", y, truth.Len(), len(p.Classes))
 				}
 			}
-			if err := npy.WriteFile(out, []int{len(p.Classes)}, values(p.Classes, m.Classes)); err != nil {
-				return output(err)
-			}
-			if scores != "" {
-				n, c := p.Scores.Dims()
-				if err := npy.WriteFile(scores, []int{n, c}, p.Scores.RawMatrix().Data); err != nil {
-					return output(err)
+			err = a.write(cmd.Context(), func() error {
+				err := npy.WriteFile(out, []int{len(p.Classes)}, values(p.Classes, m.Classes))
+				if err == nil && scores != "" {
+					n, c := p.Scores.Dims()
+					err = npy.WriteFile(scores, []int{n, c}, p.Scores.RawMatrix().Data)
 				}
+				return err
+			})
+			if err != nil {
+				return err
 			}
 			sum := predictSummary{Points: len(p.Classes), Classes: m.Classes}
 			text := fmt.Sprintf("%s: classes of %d points", out, sum.Points)
-			if truth != nil {
-				e := errorRate(p.Classes, m.Classes, truth)
+			if e := errorRate(p.Classes, m.Classes, truth); !math.IsNaN(e) {
 				sum.Error = &e
 				text += fmt.Sprintf("; error %.2f %%", e)
 			}
@@ -73,13 +79,13 @@ weights of the graph and applies the classifier.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&x, "points", "X", "", "points to classify")
-	f.StringVarP(&y, "labels-file", "y", "", "true labels, to print the error")
-	f.StringVar(&label.unlabeled, "unlabeled", "", "integer in y that marks an unlabeled point, or none (default -1)")
-	f.StringVarP(&out, "output", "o", "pred.npy", "file to write")
-	f.StringVar(&scores, "scores", "", "also write the scores of all classes to this .npy file")
-	textFlag(f, &s.Extension, "extension", "how new points are classified: knn, nystrom")
-	f.IntVarP(&s.Neighbors, "neighbors", "k", 0, "training points that vote (default 3)")
+	f.StringVarP(&x, "points", "X", "", "`file` of the points to classify")
+	f.StringVarP(&y, "labels-file", "y", "", "`file` of the true labels, to print the error")
+	label.flags(f)
+	f.StringVarP(&out, "output", "o", "pred.npy", "`file` to write")
+	f.StringVar(&scores, "scores", "", "also write the scores of all classes to this .npy `file`")
+	nameFlag(f, &s.Extension, "extension", "how new points are classified: knn, nystrom")
+	f.IntVarP(&s.Neighbors, "neighbors", "k", 0, "training points that vote in the knn extension (default 3)")
 	return cmd
 }
 
@@ -98,6 +104,13 @@ func (a *app) predict(cmd *cobra.Command, m *models.Fitted, path string, s *mode
 	if err != nil {
 		return nil, err
 	}
+	if m.Points != nil {
+		n, _ := x.Dims()
+		bytes := knn.BruteBytes(m.Points, 0) + 8*int64(n)*int64(len(m.Classes)+2*max(s.Neighbors, m.Graph.K, 3))
+		if err := a.need("prediction", bytes, 0, "split the new points over several files"); err != nil {
+			return nil, err
+		}
+	}
 	st := a.progress.Stage("predict")
 	s.OnProgress = func(done, total int) { st.Update(float64(done), float64(total), "") }
 	p, err := m.Predict(cmd.Context(), x, s)
@@ -109,9 +122,12 @@ func (a *app) predict(cmd *cobra.Command, m *models.Fitted, path string, s *mode
 }
 
 // errorRate returns the share, in percent, of the points with a true label whose
-// predicted class has another value.
+// predicted class has another value; NaN if there are none. truth may be nil.
 func errorRate(predicted []int32, classes []int64, truth *data.Labels) float64 {
 	var wrong, total float64
+	if truth == nil {
+		return math.NaN()
+	}
 	for i, c := range truth.Index {
 		if c == data.Unlabeled {
 			continue

@@ -31,18 +31,26 @@ and the paper's figure in brackets.
 
 --recipe paper is the paper's method; --recipe best is one recipe of ours for all
 numbers of labels, beside the paper's best figure of each row.`,
-		Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := oneArgument("the experiment mnist, newsgroups or phonemes")(cmd, args); err != nil {
+				return err
+			}
+			if !slices.Contains(names, args[0]) {
+				return fmt.Errorf("unknown experiment %q; it is mnist, newsgroups or phonemes", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if recipe != "paper" && recipe != "best" {
-				return fmt.Errorf("unknown recipe %q; it is paper or best", recipe)
+				return usagef("unknown recipe %q; it is paper or best", recipe)
 			}
 			for _, b := range baselines {
 				if !slices.Contains([]string{"knn", "gnn", "none"}, b) {
-					return fmt.Errorf("unknown baseline %q; it is knn, gnn or none", b)
+					return usagef("unknown baseline %q; it is knn, gnn or none", b)
 				}
 			}
 			if o.Splits < 1 {
-				return fmt.Errorf("--splits is %d; it must be at least 1", o.Splits)
+				return usagef("--splits is %d; it must be at least 1", o.Splits)
 			}
 			o.Best, o.KNN, o.GNN = recipe == "best", slices.Contains(baselines, "knn"), slices.Contains(baselines, "gnn")
 			o.Seed, o.Limit = a.seed, int64(a.memory)
@@ -64,10 +72,10 @@ numbers of labels, beside the paper's best figure of each row.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Dir, "data", "", "folder of the data sets (default $BIGFIT_DATA)")
+	f.StringVar(&o.Dir, "data", "", "`folder` of the data sets (default: $BIGFIT_DATA)")
 	f.IntSliceVar(&o.Labels, "labels", nil, "only the rows with these numbers of labels")
 	f.IntVar(&o.Splits, "splits", 20, "random draws of the labels")
-	f.StringVar(&recipe, "recipe", "paper", "paper, or best")
+	f.StringVar(&recipe, "recipe", "paper", "settings: paper, best")
 	f.StringSliceVar(&baselines, "baselines", []string{"knn"}, "baselines: knn, gnn (geodesic neighbours), none")
 	return cmd
 }

@@ -161,13 +161,14 @@ func (p Scatter2D) render() (template.HTML, error) {
 	drawAxes(&b, xax, yax, p.XLabel, p.YLabel)
 	drawCloud(&b, p.Class, p.X, p.Y, index, xax, yax)
 	if len(p.Marked) > 0 {
-		b.WriteString(`<path class="ring" d="`)
+		var rings strings.Builder
 		for _, i := range p.Marked {
 			if finite(p.X[i]) && finite(p.Y[i]) {
-				b.WriteString(marker(0, xax.pos(p.X[i]), yax.pos(p.Y[i]), 5))
+				rings.WriteString(marker(0, xax.pos(p.X[i]), yax.pos(p.Y[i]), 5))
 			}
 		}
-		b.WriteString(`"/>`)
+		// A wider ring in the colour of the page sets the ring off the dots.
+		fmt.Fprintf(&b, `<path class="halo" d="%[1]s"/><path class="ring" d="%[1]s"/>`, &rings)
 	}
 	p.drawNames(&b, index, xax, yax)
 	if len(index) == 0 {

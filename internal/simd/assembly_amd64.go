@@ -26,6 +26,8 @@ func assembly() []*path {
 			},
 			dot:  dot64AVX512,
 			symv: symvRows64AVX512,
+
+			distances: distances32AVX512,
 		})
 	}
 	if x.HasAVX2 && x.HasFMA {
@@ -45,6 +47,8 @@ func assembly() []*path {
 			},
 			dot:  dot64AVX2,
 			symv: symvRows64AVX2,
+
+			distances: distances32AVX2,
 		})
 	}
 	return paths

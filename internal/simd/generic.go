@@ -8,6 +8,8 @@ var generic = path{
 	f32:  genericKernels[float32](),
 	dot:  dotGeneric,
 	symv: symvRowsGeneric,
+
+	distances: distancesGeneric,
 }
 
 func genericKernels[T Float]() kernels[T] {
@@ -106,4 +108,25 @@ func symvRowsGeneric(y, v, a []float64, lda int, s, d []float64) {
 		y[j] += s0*a0[j] + s1*a1[j] + (s2*a2[j] + s3*a3[j])
 	}
 	d[0], d[1], d[2], d[3] = d0, d1, d2, d3
+}
+
+func distancesGeneric(dst, q, x []float32, ld int, idx []int32) {
+	n := len(q) &^ 3
+	for p, i := range idx {
+		row := x[int(i)*ld:][:len(q)]
+		var s0, s1, s2, s3 float32
+		for j := 0; j < n; j += 4 {
+			a, b := q[j:j+4:j+4], row[j:j+4:j+4]
+			d0, d1, d2, d3 := a[0]-b[0], a[1]-b[1], a[2]-b[2], a[3]-b[3]
+			s0 += d0 * d0
+			s1 += d1 * d1
+			s2 += d2 * d2
+			s3 += d3 * d3
+		}
+		for j := n; j < len(q); j++ {
+			d := q[j] - row[j]
+			s0 += d * d
+		}
+		dst[p] = (s0 + s2) + (s1 + s3)
+	}
 }

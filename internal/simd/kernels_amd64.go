@@ -84,6 +84,11 @@ func addScaledRows32AVX512(dst []float32, x []float32, ld int, idx []int32, w []
 //go:noescape
 func combineRow32AVX512(dst []float32, a []float32, alpha float32, b []float32, beta float32)
 
+// distances32AVX512 measures rows of x against q, see [SquaredDistances32].
+//
+//go:noescape
+func distances32AVX512(dst []float32, q []float32, x []float32, ld int, idx []int32)
+
 // gemm32AVX2 computes one 6×16 tile, see [Gemm].
 //
 //go:noescape
@@ -103,3 +108,8 @@ func addScaledRows32AVX2(dst []float32, x []float32, ld int, idx []int32, w []fl
 //
 //go:noescape
 func combineRow32AVX2(dst []float32, a []float32, alpha float32, b []float32, beta float32)
+
+// distances32AVX2 measures rows of x against q, see [SquaredDistances32].
+//
+//go:noescape
+func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int32)

@@ -2625,6 +2625,128 @@ end:
 	VZEROUPPER
 	RET
 
+// func distances32AVX512(dst []float32, q []float32, x []float32, ld int, idx []int32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·distances32AVX512(SB), NOSPLIT, $0-104
+	MOVQ dst_base+0(FP), AX
+	MOVQ q_base+24(FP), CX
+	MOVQ x_base+48(FP), DX
+	MOVQ ld+72(FP), BX
+	SHLQ $0x02, BX
+	MOVQ idx_base+80(FP), SI
+	MOVQ idx_len+88(FP), DI
+
+	// n elements follow the whole vectors, which end at byte end.
+	MOVQ  q_len+32(FP), R8
+	MOVQ  R8, R9
+	ANDQ  $-16, R9
+	SUBQ  R9, R8
+	SHLQ  $0x02, R9
+	MOVL  $0xffffffff, R10
+	BZHIL R8, R10, R10
+	KMOVW R10, K1
+
+group:
+	TESTQ   DI, DI
+	JLE     end
+	MOVLQSX (SI), R10
+	IMULQ   BX, R10
+	ADDQ    DX, R10
+	LEAQ    -1(DI), R12
+	MOVQ    $0x00000001, R11
+	CMPQ    R12, R11
+	CMOVQLT R12, R11
+	MOVLQSX (SI)(R11*4), R11
+	IMULQ   BX, R11
+	ADDQ    DX, R11
+	LEAQ    -1(DI), R13
+	MOVQ    $0x00000002, R12
+	CMPQ    R13, R12
+	CMOVQLT R13, R12
+	MOVLQSX (SI)(R12*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	LEAQ    -1(DI), R14
+	MOVQ    $0x00000003, R13
+	CMPQ    R14, R13
+	CMOVQLT R14, R13
+	MOVLQSX (SI)(R13*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VXORPS  Z0, Z0, Z0
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	XORQ    R14, R14
+	CMPQ    R14, R9
+	JGE     tail
+
+loop:
+	VMOVUPS     (CX)(R14*1), Z4
+	VSUBPS      (R10)(R14*1), Z4, Z5
+	VFMADD231PS Z5, Z5, Z0
+	VSUBPS      (R11)(R14*1), Z4, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VSUBPS      (R12)(R14*1), Z4, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VSUBPS      (R13)(R14*1), Z4, Z4
+	VFMADD231PS Z4, Z4, Z3
+	ADDQ        $+64, R14
+	CMPQ        R14, R9
+	JL          loop
+
+tail:
+	TESTQ       R8, R8
+	JZ          fold
+	VMOVUPS.Z   (CX)(R14*1), K1, Z4
+	VMOVUPS.Z   (R10)(R14*1), K1, Z5
+	VSUBPS      Z5, Z4, Z5
+	VFMADD231PS Z5, Z5, Z0
+	VMOVUPS.Z   (R11)(R14*1), K1, Z5
+	VSUBPS      Z5, Z4, Z5
+	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS.Z   (R12)(R14*1), K1, Z5
+	VSUBPS      Z5, Z4, Z5
+	VFMADD231PS Z5, Z5, Z2
+	VMOVUPS.Z   (R13)(R14*1), K1, Z5
+	VSUBPS      Z5, Z4, Z5
+	VFMADD231PS Z5, Z5, Z3
+
+fold:
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z1
+	VADDPS        Z1, Z4, Z0
+	VUNPCKLPS     Z3, Z2, Z4
+	VUNPCKHPS     Z3, Z2, Z1
+	VADDPS        Z1, Z4, Z2
+	VUNPCKLPD     Z2, Z0, Z4
+	VUNPCKHPD     Z2, Z0, Z1
+	VADDPS        Z1, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y1
+	VADDPS        Y1, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X1
+	VADDPS        X1, X4, X4
+	SUBQ          $0x04, DI
+	JL            few
+	VMOVUPS       X4, (AX)
+	ADDQ          $0x10, AX
+	ADDQ          $0x10, SI
+	JMP           group
+
+few:
+	ADDQ       $0x03, DI
+	VEXTRACTPS $0x00, X4, (AX)
+	DECQ       DI
+	JL         end
+	VEXTRACTPS $0x01, X4, 4(AX)
+	DECQ       DI
+	JL         end
+	VEXTRACTPS $0x02, X4, 8(AX)
+
+end:
+	VZEROUPPER
+	RET
+
 // func gemm32AVX2(k int, a []float32, row int, step int, b []float32, c []float32, ldc int, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm32AVX2(SB), NOSPLIT, $0-105
@@ -3244,3 +3366,143 @@ one:
 end:
 	VZEROUPPER
 	RET
+
+// func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int32)
+// Requires: AVX, CMOV, FMA3
+TEXT ·distances32AVX2(SB), NOSPLIT, $0-104
+	MOVQ dst_base+0(FP), AX
+	MOVQ q_base+24(FP), CX
+	MOVQ x_base+48(FP), DX
+	MOVQ ld+72(FP), BX
+	SHLQ $0x02, BX
+	MOVQ idx_base+80(FP), SI
+	MOVQ idx_len+88(FP), DI
+
+	// n elements follow the whole vectors, which end at byte end.
+	MOVQ    q_len+32(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $-8, R9
+	SUBQ    R9, R8
+	SHLQ    $0x02, R9
+	LEAQ    ones32<>+32(SB), R10
+	SHLQ    $0x02, R8
+	SUBQ    R8, R10
+	SHRQ    $0x02, R8
+	VMOVUPS (R10), Y0
+
+group:
+	TESTQ   DI, DI
+	JLE     end
+	MOVLQSX (SI), R10
+	IMULQ   BX, R10
+	ADDQ    DX, R10
+	LEAQ    -1(DI), R12
+	MOVQ    $0x00000001, R11
+	CMPQ    R12, R11
+	CMOVQLT R12, R11
+	MOVLQSX (SI)(R11*4), R11
+	IMULQ   BX, R11
+	ADDQ    DX, R11
+	LEAQ    -1(DI), R13
+	MOVQ    $0x00000002, R12
+	CMPQ    R13, R12
+	CMOVQLT R13, R12
+	MOVLQSX (SI)(R12*4), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	LEAQ    -1(DI), R14
+	MOVQ    $0x00000003, R13
+	CMPQ    R14, R13
+	CMOVQLT R14, R13
+	MOVLQSX (SI)(R13*4), R13
+	IMULQ   BX, R13
+	ADDQ    DX, R13
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	XORQ    R14, R14
+	CMPQ    R14, R9
+	JGE     tail
+
+loop:
+	VMOVUPS     (CX)(R14*1), Y5
+	VSUBPS      (R10)(R14*1), Y5, Y6
+	VFMADD231PS Y6, Y6, Y1
+	VSUBPS      (R11)(R14*1), Y5, Y6
+	VFMADD231PS Y6, Y6, Y2
+	VSUBPS      (R12)(R14*1), Y5, Y6
+	VFMADD231PS Y6, Y6, Y3
+	VSUBPS      (R13)(R14*1), Y5, Y5
+	VFMADD231PS Y5, Y5, Y4
+	ADDQ        $+32, R14
+	CMPQ        R14, R9
+	JL          loop
+
+tail:
+	TESTQ       R8, R8
+	JZ          fold
+	VMASKMOVPS  (CX)(R14*1), Y0, Y5
+	VMASKMOVPS  (R10)(R14*1), Y0, Y6
+	VSUBPS      Y6, Y5, Y6
+	VFMADD231PS Y6, Y6, Y1
+	VMASKMOVPS  (R11)(R14*1), Y0, Y6
+	VSUBPS      Y6, Y5, Y6
+	VFMADD231PS Y6, Y6, Y2
+	VMASKMOVPS  (R12)(R14*1), Y0, Y6
+	VSUBPS      Y6, Y5, Y6
+	VFMADD231PS Y6, Y6, Y3
+	VMASKMOVPS  (R13)(R14*1), Y0, Y6
+	VSUBPS      Y6, Y5, Y6
+	VFMADD231PS Y6, Y6, Y4
+
+fold:
+	VUNPCKLPS    Y2, Y1, Y5
+	VUNPCKHPS    Y2, Y1, Y2
+	VADDPS       Y2, Y5, Y1
+	VUNPCKLPS    Y4, Y3, Y5
+	VUNPCKHPS    Y4, Y3, Y2
+	VADDPS       Y2, Y5, Y3
+	VUNPCKLPD    Y3, Y1, Y5
+	VUNPCKHPD    Y3, Y1, Y2
+	VADDPS       Y2, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X2
+	VADDPS       X2, X5, X5
+	SUBQ         $0x04, DI
+	JL           few
+	VMOVUPS      X5, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, SI
+	JMP          group
+
+few:
+	ADDQ       $0x03, DI
+	VEXTRACTPS $0x00, X5, (AX)
+	DECQ       DI
+	JL         end
+	VEXTRACTPS $0x01, X5, 4(AX)
+	DECQ       DI
+	JL         end
+	VEXTRACTPS $0x02, X5, 8(AX)
+
+end:
+	VZEROUPPER
+	RET
+
+DATA ones32<>+0(SB)/4, $0xffffffff
+DATA ones32<>+4(SB)/4, $0xffffffff
+DATA ones32<>+8(SB)/4, $0xffffffff
+DATA ones32<>+12(SB)/4, $0xffffffff
+DATA ones32<>+16(SB)/4, $0xffffffff
+DATA ones32<>+20(SB)/4, $0xffffffff
+DATA ones32<>+24(SB)/4, $0xffffffff
+DATA ones32<>+28(SB)/4, $0xffffffff
+DATA ones32<>+32(SB)/4, $0x00000000
+DATA ones32<>+36(SB)/4, $0x00000000
+DATA ones32<>+40(SB)/4, $0x00000000
+DATA ones32<>+44(SB)/4, $0x00000000
+DATA ones32<>+48(SB)/4, $0x00000000
+DATA ones32<>+52(SB)/4, $0x00000000
+DATA ones32<>+56(SB)/4, $0x00000000
+DATA ones32<>+60(SB)/4, $0x00000000
+GLOBL ones32<>(SB), RODATA|NOPTR, $64

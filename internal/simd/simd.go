@@ -34,6 +34,8 @@ type path struct {
 	f32  kernels[float32]
 	dot  func(a, b []float64) float64
 	symv func(y, v, a []float64, lda int, s, d []float64)
+
+	distances func(dst, q, x []float32, ld int, idx []int32)
 }
 
 // names lists all paths, best first; available those this CPU can run.
@@ -152,6 +154,16 @@ func SymvRows(y, v, a []float64, lda int, s, d []float64) {
 		panic("simd: rows out of range")
 	}
 	active.symv(y, v, a, lda, s, d)
+}
+
+// SquaredDistances32 sets dst[p] = Σ_j (q[j] − x[idx[p]·ld+j])² for j < len(q)
+// ≤ ld; dst and idx have one length. The caller guarantees 0 ≤ idx[p] and
+// idx[p]·ld+len(q) ≤ len(x); this is not checked. The bits of a result depend on
+// the two rows alone, whichever of them is q.
+func SquaredDistances32(dst, q, x []float32, ld int, idx []int32) {
+	checkRows(len(q), ld)
+	checkEqual(len(dst), len(idx))
+	active.distances(dst, q, x, ld, idx)
 }
 
 func checkRows(n, ld int) {

@@ -179,6 +179,41 @@ func TestSymvRows(t *testing.T) {
 	}
 }
 
+func TestSquaredDistances(t *testing.T) {
+	const rows = 9
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, p := range available {
+		for n := range 150 {
+			ld := n + n%3
+			x := random[float32](r, rows*ld)
+			for count := range rows {
+				idx := make([]int32, count)
+				for i := range idx {
+					idx[i] = int32(r.IntN(rows))
+				}
+				q := x[(n%rows)*ld:][:n]
+				got, check := guarded[float32](t, count)
+				p.distances(got, q, x, ld, idx)
+				check()
+				for i := range idx {
+					var want float64
+					other := x[int(idx[i])*ld:][:n]
+					for j := range q {
+						d := float64(q[j]) - float64(other[j])
+						want += d * d
+					}
+					near(t, got[i:i+1], []float32{float32(want)}, 4*n)
+					back := make([]float32, 1)
+					p.distances(back, other, x, ld, []int32{int32(n % rows)})
+					if back[0] != got[i] {
+						t.Fatalf("%s: n=%d: %v one way, %v the other", p.name, n, got[i], back[0])
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTileRange(t *testing.T) {
 	g := Gemm64()
 	a, b, c := make([]float64, g.MR), make([]float64, g.NR), make([]float64, g.MR*g.NR)
@@ -192,6 +227,7 @@ func TestTileRange(t *testing.T) {
 		"dst":  func() { CombineRow(c[:3], a[:2], 1, b[:3], 1) },
 		"symv": func() { SymvRows(c[:3], b[:3], a[:5], 3, b[:4], c[4:8]) },
 		"dot":  func() { Dot(a[:1], b[:2]) },
+		"idx":  func() { SquaredDistances32(make([]float32, 1), nil, nil, 0, nil) },
 	} {
 		func() {
 			defer func() {
@@ -270,6 +306,27 @@ func BenchmarkSumRows(b *testing.B) {
 					i = (i + count) % len(idx)
 				}
 				b.SetBytes(8 * int64(n) * count)
+			})
+		}
+	}
+}
+
+// BenchmarkSquaredDistances measures 64 rows in the first-level cache.
+func BenchmarkSquaredDistances(b *testing.B) {
+	const count = 64
+	r := rand.New(rand.NewPCG(15, 16))
+	idx, dst := make([]int32, count), make([]float32, count)
+	for i := range idx {
+		idx[i] = int32(count - 1 - i)
+	}
+	for _, n := range []int{3, 16, 64, 784} {
+		x := random[float32](r, count*n)
+		for _, p := range available {
+			b.Run(fmt.Sprintf("%s/%d", p.name, n), func(b *testing.B) {
+				for b.Loop() {
+					p.distances(dst, x[:n], x, n, idx)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/count, "ns/pair")
 			})
 		}
 	}

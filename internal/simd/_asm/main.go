@@ -72,6 +72,8 @@ func main() {
 		if m.elem == "float64" {
 			m.dot()
 			m.symv()
+		} else {
+			m.distances()
 		}
 	}
 	Generate()
@@ -526,7 +528,7 @@ func (m *machine) symv() {
 	RET()
 }
 
-// mask returns a mask of the n lowest lanes, 0 < n < lanes.
+// mask returns a mask of the n lowest lanes, n < lanes.
 func (m *machine) mask(n reg.Register) reg.Register {
 	bits, k := GP32(), K()
 	MOVL(U32(0xffffffff), bits)

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/lanczos"
+)
+
+const (
+	exitFailure      = 1
+	exitInput        = 2
+	exitNotConverged = 3
+	exitInterrupted  = 130
+)
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, lanczos.ErrNotConverged):
+		return exitNotConverged
+	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+		return exitFailure
+	}
+	return exitInput
+}
+
+// outputError is a failure to write a result, as opposed to bad input.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// output marks an error of writing.
+func output(err error) error {
+	if err == nil {
+		return nil
+	}
+	return outputError{err}
+}
+
+// usageError is a command line that says too little or contradicts itself; the
+// help of the command is named after it.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// panicError is a bug of ours.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
+
+// plainFlagError says what is wrong with the value of a flag, without words of
+// the parser.
+func plainFlagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	f := invalid.GetFlag()
+	if errors.As(err, new(*strconv.NumError)) {
+		return fmt.Errorf("--%s is %q; it must be of type %s", f.Name, invalid.GetValue(), f.Value.Type())
+	}
+	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
+}
+
+// oneArgument refuses anything but one argument; what names it.
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes one argument, %s; %d are given", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/internal/progress"
+)
+
+// commonFlags adds the flags that every command has and, before any command
+// runs, fills flags that are not given from the environment.
+func (a *app) commonFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.IntVar(&a.threads, "threads", 0, "threads to use, 0 for all")
+	f.Uint64Var(&a.seed, "seed", 0, "seed of everything random")
+	f.Var(&a.memory, "memory-limit", "memory the program may use, as 8GiB (default: what the machine has available)")
+	f.Lookup("memory-limit").DefValue = ""
+	f.BoolVar(&a.json, "json", false, "print results as JSON")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.given = map[string]bool{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { a.given[f.Name] = true })
+		if err := flagsFromEnvironment(cmd.Flags()); err != nil {
+			return err
+		}
+		if a.threads < 0 {
+			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.threads)
+		}
+		a.started = true
+		a.limits()
+		return nil
+	}
+}
+
+// limits applies the common flags to the process.
+func (a *app) limits() {
+	if a.threads > 0 {
+		runtime.GOMAXPROCS(a.threads)
+	}
+	if a.memory == 0 {
+		a.memory = memorySize(availableMemory())
+	}
+	// Large blocks come and go: collect early rather than hold twice the memory.
+	debug.SetGCPercent(40)
+	debug.SetMemoryLimit(int64(a.memory))
+	a.busy.Lock()
+	defer a.busy.Unlock()
+	if a.quiet {
+		a.progress = progress.Quiet()
+	} else {
+		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && progress.IsTerminal(os.Stderr))
+	}
+}
+
+// flagsFromEnvironment sets flags that are not given from BIGFIT_ and their
+// name in capitals, with underscores for dashes. An empty variable is none.
+func flagsFromEnvironment(flags *pflag.FlagSet) error {
+	var fault error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "BIGFIT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := os.Getenv(name)
+		if value == "" || f.Changed || fault != nil || f.Name == "help" || f.Name == "version" {
+			return
+		}
+		if err := flags.Set(f.Name, value); err != nil {
+			fault = fmt.Errorf("environment variable %s: %w", name, plainFlagError(err))
+		}
+	})
+	return fault
+}
+
+// name is a value that is one of several names.
+type name interface {
+	encoding.TextUnmarshaler
+	encoding.TextMarshaler
+}
+
+// nameValue is a flag for a name.
+type nameValue struct{ name }
+
+func (v nameValue) Set(text string) error { return v.UnmarshalText([]byte(text)) }
+
+func (v nameValue) String() string {
+	if v.name == nil {
+		return ""
+	}
+	text, err := v.MarshalText()
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Type stands for the value in help texts.
+func (v nameValue) Type() string { return "name" }
+
+// nameFlag adds a flag for a name; its default is the value that it has.
+func nameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }
+
+// sameFlags returns an error if a flag given on the command line contradicts
+// the settings that an artifact was made with.
+func (a *app) sameFlags(given *pflag.FlagSet, made interface{ flags(*pflag.FlagSet) }, file string) error {
+	var fault error
+	have := pflag.NewFlagSet("", pflag.ContinueOnError)
+	made.flags(have)
+	have.VisitAll(func(f *pflag.Flag) {
+		if v := given.Lookup(f.Name).Value.String(); a.given[f.Name] && v != f.Value.String() && fault == nil {
+			fault = usagef("--%s is %s, but %s was made with %s; leave it out, or make the file again", f.Name, v, file, f.Value)
+		}
+	})
+	return fault
+}
