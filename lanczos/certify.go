@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -16,55 +17,81 @@ import (
 const certifyBlock = 64
 
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients,
-// residuals, order, orthogonality. The first known columns stay in front. x
-// becomes part of the Result.
-func certify(a sparse.Operator, x *mat.Dense, known int, norm float64) *Result {
+// residuals, order, orthogonality. The first fixed columns stay in front; the
+// others are put in ascending order. x becomes part of the Result.
+func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 	n, k := x.Dims()
-	r := &Result{Vectors: x, Norm: norm, Nullity: known, Values: make([]float64, k), Residuals: make([]float64, k)}
+	r := &Result{Vectors: x, Norm: norm, Nullity: fixed, Values: make([]float64, k)}
+	r.Residuals = residuals(a, x, func(lo int, values []float64) { copy(r.Values[lo:], values) })
+	order := make([]int, k)
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order[fixed:], func(i, j int) int { return compare(r.Values[i], r.Values[j]) })
+	r.Values, r.Residuals = permute(r.Values, order), permute(r.Residuals, order)
+	if !slices.IsSorted(order) {
+		par.For(n, rowGrain, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(x.RawRowView(i), permute(x.RawRowView(i), order))
+			}
+		})
+	}
+	r.Orthogonality = orthogonality(x)
+	r.Certificate.Next = math.Inf(1)
+	return r
+}
+
+// residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. quotients gets the
+// Rayleigh quotients of the columns from lo on and may replace them by the λ_j
+// to be used.
+func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []float64)) []float64 {
+	n, k := x.Dims()
+	out := make([]float64, k)
 	for lo := 0; lo < k; lo += certifyBlock {
 		hi := min(lo+certifyBlock, k)
 		v := mat.DenseCopyOf(x.Slice(0, n, lo, hi))
 		av := mat.NewDense(n, hi-lo, nil)
 		a.MulTo(av, v)
 		values := columnDots(v, av)
-		for i := range n {
-			ar, vr := av.RawRowView(i), v.RawRowView(i)
-			for j, l := range values {
-				ar[j] -= l * vr[j]
+		quotients(lo, values)
+		par.For(n, rowGrain, func(from, to int) {
+			for i := from; i < to; i++ {
+				ar, vr := av.RawRowView(i), v.RawRowView(i)
+				for j, l := range values {
+					ar[j] -= l * vr[j]
+				}
 			}
-		}
-		copy(r.Values[lo:], values)
-		copy(r.Residuals[lo:], columnNorms(av))
+		})
+		copy(out[lo:], columnNorms(av))
 	}
-	order := make([]int, k)
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order[known:], func(i, j int) int {
-		switch {
-		case r.Values[i] < r.Values[j]:
-			return -1
-		case r.Values[i] > r.Values[j]:
-			return 1
-		}
-		return 0
-	})
-	r.Values, r.Residuals = permute(r.Values, order), permute(r.Residuals, order)
-	for i := range n {
-		copy(x.RawRowView(i), permute(x.RawRowView(i), order))
-	}
+	return out
+}
+
+// orthogonality returns max |XᵀX − I|.
+func orthogonality(x *mat.Dense) float64 {
+	_, k := x.Dims()
 	gram := mat.NewDense(k, k, nil)
 	dense.Syrk(dense.Transposed, 1, x, 0, gram)
+	var worst float64
 	for i := range k {
-		for j := range k {
-			want := 0.0
+		for j, v := range gram.RawRowView(i) {
 			if i == j {
-				want = 1
+				v--
 			}
-			r.Orthogonality = math.Max(r.Orthogonality, math.Abs(gram.At(i, j)-want))
+			worst = math.Max(worst, math.Abs(v)) // math.Max keeps NaN
 		}
 	}
-	return r
+	return worst
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
 }
 
 func permute(x []float64, order []int) []float64 {
@@ -75,36 +102,72 @@ func permute(x []float64, order []int) []float64 {
 	return out
 }
 
-// solveDense forms the n×n matrix and decomposes it completely, with known null vectors in
-// front. It serves small problems and those that ask for a large part of the
-// spectrum.
-func solveDense(a sparse.Operator, null *mat.Dense, p *plan) (*Result, error) {
-	full := mat.NewDense(p.n, p.n, nil)
-	for lo := 0; lo < p.n; lo += certifyBlock {
-		hi := min(lo+certifyBlock, p.n)
-		unit := mat.NewDense(p.n, hi-lo, nil)
-		for j := lo; j < hi; j++ {
-			unit.Set(j, j-lo, 1)
+// solveDense forms the n×n matrix and decomposes it completely. The known
+// eigenvectors are moved to the other end of the spectrum first, so that they
+// do not mix with near eigenvalues, and put in front of the result.
+func solveDense(a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
+	full := formDense(a)
+	// Gershgorin's bound on ‖A‖ moves them beyond everything else.
+	bound := 0.0
+	for i := range p.n {
+		var sum float64
+		for _, v := range full.RawRowView(i) {
+			sum += math.Abs(v)
 		}
-		column := mat.NewDense(p.n, hi-lo, nil)
-		a.MulTo(column, unit)
-		full.Slice(0, p.n, lo, hi).(*mat.Dense).Copy(column)
+		bound = math.Max(bound, sum)
+	}
+	if known != nil {
+		dense.Gemm(dense.NoTrans, dense.Transposed, 3*bound, known, known, 1, full)
 	}
 	values, vectors, err := dense.EigenSym(full)
 	if err != nil {
 		return nil, fmt.Errorf("lanczos: dense decomposition of dimension %d: %w", p.n, err)
 	}
-	norm := math.Max(math.Abs(values[0]), math.Abs(values[p.n-1]))
-	known := 0
-	if null != nil {
-		// The vectors of the eigenvalue zero come first; the known ones span the
-		// same space exactly.
-		_, known = null.Dims()
-		vectors.Slice(0, p.n, 0, known).(*mat.Dense).Copy(null)
+	x := mat.NewDense(p.n, p.K, nil)
+	if known != nil {
+		x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 	}
-	r := certify(a, mat.DenseCopyOf(vectors.Slice(0, p.n, 0, p.K)), known, norm)
+	x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(vectors.Slice(0, p.n, 0, p.wanted))
+	norm := 0.0
+	if others := p.n - p.known; others > 0 {
+		norm = math.Max(math.Abs(values[0]), math.Abs(values[others-1]))
+	}
+	if known != nil {
+		for _, q := range quotientsOf(a, known) {
+			norm = math.Max(norm, math.Abs(q))
+		}
+	}
+	r := certify(a, x, p.Nullity, norm)
+	r.Certificate.Exact = true
+	if p.K < p.n {
+		r.Certificate.Next = values[p.wanted]
+	}
 	if worst := r.MaxResidual(); !(worst <= p.Tolerance*norm) {
 		return r, fmt.Errorf("%w: the dense method reached a largest residual of %.2e, tolerance %.2e (%.2e·‖A‖); raise the tolerance", ErrNotConverged, worst, p.Tolerance*norm, p.Tolerance)
 	}
 	return r, nil
+}
+
+// quotientsOf returns the Rayleigh quotients of the columns of x.
+func quotientsOf(a sparse.Operator, x *mat.Dense) []float64 {
+	_, m := x.Dims()
+	out := make([]float64, m)
+	residuals(a, x, func(lo int, values []float64) { copy(out[lo:], values) })
+	return out
+}
+
+// formDense returns the matrix of a.
+func formDense(a sparse.Operator) *mat.Dense {
+	n := a.Dim()
+	full := mat.NewDense(n, n, nil)
+	for lo := 0; lo < n; lo += certifyBlock {
+		hi := min(lo+certifyBlock, n)
+		unit, column := mat.NewDense(n, hi-lo, nil), mat.NewDense(n, hi-lo, nil)
+		for j := lo; j < hi; j++ {
+			unit.Set(j, j-lo, 1)
+		}
+		a.MulTo(column, unit)
+		full.Slice(0, n, lo, hi).(*mat.Dense).Copy(column)
+	}
+	return full
 }

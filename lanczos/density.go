@@ -135,9 +135,3 @@ func (d *density) quantile(share float64) float64 {
 	}
 	return d.nodes[len(d.nodes)-1].value
 }
-
-// spectrumBound returns a bound on ‖A‖₂.
-func spectrumBound(a sparse.Operator, p *plan, null *mat.Dense) float64 {
-	d := estimateDensity(a, null, p.Seed)
-	return math.Max(math.Abs(d.low), math.Abs(d.high))
-}

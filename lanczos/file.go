@@ -22,22 +22,34 @@ type File struct {
 }
 
 // Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
-// (n) and the manifest as a .npz file, whole or not at all.
+// (n) and the manifest, as far as they are there, as a .npz file, whole or not at all.
 func (f *File) Save(path string) error {
-	text, err := f.Manifest.Bytes()
-	if err != nil {
-		return err
-	}
 	r := f.Result
-	n, k := r.Vectors.Dims()
-	return npy.WriteArchive(path, []npy.Entry{
+	vectors := r.Vectors.RawMatrix()
+	if vectors.Stride != vectors.Cols {
+		vectors = mat.DenseCopyOf(r.Vectors).RawMatrix()
+	}
+	entries := []npy.Entry{
 		{Name: "values", Data: r.Values},
-		{Name: "vectors", Shape: []int{n, k}, Data: r.Vectors.RawMatrix().Data},
-		{Name: "residuals", Data: r.Residuals},
-		{Name: "components", Data: f.Components.Of},
-		{Name: "degrees", Data: f.Degrees},
-		{Name: manifest.Name, Data: text},
-	})
+		{Name: "vectors", Shape: []int{vectors.Rows, vectors.Cols}, Data: vectors.Data},
+	}
+	if r.Residuals != nil {
+		entries = append(entries, npy.Entry{Name: "residuals", Data: r.Residuals})
+	}
+	if f.Components != nil {
+		entries = append(entries, npy.Entry{Name: "components", Data: f.Components.Of})
+	}
+	if f.Degrees != nil {
+		entries = append(entries, npy.Entry{Name: "degrees", Data: f.Degrees})
+	}
+	if f.Manifest != nil {
+		text, err := f.Manifest.Bytes()
+		if err != nil {
+			return err
+		}
+		entries = append(entries, npy.Entry{Name: manifest.Name, Data: text})
+	}
+	return npy.WriteArchive(path, entries)
 }
 
 // Load reads a file written by Save, or any .npz file with values and vectors.

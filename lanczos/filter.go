@@ -31,6 +31,13 @@ func newFilter(low, cut, high, growth float64) filter {
 
 const maxDegree = 600
 
+// linearFilter is the polynomial of degree 1 that exceeds 1 on all of
+// [low, high]: with it the process is plain Lanczos.
+func linearFilter(low, high float64) filter {
+	span := high - low
+	return filter{degree: 1, lo: high + span/4, hi: high + 5*span/4}
+}
+
 // map1 maps [lo, hi] to [1, −1].
 func (f filter) map1(lambda float64) float64 {
 	return (f.lo + f.hi - 2*lambda) / (f.hi - f.lo)
@@ -43,6 +50,9 @@ func (f filter) value(lambda float64) float64 {
 
 // lambda is the inverse of value: θ ≥ 1 gives λ ≤ lo.
 func (f filter) lambda(theta float64) float64 {
+	if f.degree == 1 {
+		return (f.lo + f.hi - theta*(f.hi-f.lo)) / 2
+	}
 	x := math.Cosh(math.Acosh(math.Max(1, theta)) / float64(f.degree))
 	return (f.lo + f.hi - x*(f.hi-f.lo)) / 2
 }
@@ -51,8 +61,11 @@ func (f filter) lambda(theta float64) float64 {
 // an approximate eigenvector u with θ = p(λ) > 1. A component of u at an
 // eigenvalue μ counts |μ−λ| on the left and |p(μ)−θ| on the right; p is convex
 // and decreasing up to lo, so the quotient is at most 1/|p'(λ)| for μ < λ and at
-// most (hi−λ)/(θ−1) for μ > λ.
+// most (hi−λ)/(θ−1) for μ > λ. For a polynomial of degree 1 it is constant.
 func (f filter) amplification(lambda, theta float64) float64 {
+	if f.degree == 1 {
+		return (f.hi - f.lo) / 2
+	}
 	if theta <= 1 {
 		return math.Inf(1)
 	}

@@ -391,8 +391,14 @@ func gramError(v *mat.Dense, m []float64) float64 {
 			}
 		}
 	}
-	var g mat.Dense
-	g.Mul(v.T(), mv)
+	// Summed by blocks of rows: thousands of equal terms added one by one
+	// would lose three digits.
+	g, part := mat.NewDense(k, k, nil), mat.NewDense(k, k, nil)
+	for lo := 0; lo < n; lo += 256 {
+		hi := min(lo+256, n)
+		part.Mul(v.Slice(lo, hi, 0, k).T(), mv.Slice(lo, hi, 0, k))
+		g.Add(g, part)
+	}
 	var worst float64
 	for i := range k {
 		for j := range k {
@@ -507,12 +513,6 @@ func newLaplacian(t tb, w *sparse.CSR, kind sparse.Kind) (*sparse.Laplacian, *sp
 	}
 	return l, w.Components()
 }
-
-// matrix makes an Operator of a symmetric gonum matrix. It is no Recurrer.
-type matrix struct{ a mat.Symmetric }
-
-func (m matrix) Dim() int                { return m.a.SymmetricDim() }
-func (m matrix) MulTo(dst, x *mat.Dense) { dst.Mul(m.a, x) }
 
 // diagonal is the Operator diag(d).
 type diagonal []float64

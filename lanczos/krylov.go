@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,25 +13,31 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// krylov is a running block Lanczos process for the largest eigenvalues θ of
-// p(A) on the complement of the known null vectors.
+// krylov is a block Lanczos process for the largest eigenvalues θ of p(A) on
+// the complement of the known eigenvectors.
 //
-// The columns of v are the null vectors, then size basis vectors, then the
+// The columns of v are the known vectors, then size basis vectors, then the
 // residual block of width block. With V the basis, p(A)V = V·T + Q·[0 … 0 R]
 // where Q is the residual block.
 type krylov struct {
 	*plan
-	a      sparse.Operator
-	f      filter
-	norm   float64
-	rng    *rand.Rand
-	v      *mat.Dense
-	known  int
-	size   int
-	t      *mat.Dense // Basis×Basis, of which size×size is in use
-	r      *mat.Dense // block×block
-	work   [3]*mat.Dense
-	state  State
+	a     sparse.Operator
+	f     filter
+	low   float64 // estimate of the smallest eigenvalue
+	high  float64 // bound on the largest
+	norm  float64 // bound on ‖A‖
+	pcg   *rand.PCG
+	rng   *rand.Rand // draws from pcg
+	v     *mat.Dense
+	size  int
+	t     *mat.Dense // of which size×size is in use
+	r     *mat.Dense // block×block
+	work  [3]*mat.Dense
+	state State
+	// target is what estimated residuals are compared with: below the
+	// tolerance, because estimates leave out rounding.
+	target float64
+	moved  int // times the cut was moved
 }
 
 // growth is the logarithm of the filter's largest value. A larger one means
@@ -38,37 +45,53 @@ type krylov struct {
 // it.
 const growth = 8
 
-func newKrylov(ctx context.Context, a sparse.Operator, null *mat.Dense, p *plan) (*krylov, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// newKrylov prepares a process behind the known eigenvectors, the columns of
+// known (nil if there are none); d is the density of the spectrum. start, if not nil, is a guess at the wanted
+// eigenvectors.
+func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
+	k := &krylov{plan: p, a: a}
+	k.pcg = rand.NewPCG(p.Seed, 0x6b72796c) // "kryl"
+	k.rng = rand.New(k.pcg)
+	k.v = mat.NewDense(p.n, p.known+p.basis+p.block, nil)
+	if known != nil {
+		k.columns(0, p.known).Copy(known)
 	}
-	k := &krylov{plan: p, a: a, rng: rand.New(rand.NewPCG(p.Seed, 0x6b72796c))} // "kryl"
-	if null != nil {
-		_, k.known = null.Dims()
-	}
-	k.v = mat.NewDense(p.n, k.known+p.Basis+p.block, nil)
-	if null != nil {
-		k.v.Slice(0, p.n, 0, k.known).(*mat.Dense).Copy(null)
-	}
-	k.t = mat.NewDense(p.Basis, p.Basis, nil)
+	k.t = mat.NewDense(p.basis, p.basis, nil)
 	for i := range k.work {
 		k.work[i] = mat.NewDense(p.n, p.block, nil)
 	}
-	d := estimateDensity(a, null, p.Seed)
 	k.norm = math.Max(math.Abs(d.low), math.Abs(d.high))
 	k.state.Products = densityVectors * min(densitySteps, p.n)
-	// The cut lies beyond the last wanted pair, so that this one too is
-	// amplified.
-	wanted := p.K - k.known
-	cut := d.quantile((1.3*float64(wanted) + float64(p.block)) / float64(p.n-k.known))
-	k.setCut(d.low, cut, d.high)
-	return k, nil
+	k.low, k.high = d.low, d.high
+	if known != nil {
+		// What rounding brings back of the known vectors is amplified too.
+		k.low = min(k.low, slices.Min(quotientsOf(a, known)))
+	}
+	// The density is one of the complement of the null vectors.
+	others := float64(p.n - p.Nullity)
+	last := float64(p.K - p.Nullity)
+	k.setCut(d.quantile(last/others), d.quantile((last+0.3*float64(p.wanted)+float64(p.block))/others))
+	k.target = p.Tolerance * k.norm / 4
+	k.begin(start)
+	return k
 }
 
-func (k *krylov) setCut(low, cut, high float64) {
-	span := high - low
-	cut = math.Min(math.Max(cut, low+1e-6*span), low+0.9*span)
-	k.f = newFilter(low, cut, high, growth)
+// setCut chooses the filter. last estimates the last wanted eigenvalue and cut
+// one that lies beyond it.
+func (k *krylov) setCut(last, cut float64) {
+	span := k.high - k.low
+	// The last wanted eigenvalue must be amplified too, by e^(growth/3) at
+	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
+	cut = math.Max(cut, last+(last-k.low)/8)
+	// The degree is bounded, and with it how little the cut may lie above low.
+	cut = math.Max(cut, k.low+span*(math.Cosh(growth/float64(maxDegree))-1)/2)
+	if cut > k.low+span/2 || k.moved > 3 {
+		// So large a part of the spectrum, or one so unevenly spread, leaves a
+		// filter nothing to suppress.
+		k.f = linearFilter(k.low, k.high)
+		return
+	}
+	k.f = newFilter(k.low, cut, k.high, growth)
 }
 
 // columns returns columns lo to hi of v.
@@ -76,15 +99,23 @@ func (k *krylov) columns(lo, hi int) *mat.Dense {
 	return k.v.Slice(0, k.n, lo, hi).(*mat.Dense)
 }
 
-// start puts a random orthonormal block behind the null vectors.
-func (k *krylov) start() {
+// begin empties the basis and puts an orthonormal block behind the known
+// vectors: a random one, or random combinations of the columns of start.
+func (k *krylov) begin(start *mat.Dense) {
 	k.size = 0
-	w := randomBlock(k.n, k.block, k.rng)
+	var w *mat.Dense
+	if start == nil {
+		w = randomBlock(k.n, k.block, k.rng)
+	} else {
+		_, q := start.Dims()
+		w = mat.NewDense(k.n, k.block, nil)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, start, randomBlock(q, k.block, k.rng), 0, w)
+	}
 	orthonormalize(w, k.leading(0), k.rng)
 	k.columns(k.known, k.known+k.block).Copy(w)
 }
 
-// leading returns the null vectors and the first size basis vectors, nil if
+// leading returns the known vectors and the first size basis vectors, nil if
 // there are none.
 func (k *krylov) leading(size int) *mat.Dense {
 	if k.known+size == 0 {
@@ -130,12 +161,11 @@ type ritz struct {
 }
 
 func (k *krylov) ritz() (*ritz, error) {
-	t := mat.DenseCopyOf(k.t.Slice(0, k.size, 0, k.size))
-	values, vectors, err := dense.EigenSym(t)
-	if err != nil {
-		return nil, fmt.Errorf("lanczos: the projected %d×%d problem: %w", k.size, k.size, err)
-	}
 	m := k.size
+	values, vectors, err := dense.EigenSym(mat.DenseCopyOf(k.t.Slice(0, m, 0, m)))
+	if err != nil {
+		return nil, fmt.Errorf("lanczos: the projected %d×%d problem: %w", m, m, err)
+	}
 	out := &ritz{theta: make([]float64, m), s: mat.NewDense(m, m, nil)}
 	for i := range m {
 		from, to := vectors.RawRowView(i), out.s.RawRowView(i)
@@ -152,35 +182,43 @@ func (k *krylov) ritz() (*ritz, error) {
 	return out, nil
 }
 
+// ritzOperations is the cost of the Ritz pairs of a basis of m vectors.
+func ritzOperations(m int) float64 { return 9 * float64(m) * float64(m) * float64(m) }
+
 // assess counts the wanted pairs whose residual with A is estimated to be at
-// most tolerance, and returns the largest estimate.
-func (k *krylov) assess(z *ritz, wanted int, tolerance float64) (converged int, worst float64) {
-	for j := range wanted {
+// most target, and notes the largest estimate.
+func (k *krylov) assess(z *ritz) {
+	k.state.Converged, k.state.Residual = k.known, 0
+	for j := range k.wanted {
 		theta := z.theta[j]
 		est := math.Inf(1)
 		if theta > 1 {
 			est = z.residual[j] * k.f.amplification(k.f.lambda(theta), theta)
 		}
-		if est <= tolerance {
-			converged++
+		if est <= k.target {
+			k.state.Converged++
 		}
-		worst = max(worst, est)
+		k.state.Residual = math.Max(k.state.Residual, est)
 	}
-	return converged, worst
 }
 
-// restart replaces the basis by the first keep Ritz vectors.
-func (k *krylov) restart(z *ritz, keep int) {
-	basis := k.columns(k.known, k.known+k.size)
-	dense.MulInPlace(basis, z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
+// compress replaces the basis by the first keep Ritz vectors and keeps the
+// residual block.
+func (k *krylov) compress(z *ritz, keep int) {
+	dense.MulInPlace(k.columns(k.known, k.known+k.size), z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
 	residual := mat.DenseCopyOf(k.columns(k.known+k.size, k.known+k.size+k.block))
 	k.columns(k.known+keep, k.known+keep+k.block).Copy(residual)
+	k.setRitz(z.theta[:keep])
+}
+
+// setRitz makes the basis one of len(theta) Ritz vectors. What couples them to
+// the next block is computed when that is expanded.
+func (k *krylov) setRitz(theta []float64) {
 	k.t.Zero()
-	for j := range keep {
-		k.t.Set(j, j, z.theta[j])
+	for j, v := range theta {
+		k.t.Set(j, j, v)
 	}
-	k.size = keep
-	k.state.Restart++
+	k.size = len(theta)
 }
 
 // report calls the hook and looks at ctx.
@@ -191,23 +229,20 @@ func (k *krylov) report(ctx context.Context) error {
 	if k.OnRestart == nil {
 		return nil
 	}
-	k.state.Basis, k.state.BasisMax = k.size, k.Basis
+	k.state.Basis, k.state.BasisMax = k.size, k.basis
 	return k.OnRestart(k.state)
 }
 
+// run iterates until all wanted pairs are found, certified and complete.
 func (k *krylov) run(ctx context.Context) (*Result, error) {
-	wanted := k.K - k.known
-	tolerance := k.Tolerance * k.norm
-	target := tolerance / 4 // of the estimates, which leave out rounding
-	k.start()
 	var unchecked float64 // operations since the Ritz values were last looked at
 	for {
 		unchecked += k.expand()
 		if err := k.report(ctx); err != nil {
 			return nil, err
 		}
-		full := k.size+k.block > k.Basis
-		if !full && (k.size < wanted || unchecked < 6*ritzOperations(k.size)) {
+		full := k.size+k.block > k.basis
+		if !full && (k.size < k.wanted || unchecked < 6*ritzOperations(k.size)) {
 			continue
 		}
 		unchecked = 0
@@ -215,45 +250,131 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.state.Converged, k.state.Residual = k.assess(z, wanted, target)
-		if full && z.theta[wanted-1] < 1.5 && k.state.Restart < 8 {
-			// The cut lies too low to tell the last wanted pairs from the rest.
-			k.setCut(k.f.lambda(z.theta[0]), 1.5*k.f.lo, k.f.hi)
-			k.state.Restart++
-			k.t.Zero()
-			k.start()
-			continue
-		}
+		k.assess(z)
 		spent := full && k.state.Restart >= k.MaxRestarts
-		if k.state.Converged == wanted || spent {
-			res := k.result(z, wanted)
-			worst := res.MaxResidual()
-			switch {
-			case worst <= tolerance:
-				return res, nil
-			case spent || target < tolerance/1000:
-				return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d restarts; raise the tolerance or the number of restarts", ErrNotConverged, worst, tolerance, k.Tolerance, k.state.Restart)
+		switch {
+		case full && z.theta[k.wanted-1] < 1.5 && k.f.degree > 1:
+			// The cut lies too low to tell the last wanted pairs from the rest.
+			k.moved++
+			k.setCut(k.low, k.low+2*(k.f.lo-k.low))
+			k.t.Zero()
+			k.begin(nil)
+		case k.state.Converged == k.K || spent:
+			res, err := k.certified(ctx, z, spent)
+			if res != nil || err != nil {
+				return res, err
 			}
-			target /= 10
+		case full:
+			k.state.Restart++
+			k.compress(z, min(k.wanted+(k.basis-k.wanted)/3, k.basis-k.block))
 		}
-		if full {
-			k.restart(z, min(wanted+(k.Basis-wanted)/3, k.Basis-k.block))
+		if k.OnCheckpoint != nil {
+			if err := k.OnCheckpoint(&Snapshot{k}); err != nil {
+				return nil, err
+			}
 		}
 	}
 }
 
-// ritzOperations is the cost of the Ritz pairs of a basis of m vectors.
-func ritzOperations(m int) float64 { return 9 * float64(m) * float64(m) * float64(m) }
-
-// result makes a Result of the null vectors and the first wanted Ritz vectors.
-func (k *krylov) result(z *ritz, wanted int) *Result {
-	x := mat.NewDense(k.n, k.K, nil)
-	if k.known > 0 {
-		x.Slice(0, k.n, 0, k.known).(*mat.Dense).Copy(k.columns(0, k.known))
+// certified compresses the basis to the wanted Ritz vectors, computes their true
+// residuals and looks for eigenvalues that were missed. It returns the result,
+// or nil if the process has to go on. last means that it must not.
+func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, error) {
+	k.compress(z, k.wanted)
+	theta := z.theta[:k.wanted]
+	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
+	res.Degree, res.Restarts = k.f.degree, k.state.Restart
+	tolerance := k.Tolerance * k.norm
+	worst := res.MaxResidual()
+	if !(worst <= tolerance) {
+		if !last && k.target > tolerance/1000 {
+			k.target /= 10
+			return nil, nil
+		}
+		k.release(res)
+		return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d restarts; rounding allows about %.0e·‖A‖: raise the tolerance, or the number of restarts if that is what ended the run",
+			ErrNotConverged, worst, tolerance, k.Tolerance, k.state.Restart, 1e-15)
 	}
-	s := z.s.Slice(0, k.size, 0, wanted).(*mat.Dense)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, k.columns(k.known, k.known+k.size), s, 0, x.Slice(0, k.n, k.known, k.K).(*mat.Dense))
-	res := certify(k.a, x, k.known, k.norm)
-	res.Degree, res.Restarts, res.Products = k.f.degree, k.state.Restart, k.state.Products
-	return res
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	found, err := k.missed(res, theta)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if !last {
+			return nil, nil
+		}
+		k.release(res)
+		return res, fmt.Errorf("%w: an eigenvalue of about %.6g was missed and there are no restarts left; raise their number", ErrNotConverged, res.Certificate.Next)
+	}
+	k.release(res)
+	return res, nil
+}
+
+// missed runs the process on the complement of what was found, from a random
+// block that has nothing to do with it, and tells whether there is an eigenvalue
+// below the last one found: a Krylov space of b starting vectors holds at most b
+// copies of a multiple eigenvalue. If so, the Ritz vectors of the search become
+// the next block of the basis, whose Ritz values are theta.
+//
+// The search ends when its smallest Ritz value, which bounds an eigenvalue from
+// above, is below the last one found, or is known well enough to say that it
+// will not be, or when there is no room left.
+func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
+	defer func() { res.Products = k.state.Products }()
+	if k.K == k.n {
+		return false, nil
+	}
+	p := *k.plan
+	p.known = k.K
+	search := *k
+	search.plan = &p
+	p.basis = (k.basis - k.wanted) / k.block * k.block
+	search.t = mat.NewDense(p.basis, p.basis, nil)
+	search.begin(nil)
+	last := res.Values[k.K-1]
+	var z *ritz
+	for search.size+k.block <= p.basis {
+		search.expand()
+		if search.size < 3*k.block {
+			continue
+		}
+		var err error
+		if z, err = search.ritz(); err != nil {
+			return false, err
+		}
+		res.Certificate.Next = k.f.lo
+		if k.f.degree == 1 || z.theta[0] > 1 {
+			res.Certificate.Next = k.f.lambda(z.theta[0])
+		}
+		uncertain := z.residual[0] * k.f.amplification(res.Certificate.Next, z.theta[0])
+		if next := res.Certificate.Next; next < last || uncertain <= math.Max(next-last, (last-k.low)/10) {
+			break
+		}
+	}
+	k.state.Products = search.state.Products
+	k.setRitz(theta)
+	if res.Certificate.Next >= last-2*k.Tolerance*k.norm {
+		return false, nil
+	}
+	res.Certificate.Missed = true
+	search.compress(z, k.block)
+	return true, nil
+}
+
+// release makes the first K columns of v the vectors of r, in memory of their
+// own size, or in that of v where that is not much larger.
+func (k *krylov) release(r *Result) {
+	raw := k.v.RawMatrix()
+	if 2*k.K <= raw.Stride {
+		r.Vectors = mat.DenseCopyOf(k.columns(0, k.K))
+	} else {
+		for i := range k.n {
+			copy(raw.Data[i*k.K:(i+1)*k.K], raw.Data[i*raw.Stride:i*raw.Stride+k.K])
+		}
+		r.Vectors = mat.NewDense(k.n, k.K, raw.Data[:k.n*k.K])
+	}
+	k.v = nil
 }

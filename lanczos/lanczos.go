@@ -17,9 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -31,19 +33,36 @@ var ErrNotConverged = errors.New("lanczos: not converged")
 type Settings struct {
 	// K is the number of eigenpairs, at least 1. More than n means n.
 	K int
+	// Largest asks for the largest eigenvalues in place of the smallest. They
+	// come in descending order.
+	Largest bool
 	// Tolerance bounds the residuals: ‖Av − λv‖₂ ≤ Tolerance·‖A‖₂. Default
-	// 1e-8.
+	// 1e-8. Below about 1e-14 it cannot be met.
 	Tolerance float64
 	// MaxRestarts bounds the number of restarts. Default 60.
 	MaxRestarts int
-	// Basis is the largest number of basis vectors held. Default about
-	// 1.75·K, and at least K + 6 blocks.
+	// Basis is the largest number of basis vectors held, beside those known.
+	// Default about 1.75·K, and at least K + 6 blocks.
 	Basis int
+	// MemoryLimit, if positive, makes the basis smaller than the default where
+	// [Bytes] would exceed it. Fewer vectors mean more restarts.
+	MemoryLimit int64
 	// Seed of the random starting block. Any value, 0 included.
 	Seed uint64
+	// Known are eigenvectors from an earlier run, the columns of an n×q matrix:
+	// of the same operator with a smaller K, or approximate ones. Those that are
+	// accurate to the tolerance are kept, the others begin the search.
+	Known *mat.Dense
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.
 	OnRestart func(State) error
+	// OnCheckpoint, if not nil, is called whenever the basis was looked at or
+	// compressed. An error stops the run. See [Snapshot].
+	OnCheckpoint func(*Snapshot) error
+	// Resume continues the run that made a snapshot and ends with the same bits.
+	// The operator and all other settings must be the same; what can be compared
+	// is.
+	Resume *Snapshot
 }
 
 // State is what OnRestart is told.
@@ -51,9 +70,25 @@ type State struct {
 	Restart   int
 	Basis     int     // vectors in the basis
 	BasisMax  int     // vectors at which the basis is restarted
-	Converged int     // pairs estimated to be within the tolerance, at the last restart
+	Converged int     // pairs estimated to be within the tolerance, when last looked at
 	Products  int     // products of the operator with one vector so far
-	Residual  float64 // largest estimated residual of the wanted pairs, at the last restart
+	Residual  float64 // largest estimated residual of the wanted pairs, when last looked at
+}
+
+// Certificate says what was done to make sure that the pairs are the first ones.
+type Certificate struct {
+	// Exact: the whole spectrum was computed.
+	Exact bool
+	// Next bounds the first eigenvalue that is not in the result from above, as
+	// far as the search could tell: +Inf if there is none or no search was made.
+	// Without Exact it comes from a run of the process on the complement of the
+	// result, from an independent random block; it is not below the last value
+	// of the result by more than the tolerance, unless Missed.
+	Next float64
+	// Missed: the search found pairs that the first convergence had left out,
+	// because an eigenvalue has more copies than the block has vectors. They
+	// are in the result, unless it comes with ErrNotConverged.
+	Missed bool
 }
 
 // Result holds the smallest eigenpairs, ascending.
@@ -66,10 +101,11 @@ type Result struct {
 	// Norm is the bound on ‖A‖₂ that the tolerance refers to.
 	Norm float64
 	// Nullity is the number of exact null vectors put in front ([Laplacian]).
-	Nullity  int
-	Degree   int // degree of the filter; 0 if the dense method was used
-	Products int // products of the operator with one vector
-	Restarts int
+	Nullity     int
+	Certificate Certificate
+	Degree      int // degree of the filter; 0 if there was no need for one
+	Products    int // products of the operator with one vector
+	Restarts    int
 }
 
 // MaxResidual returns the largest residual.
@@ -84,7 +120,12 @@ func (r *Result) MaxResidual() float64 {
 // plan is Settings with everything filled in for one operator.
 type plan struct {
 	Settings
-	n, block int
+	Nullity int // exact null vectors, the first of the known ones
+	n       int
+	known   int // eigenvectors known beforehand
+	wanted  int // K − known
+	block   int // vectors in a block
+	basis   int // largest number of basis vectors behind the known ones
 }
 
 func newPlan(n int, s *Settings) (*plan, error) {
@@ -102,8 +143,13 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	if p.Tolerance < 0 || math.IsNaN(p.Tolerance) {
 		faults = append(faults, fmt.Errorf("lanczos: tolerance %v; it must not be negative", p.Tolerance))
 	}
-	if p.Basis < 0 || p.MaxRestarts < 0 {
-		faults = append(faults, fmt.Errorf("lanczos: basis %d and restarts %d must not be negative", p.Basis, p.MaxRestarts))
+	if p.Basis < 0 || p.MaxRestarts < 0 || p.MemoryLimit < 0 {
+		faults = append(faults, fmt.Errorf("lanczos: basis %d, restarts %d and memory limit %d must not be negative", p.Basis, p.MaxRestarts, p.MemoryLimit))
+	}
+	if s.Known != nil {
+		if rows, _ := s.Known.Dims(); rows != n {
+			faults = append(faults, fmt.Errorf("lanczos: known vectors of length %d for an operator of dimension %d", rows, n))
+		}
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
@@ -115,22 +161,35 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	if p.MaxRestarts == 0 {
 		p.MaxRestarts = 60
 	}
+	p.setKnown(0)
+	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
+		return nil, fmt.Errorf("lanczos: %d eigenpairs of dimension %d take at least %d bytes, %d are allowed; ask for fewer pairs or allow more", p.K, n, need, p.MemoryLimit)
+	}
+	return p, nil
+}
+
+// setKnown makes the plan one for K − known pairs behind known ones.
+func (p *plan) setKnown(known int) {
+	p.known, p.wanted = known, p.K-known
 	// Few pairs want a long Krylov sequence, many want matrix products that are
 	// not narrow.
 	switch {
-	case p.K >= 500:
+	case p.wanted >= 500:
 		p.block = 32
-	case p.K >= 64:
+	case p.wanted >= 64:
 		p.block = 16
 	default:
 		p.block = 8
 	}
-	if p.Basis == 0 {
-		p.Basis = p.K + p.K*3/4
+	least := p.wanted + 6*p.block
+	p.basis = p.Basis
+	if p.basis == 0 {
+		p.basis = p.wanted + p.wanted*3/4
 	}
-	p.Basis = max(p.Basis, p.K+6*p.block)
-	p.Basis = (p.Basis + p.block - 1) / p.block * p.block
-	return p, nil
+	p.basis = (max(p.basis, least) + p.block - 1) / p.block * p.block
+	for p.MemoryLimit > 0 && !p.dense() && p.bytes() > p.MemoryLimit && p.basis-p.block >= least {
+		p.basis -= p.block
+	}
 }
 
 // denseLimit is the dimension up to which the dense method is always used.
@@ -138,7 +197,16 @@ const denseLimit = 800
 
 // dense reports whether the whole spectrum is cheaper than the basis.
 func (p *plan) dense() bool {
-	return p.n <= denseLimit || p.Basis+p.block > p.n/2
+	return p.n <= denseLimit || p.known+p.basis+p.block > p.n/2
+}
+
+func (p *plan) bytes() int64 {
+	rows := int64(p.n)
+	if p.dense() {
+		return 8 * 4 * rows * rows
+	}
+	basis := int64(p.known + p.basis + p.block)
+	return 8 * (rows*(basis+4*int64(p.block)+2*certifyBlock) + 4*basis*basis)
 }
 
 // Bytes returns the memory that Solve with these settings needs beside an
@@ -148,50 +216,166 @@ func Bytes(n int, s *Settings) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	rows := int64(n)
-	if p.dense() {
-		return 8 * 4 * rows * rows, nil
-	}
-	basis := int64(p.Basis + p.block)
-	return 8 * (rows*(basis+int64(p.K)+5*int64(p.block)) + 4*basis*basis), nil
+	return p.bytes(), nil
 }
 
-// Solve returns the s.K smallest eigenpairs of a.
+// Solve returns the s.K smallest eigenpairs of a, multiple eigenvalues in full
+// multiplicity.
 //
 // With dimension n, basis m, filter degree δ and block b it holds about
-// n(m + k + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
+// n(m + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. For n ≤ 800, or if the
 // basis would fill half the space, the dense n×n matrix is formed and fully
 // decomposed instead.
 //
-// On [ErrNotConverged], a cancelled ctx or an error from OnRestart the error
-// comes with the Result reached, nil if there is none yet.
+// On [ErrNotConverged] the error comes with the Result reached. On a cancelled
+// ctx and on an error from a hook, which is returned as it is, there is none.
 func Solve(ctx context.Context, a sparse.Operator, s *Settings) (*Result, error) {
 	return solve(ctx, a, nil, s)
 }
 
-// solve is Solve with known null vectors of a, the columns of null.
+// solve is Solve with exact null vectors of a, the columns of null.
 func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings) (*Result, error) {
 	p, err := newPlan(a.Dim(), s)
 	if err != nil {
 		return nil, err
 	}
-	known := 0
-	if null != nil {
-		_, known = null.Dims()
-	}
-	if known >= p.K {
-		x := mat.DenseCopyOf(null.Slice(0, p.n, 0, p.K))
-		return certify(a, x, p.K, spectrumBound(a, p, null)), nil
-	}
-	if p.dense() {
-		return solveDense(a, null, p)
-	}
-	k, err := newKrylov(ctx, a, null, p)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return k.run(ctx)
+	if p.Largest {
+		r, err := p.solve(ctx, negated{a}, null)
+		if r != nil {
+			for j := range r.Values {
+				r.Values[j] = -r.Values[j]
+			}
+			r.Certificate.Next = -r.Certificate.Next
+		}
+		return r, err
+	}
+	return p.solve(ctx, a, null)
+}
+
+func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*Result, error) {
+	if null != nil {
+		_, p.Nullity = null.Dims()
+		p.setKnown(min(p.Nullity, p.K))
+	}
+	if p.Nullity < p.K && p.dense() {
+		return solveDense(a, p, null)
+	}
+	if p.Resume != nil {
+		k, err := p.Resume.continued(a, p)
+		if err != nil {
+			return nil, err
+		}
+		return k.run(ctx)
+	}
+	d := estimateDensity(a, null, p.Seed)
+	norm := math.Max(math.Abs(d.low), math.Abs(d.high))
+	known, start := null, (*mat.Dense)(nil)
+	if p.Known != nil {
+		known, start = lock(a, null, p.Known, p.Tolerance*norm, p.K)
+		if known != nil {
+			_, locked := known.Dims()
+			p.setKnown(locked)
+		}
+	}
+	if p.wanted <= 0 {
+		return certify(a, mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K)), min(p.Nullity, p.K), norm), nil
+	}
+	if d.high-d.low <= 1e-13*norm {
+		// One eigenvalue on the whole complement: any vectors will do.
+		x := mat.NewDense(p.n, p.K, nil)
+		rng := rand.New(rand.NewPCG(p.Seed, 0x666c6174)) // "flat"
+		w := randomBlock(p.n, p.wanted, rng)
+		orthonormalize(w, known, rng)
+		if known != nil {
+			x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
+		}
+		x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(w)
+		r := certify(a, x, p.Nullity, norm)
+		r.Certificate.Next = d.low
+		return r, nil
+	}
+	return newKrylov(a, p, d, known, start).run(ctx)
+}
+
+// lock splits given, approximate eigenvectors, into those that are accurate to
+// tolerance, which it puts behind the null vectors, orthonormal, and the others.
+// At most k vectors are locked.
+func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (locked, start *mat.Dense) {
+	n, _ := given.Dims()
+	x := mat.DenseCopyOf(given)
+	if null != nil {
+		project(x, null)
+	}
+	norms := columnNorms(x)
+	scaleColumns(x, norms)
+	res := residuals(a, x, func(int, []float64) {})
+	var good, rest []int
+	nullity := 0
+	if null != nil {
+		_, nullity = null.Dims()
+	}
+	for j, r := range res {
+		switch {
+		case !(norms[j] > 0.5): // a null vector, or nothing
+		case r <= tolerance/2 && nullity+len(good) < k:
+			good = append(good, j)
+		default:
+			rest = append(rest, j)
+		}
+	}
+	v := mat.NewDense(n, nullity+len(good), nil)
+	if null != nil {
+		v.Slice(0, n, 0, nullity).(*mat.Dense).Copy(null)
+	}
+	if len(good) > 0 {
+		w := pick(x, good)
+		if _, rank, err := dense.CholQR(w); err != nil || rank < len(good) {
+			// Repeated vectors tell nothing for certain.
+			return null, x
+		}
+		v.Slice(0, n, nullity, nullity+len(good)).(*mat.Dense).Copy(w)
+		if orthogonality(v) > 1e-12 {
+			return null, x
+		}
+	}
+	if len(rest) > 0 {
+		start = pick(x, rest)
+	}
+	if nullity+len(good) == 0 {
+		return nil, start
+	}
+	return v, start
+}
+
+// pick copies some columns of x.
+func pick(x *mat.Dense, columns []int) *mat.Dense {
+	n, _ := x.Dims()
+	out := mat.NewDense(n, len(columns), nil)
+	for i := range n {
+		from, to := x.RawRowView(i), out.RawRowView(i)
+		for j, c := range columns {
+			to[j] = from[c]
+		}
+	}
+	return out
+}
+
+// negated is the operator −A.
+type negated struct{ a sparse.Operator }
+
+func (o negated) Dim() int { return o.a.Dim() }
+
+func (o negated) MulTo(dst, x *mat.Dense) {
+	o.a.MulTo(dst, x)
+	dst.Scale(-1, dst)
+}
+
+func (o negated) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
+	recur(o.a, dst, -alpha, x, beta, gamma, y)
 }
 
 // String says in a few words how far the run is.
@@ -201,8 +385,12 @@ func (s State) String() string {
 
 // String says in a few words what was computed and how well.
 func (r *Result) String() string {
+	relative := 0.0
+	if r.Norm > 0 {
+		relative = r.MaxResidual() / r.Norm
+	}
 	return fmt.Sprintf("%d pairs up to λ = %.4g, residual %.1e·‖A‖, orthogonality %.1e, %d products",
-		len(r.Values), r.Values[len(r.Values)-1], r.MaxResidual()/r.Norm, r.Orthogonality, r.Products)
+		len(r.Values), r.Values[len(r.Values)-1], relative, r.Orthogonality, r.Products)
 }
 
 // Operations returns a rough number of floating-point operations of Solve for an
@@ -214,10 +402,10 @@ func Operations(n, nnz int, s *Settings) float64 {
 	if err != nil {
 		return 0
 	}
-	m, rows := float64(p.Basis), float64(n)
+	m, rows := float64(p.basis), float64(n)
 	if p.dense() {
 		return 10 * rows * rows * rows
 	}
-	const degree = 20
+	const degree = 15
 	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)
 }

@@ -39,9 +39,16 @@ func FromJamesBowman(m jb.Sparser) (*CSR, error) {
 	}
 	var i, j []int32
 	var v []float64
+	var err error
 	m.DoNonZero(func(row, col int, value float64) {
+		if err == nil && (row < 0 || row >= r || col < 0 || col >= c) {
+			err = fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", len(i), row, col, r, c)
+		}
 		i, j, v = append(i, int32(row)), append(j, int32(col)), append(v, value)
 	})
+	if err != nil {
+		return nil, err
+	}
 	return FromTriplets(r, c, i, j, v)
 }
 

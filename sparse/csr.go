@@ -57,8 +57,8 @@ func (m *CSR) At(i, j int) float64 {
 // It costs one pass over the entries and returns the first fault with its
 // place.
 func (m *CSR) Validate() error {
-	if m.Rows < 0 || m.Cols < 0 || m.Rows > math.MaxInt32 || m.Cols > math.MaxInt32 {
-		return fmt.Errorf("sparse: shape %d×%d is outside [0, 2³¹)", m.Rows, m.Cols)
+	if err := checkShape(m.Rows, m.Cols); err != nil {
+		return err
 	}
 	if len(m.Ptr) != m.Rows+1 || m.Ptr[0] != 0 {
 		return fmt.Errorf("sparse: %d row pointers for %d rows, want %d beginning with 0", len(m.Ptr), m.Rows, m.Rows+1)
@@ -88,6 +88,14 @@ func (m *CSR) Validate() error {
 				return fmt.Errorf("sparse: entry (%d, %d) is %v", i, c, m.Val[p])
 			}
 		}
+	}
+	return nil
+}
+
+// checkShape returns an error unless row and column numbers fit int32.
+func checkShape(rows, cols int) error {
+	if rows < 0 || cols < 0 || rows > math.MaxInt32 || cols > math.MaxInt32 {
+		return fmt.Errorf("sparse: shape %d×%d is outside [0, 2³¹)", rows, cols)
 	}
 	return nil
 }

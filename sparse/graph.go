@@ -38,10 +38,14 @@ func (s *Symmetry) UnmarshalText(text []byte) error {
 
 // FromTriplets builds a rows×cols matrix from entries (i[p], j[p], v[p]) in
 // any order; entries at the same place are added in the order given. It costs
-// O(nnz log nnz of a row) and returns an error for an index outside the shape.
+// O(nnz log nnz of a row) and returns an error for an index outside the shape,
+// or a shape outside [0, 2³¹).
 func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
 	if len(i) != len(j) || len(i) != len(v) {
 		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i), len(j), len(v))
+	}
+	if err := checkShape(rows, cols); err != nil {
+		return nil, err
 	}
 	ptr := make([]int64, rows+1)
 	for p := range i {

@@ -72,10 +72,13 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 	l.val = make([]float64, len(w.Col))
 	for i := range w.Rows {
 		for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
-			l.val[p] = l.scale[i] * l.scale[w.Col[p]]
+			// In this order, since s_i·s_j alone overflows for degrees below
+			// 1e-308, and the same for (j, i).
+			v, j := 1.0, int(w.Col[p])
 			if w.Val != nil {
-				l.val[p] *= w.Val[p]
+				v = w.Val[p]
 			}
+			l.val[p] = l.scale[min(i, j)] * v * l.scale[max(i, j)]
 		}
 	}
 	return l, nil
@@ -96,6 +99,9 @@ func (l *Laplacian) Dim() int { return l.w.Rows }
 
 // Kind returns the definition in use.
 func (l *Laplacian) Kind() Kind { return l.kind }
+
+// Shift returns the c of (L + cI)ᵖ.
+func (l *Laplacian) Shift() float64 { return l.shift }
 
 // Graph returns the weights.
 func (l *Laplacian) Graph() *CSR { return l.w }
@@ -145,7 +151,11 @@ func (l *Laplacian) UpperBound() float64 {
 			}
 		}
 	}
-	return math.Pow(bound+l.shift, float64(l.power))
+	top := bound + l.shift
+	if l.power%2 == 0 {
+		top = max(top, -l.shift) // the smallest eigenvalue of L is 0
+	}
+	return math.Pow(top, float64(l.power))
 }
 
 // MulTo sets dst = (L + cI)ᵖ·x for n×b blocks that must not overlap. For p > 1

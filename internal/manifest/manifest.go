@@ -15,6 +15,8 @@ const (
 	Graph = "bigfit graph"
 	Eigs  = "bigfit eigs"
 	Model = "bigfit model"
+	// Snapshot is the state of an unfinished run.
+	Snapshot = "bigfit snapshot"
 )
 
 // version of all formats. A reader refuses a later one.

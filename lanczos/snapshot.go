@@ -1,0 +1,148 @@
+package lanczos
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Snapshot is the state of a run between two blocks. One given to OnCheckpoint
+// is valid until the hook returns; Save keeps it.
+type Snapshot struct{ k *krylov }
+
+// snapshotState is everything but the arrays.
+type snapshotState struct {
+	Operator  string  `json:"operator"`
+	N         int     `json:"n"`
+	K         int     `json:"k"`
+	Known     int     `json:"known"`
+	Nullity   int     `json:"nullity"`
+	Basis     int     `json:"basis"`
+	Block     int     `json:"block"`
+	Largest   bool    `json:"largest"`
+	Tolerance float64 `json:"tolerance"`
+	Seed      uint64  `json:"seed"`
+	Degree    int     `json:"degree"`
+	Cut       float64 `json:"cut"`
+	High      float64 `json:"high"`
+	Low       float64 `json:"low"`
+	Top       float64 `json:"top"`
+	Norm      float64 `json:"norm"`
+	Size      int     `json:"size"`
+	Target    float64 `json:"target"`
+	Moved     int     `json:"moved"`
+	State     State   `json:"state"`
+}
+
+// Save writes the snapshot as a .npz file, whole or not at all. It takes about
+// 8n(m + b) bytes. operator names the operator; Load asks for the same name.
+func (s *Snapshot) Save(path, operator string) error {
+	k := s.k
+	m, err := manifest.New(manifest.Snapshot, snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
+		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.state}, nil)
+	if err != nil {
+		return err
+	}
+	text, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	random, err := k.pcg.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	v, t := k.v.RawMatrix(), k.t.RawMatrix()
+	return npy.WriteArchive(path, []npy.Entry{
+		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
+		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
+		{Name: "random", Data: random},
+		{Name: manifest.Name, Data: text},
+	})
+}
+
+// LoadSnapshot reads a file written by Save for the same operator. Limit bounds
+// the memory in bytes if it is positive.
+func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	text, err := a.Read(manifest.Name)
+	if err != nil {
+		return nil, err
+	}
+	raw, ok := text.Data.([]uint8)
+	if !ok {
+		return nil, fmt.Errorf("%s: the manifest has type %s, it must be uint8", path, text.DType())
+	}
+	m, err := manifest.Parse(raw, manifest.Snapshot, path)
+	if err != nil {
+		return nil, err
+	}
+	var st snapshotState
+	if err := json.Unmarshal(m.Settings, &st); err != nil {
+		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
+	}
+	if st.Operator != operator {
+		return nil, fmt.Errorf("%s: a checkpoint of another operator; remove it to begin anew", path)
+	}
+	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
+		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
+	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, state: st.State}
+	if k.v, err = readMatrix(a, "basis", st.N, st.Known+st.Basis+st.Block); err != nil {
+		return nil, err
+	}
+	if k.t, err = readMatrix(a, "projected", st.Basis, st.Basis); err != nil {
+		return nil, err
+	}
+	random, err := a.Read("random")
+	if err != nil {
+		return nil, err
+	}
+	k.pcg = new(rand.PCG)
+	if bytes, ok := random.Data.([]uint8); !ok || k.pcg.UnmarshalBinary(bytes) != nil {
+		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
+	}
+	k.rng = rand.New(k.pcg)
+	if p.wanted < 1 || p.block < 1 || k.size < 0 || k.size+p.block > p.basis || k.f.degree < 1 || k.f.hi <= k.f.lo {
+		return nil, fmt.Errorf("%s: the state in the manifest contradicts itself", path)
+	}
+	return &Snapshot{k}, nil
+}
+
+func readMatrix(a *npy.Archive, name string, rows, cols int) (*mat.Dense, error) {
+	values, shape, err := float64s(a, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != 2 || shape[0] != rows || shape[1] != cols || rows < 1 || cols < 1 {
+		return nil, fmt.Errorf("%s: %s has shape %v, the manifest says %d×%d", a.Path(), name, shape, rows, cols)
+	}
+	return mat.NewDense(rows, cols, values), nil
+}
+
+// continued returns the process with the operator and the hooks of p.
+func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
+	k := s.k
+	if k == nil || k.v == nil {
+		return nil, errors.New("lanczos: the snapshot was used before")
+	}
+	if k.n != p.n || k.K != p.K || k.Nullity != p.Nullity || k.Largest != p.Largest || k.Tolerance != p.Tolerance || k.Seed != p.Seed {
+		return nil, fmt.Errorf("lanczos: the snapshot is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; this run is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
+			k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
+	}
+	k.MaxRestarts, k.OnRestart, k.OnCheckpoint = p.MaxRestarts, p.OnRestart, p.OnCheckpoint
+	k.a = a
+	for i := range k.work {
+		k.work[i] = mat.NewDense(k.n, k.block, nil)
+	}
+	return k, nil
+}
