@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bigfit/bigfit/internal/progress"
 )
@@ -71,10 +71,14 @@ func (a *app) need(stage string, bytes int64, operations float64, remedy string)
 	return nil
 }
 
-// duration rounds seconds to what an estimate is worth.
+// duration writes seconds as exactly as an estimate is worth.
 func duration(seconds float64) string {
-	if seconds < 1 {
-		return "1 s"
+	n := math.Ceil(seconds)
+	switch {
+	case n < 100:
+		return fmt.Sprintf("%.0f s", n)
+	case n < 5400:
+		return fmt.Sprintf("%.0f min", n/60)
 	}
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+	return fmt.Sprintf("%.1f h", n/3600)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +36,7 @@ come first.`,
 				return err
 			}
 			if o.K < 1 || o.K > w.Rows {
-				return fmt.Errorf("%d eigenpairs asked of a graph of %d points; -k must be between 1 and %d", o.K, w.Rows, w.Rows)
+				return fmt.Errorf("%d eigenpairs asked of %s with %d points; -k must be between 1 and the number of points", o.K, args[0], w.Rows)
 			}
 			hashes := map[string]string{hashGraph: data.HashPoints(w)}
 			if gm != nil {
@@ -94,19 +95,29 @@ func (s eigsSummary) String() string {
 		s.Pairs, s.Nullity, s.Largest, s.MaxResidual, s.MaxResidual/s.Norm, s.Orthogonality, s.Degree, s.Products, s.Restarts)
 }
 
-// loadEigs reads eigenpairs and completes them with the graph they belong to,
-// which may be nil if the file says enough itself.
-func (a *app) loadEigs(path string, w *sparse.CSR) (*lanczos.File, error) {
+// largestEntry bounds eigenvectors of other programs: their squares are summed.
+const largestEntry = 1e100
+
+// loadEigs reads eigenpairs and completes them with the graph w they belong to,
+// read from graphPath, which may be nil if the file says enough itself.
+func (a *app) loadEigs(path string, w *sparse.CSR, graphPath string) (*lanczos.File, error) {
 	f, err := lanczos.Load(path, int64(a.memory))
 	if err != nil {
 		return nil, err
 	}
 	n, _ := f.Result.Vectors.Dims()
+	for i := range n {
+		for j, v := range f.Result.Vectors.RawRowView(i) {
+			if math.Abs(v) > largestEntry {
+				return nil, fmt.Errorf("%s: row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", path, i, j, v, largestEntry)
+			}
+		}
+	}
 	if w != nil {
 		if n != w.Rows {
 			return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, w.Rows)
 		}
-		if err := sameHash(f.Manifest, hashGraph, data.HashPoints(w), path, "the one given"); err != nil {
+		if err := sameHash(f.Manifest, hashGraph, data.HashPoints(w), path, graphPath); err != nil {
 			return nil, err
 		}
 		f.Components, f.Degrees = w.Components(), w.Degrees()

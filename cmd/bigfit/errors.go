@@ -67,7 +67,8 @@ func plainFlagError(err error) error {
 	}
 	f := invalid.GetFlag()
 	if errors.As(err, new(*strconv.NumError)) {
-		return fmt.Errorf("--%s is %q; it must be of type %s", f.Name, invalid.GetValue(), f.Value.Type())
+		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0", "float64": "a number", "bool": "true or false"}[f.Value.Type()]
+		return fmt.Errorf("--%s is %q; it must be %s", f.Name, invalid.GetValue(), what)
 	}
 	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
 }

@@ -37,8 +37,9 @@ given labels is used and the error on the rest is printed.
 
 The model is the eigenmap classifier of Belkin & Niyogi (2004): least squares on
 the smallest eigenvectors of the graph Laplacian. A graph or eigenpairs that are
-there already are taken with --graph and --eigs. Without -X the model only labels
-the points of the graph.`,
+there already are taken with --graph and --eigs; flags about their making must
+agree with what they were made with. Without -X the model only labels the points
+of the graph.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fit(cmd.Context(), &o, cmd.Flags()) },
 	}

@@ -59,6 +59,7 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 			return nil, err
 		}
 		if m != nil {
+			src.options.Graph = graphOptions{} // the manifest leaves out zeros
 			if err := json.Unmarshal(m.Settings, &src.options.Graph); err != nil {
 				return nil, fmt.Errorf("%s: the settings in the manifest: %w", o.graphFile, err)
 			}
@@ -97,7 +98,7 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 
 // fitOnEigs completes src with saved eigenpairs. w may be nil.
 func (a *app) fitOnEigs(o *fitOptions, y *data.Labels, x data.Points, w *sparse.CSR, src *sources, flags *pflag.FlagSet) error {
-	f, err := a.loadEigs(o.eigsFile, w)
+	f, err := a.loadEigs(o.eigsFile, w, o.graphFile)
 	if err != nil {
 		return err
 	}
@@ -108,6 +109,7 @@ func (a *app) fitOnEigs(o *fitOptions, y *data.Labels, x data.Points, w *sparse.
 		return err
 	}
 	if f.Manifest != nil {
+		src.options = eigsOptions{} // the manifest leaves out zeros
 		if err := json.Unmarshal(f.Manifest.Settings, &src.options); err != nil {
 			return fmt.Errorf("%s: the settings in the manifest: %w", o.eigsFile, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -81,7 +82,7 @@ func formats(t *testing.T, x []uint8, y []int64) map[string][2]string {
 	must(t, w.Close())
 	writeFile(t, "x.idx.gz", z.Bytes())
 	var csv, svm, lines bytes.Buffer
-	csv.WriteString("a,b,c,d\n")
+	csv.WriteString("a" + strings.Repeat(",b", d-1) + "\n")
 	for i := range n {
 		fmt.Fprint(&svm, y[i])
 		fmt.Fprintln(&lines, y[i])
@@ -197,4 +198,22 @@ func onlyArrays(t *testing.T, from, to string, names ...string) {
 		entries = append(entries, e)
 	}
 	must(t, npy.WriteArchive(to, entries))
+}
+
+// intoWide writes 1500 points of 100 columns, which take more memory to search
+// than to read, and labels.
+func intoWide(t *testing.T) {
+	t.Helper()
+	const n, d = 1500, 100
+	rng := rand.New(rand.NewPCG(3, 4))
+	x, y := make([]uint8, n*d), make([]int64, n)
+	for i := range x {
+		x[i] = uint8(rng.IntN(256))
+	}
+	for i := range y {
+		y[i] = int64(i % 2)
+	}
+	must(t, npy.WriteFile("wide.npy", []int{n, d}, x))
+	must(t, npy.WriteArchive("wide.npz", []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x, Compress: true}}))
+	must(t, npy.WriteFile("wide_y.npy", nil, y))
 }

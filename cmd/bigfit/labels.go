@@ -48,7 +48,7 @@ func (o *labelOptions) twoClasses(a *app, y *data.Labels, path string) error {
 	}
 	text := fmt.Sprintf("%s: no point is labeled; at least two classes must have a label", path)
 	if len(present) == 1 {
-		text = fmt.Sprintf("%s: all %d labels used are of class %d; at least two classes must have a label", path, len(y.Labeled()), y.Classes[present[0]])
+		text = fmt.Sprintf("%s: all labels used, %d, are of class %d; at least two classes must have a label", path, len(y.Labeled()), y.Classes[present[0]])
 	}
 	if o.unlabeled == "" {
 		all, err := (&labelOptions{"none"}).read(a, path)

@@ -55,13 +55,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 			// finished first, and none begun after it.
 			a.busy.Lock()
 		}
-		if ctx.Err() != nil {
-			a.progress.Close()
-			fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")
-			return exitInterrupted
-		}
 	}
 	a.progress.Close()
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")
+		return exitInterrupted
+	}
 	return a.report(err)
 }
 

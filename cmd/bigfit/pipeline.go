@@ -51,7 +51,7 @@ type graphOptions struct {
 // flags adds the flags of a graph; their defaults are the values that o has.
 func (o *graphOptions) flags(f *pflag.FlagSet) {
 	f.IntVar(&o.PCA, "pca", o.PCA, "project the points on this many principal components first")
-	nameFlag(f, &o.Metric, "distance", "distance: euclidean, angle")
+	nameFlag(f, &o.Metric, "distance", "distance: euclidean, angle, manhattan, chebyshev")
 	f.IntVarP(&o.Graph.K, "neighbors", "k", o.Graph.K, "nearest neighbours of every point (default 8)")
 	f.Float64Var(&o.Graph.Radius, "radius", o.Graph.Radius, "join all points at most this far apart, in place of nearest neighbours")
 	nameFlag(f, &o.Graph.Symmetry, "symmetry", "join neighbours if one names the other or only if each does: either, both")
@@ -192,10 +192,11 @@ const (
 )
 
 // sameHash returns an error if two artifacts both name the content they belong
-// to and it is not the same.
+// to and it is not the same: file was made from the content of other, which is
+// called key in its manifest.
 func sameHash(m *manifest.Manifest, key, hash, file, other string) error {
 	if m == nil || m.Hashes[key] == "" || hash == "" || m.Hashes[key] == hash {
 		return nil
 	}
-	return fmt.Errorf("%s was made from another %s than %s (its manifest says %.12s…, this is %.12s…); make it again", file, key, other, m.Hashes[key], hash)
+	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file holds %.12s…; make it again", file, key, other, key, m.Hashes[key], hash)
 }

@@ -134,7 +134,7 @@ func TestForeignGraph(t *testing.T) {
 	succeed(t, "graph", "X.npy", "-k", "6")
 	stripManifest(t, "graph.npz", "foreign.npz")
 	succeed(t, "eigs", "foreign.npz", "-k", "8")
-	errorOf(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "12", "--graph", "foreign.npz")
+	errorOf(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "12", "-p", "8", "--graph", "foreign.npz")
 	for _, extension := range []string{"knn", "nystrom"} {
 		if e := errorOf(t, "predict", "model.npz", "-X", "new.npy", "-y", "newy.npy", "--extension", extension); e > 10 {
 			t.Errorf("%s: error %v %%", extension, e)

@@ -1,3 +1,259 @@
 package main
 
-func removeProgram() {}
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// programDir holds the built command; TestMain removes it.
+var programDir string
+
+var program = sync.OnceValues(func() (string, error) {
+	var err error
+	if programDir, err = os.MkdirTemp("", "bigfit-test-*"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(programDir, "bigfit")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = packageDir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.New(string(out))
+	}
+	return path, nil
+})
+
+// packageDir is where go test starts; tests go elsewhere.
+var packageDir, _ = os.Getwd()
+
+func removeProgram() {
+	if programDir != "" {
+		os.RemoveAll(programDir)
+	}
+}
+
+// command prepares a process of the built command.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(path, args...)
+}
+
+// finish waits for a process and returns what it did.
+func finish(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}
+}
+
+func TestExitCodes(t *testing.T) {
+	intoBlobs(t)
+	for code, line := range map[int]string{0: "info X.npy", 1: "graph X.npy -o nowhere/g.npz", 2: "info missing.npy"} {
+		if o := finish(t, command(t, strings.Fields(line)...)); o.code != code || (code == 0) != (o.out != "") {
+			t.Errorf("bigfit %s: %+v", line, o)
+		}
+	}
+}
+
+// until starts a process, waits until its stderr has a line that holds text,
+// and sends it an interrupt.
+func until(t *testing.T, text string, args ...string) (o outcome, stopped time.Duration) {
+	t.Helper()
+	cmd := command(t, args...)
+	r, w := io.Pipe()
+	var stderr, out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, io.MultiWriter(&stderr, w)
+	must(t, cmd.Start())
+	timeout := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer timeout.Stop()
+	var sent time.Time
+	seen := make(chan bool)
+	go func() {
+		defer close(seen)
+		var line []byte
+		for b := make([]byte, 1); ; {
+			if _, err := r.Read(b); err != nil {
+				return
+			}
+			if line = append(line, b[0]); b[0] == '\n' {
+				if sent.IsZero() && bytes.Contains(line, []byte(text)) {
+					time.Sleep(300 * time.Millisecond)
+					sent = time.Now()
+					_ = cmd.Process.Signal(os.Interrupt)
+				}
+				line = line[:0]
+			}
+		}
+	}()
+	_ = cmd.Wait()
+	end := time.Now()
+	w.Close()
+	<-seen
+	if sent.IsZero() {
+		t.Fatalf("bigfit %v ended before a line with %q:\n%s", args, text, stderr.String())
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}, end.Sub(sent)
+}
+
+// An interrupt ends every long stage soon and leaves whole files or none.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no interrupts to send on Windows")
+	}
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Chdir(t.TempDir())
+	const n, d = 100_000, 64
+	x := make([]uint8, n*d)
+	state := uint32(1)
+	for i := range x {
+		state = state*1664525 + 1013904223
+		x[i] = uint8(state >> 24)
+	}
+	must(t, npy.WriteFile("X.npy", []int{n, d}, x))
+	ringGraph(t, "ring.npz", 20_000)
+	ringGraph(t, "small.npz", 3_000)
+	before := listing(t, ".")
+	for _, c := range []struct{ at, line string }{
+		{"neighbours: needs", "graph X.npy -o out.npz"},
+		{"eigenpairs: needs", "eigs ring.npz -k 1000 -o out.npz"},
+		// The dense method cannot be stopped half-way.
+		{"eigenpairs: needs", "eigs small.npz -k 2000 -o out.npz"},
+		{"digits", "demo -n 30000 -o run"},
+	} {
+		o, stopped := until(t, c.at, strings.Fields(c.line)...)
+		t.Logf("bigfit %s: %v\n%s", c.line, stopped, o.stderr)
+		if o.code != 130 || stopped > 2*time.Second || o.out != "" || strings.Contains(o.stderr, "goroutine") || !strings.Contains(o.stderr, "interrupted") {
+			t.Errorf("bigfit %s: exit code %d after %v\n%s%s", c.line, o.code, stopped, o.stderr, o.out)
+		}
+		_ = os.Remove("run") // may be there if it is empty
+		if after := listing(t, "."); after != before {
+			t.Errorf("bigfit %s left files:\n%s", c.line, after)
+		}
+	}
+}
+
+// A reader that has gone away, and no stdout at all.
+func TestClosedStdout(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("pipes behave otherwise on Windows")
+	}
+	intoBlobs(t)
+	r, w, err := os.Pipe()
+	must(t, err)
+	r.Close()
+	defer w.Close()
+	cmd := command(t, "info", "X.npy")
+	cmd.Stdout = w
+	finish(t, cmd).check(t, 1, []string{"broken pipe"}, cmd.Args[1:])
+
+	shut := command(t)
+	if exists("/dev/full") {
+		cmd = exec.Command("sh", "-c", `exec "$0" info X.npy >/dev/full`, shut.Path)
+		finish(t, cmd).check(t, 1, []string{"stdout", "no space left"}, cmd.Args[1:])
+	}
+
+	// Go opens /dev/null in place of what is closed: results must not go into
+	// the next file that is opened.
+	cmd = exec.Command("sh", "-c", `exec "$0" graph X.npy -o shut.npz >&-`, shut.Path)
+	if o := finish(t, cmd); o.code != 0 {
+		t.Errorf("stdout closed: %+v", o)
+	}
+	succeed(t, "eigs", "shut.npz", "-k", "5")
+
+	// Progress is not worth an error.
+	cmd = exec.Command("sh", "-c", `exec "$0" graph X.npy 2>&-`, shut.Path)
+	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "90 points") {
+		t.Errorf("stderr closed: %+v", o)
+	}
+}
+
+// A full disk is an error, and no part of a file stays.
+func TestDiskFull(t *testing.T) {
+	intoBlobs(t)
+	ringGraph(t, "ring.npz", 1000)
+	y := strings.Repeat("0\n1\n", 500)
+	writeFile(t, "ring.txt", []byte(y))
+	succeed(t, "fit", "--graph", "ring.npz", "-y", "ring.txt", "--labels", "30")
+	lines := []string{
+		"graph X.npy -o $/out", // fits
+		"eigs ring.npz -k 50 -o $/out",
+		"fit --graph ring.npz -y ring.txt -p 50 -o $/out",
+		"predict model.npz -o $/out --scores $/scores",
+	}
+	t.Run("tmpfs", func(t *testing.T) {
+		dir := smallDisk(t, 20<<10)
+		for i, line := range lines {
+			args := strings.Fields(strings.ReplaceAll(line, "$", dir))
+			if i == 0 {
+				succeed(t, args...)
+				must(t, os.Remove(dir+"/out"))
+				continue
+			}
+			o := bigfit(t, args...)
+			o.check(t, 1, []string{dir, "no space left"}, args)
+			_ = os.Remove(dir + "/out.npy")
+			if got := listing(t, dir); i < 3 && got != dir {
+				t.Errorf("bigfit %s left %s", line, got)
+			}
+			_ = os.Remove(dir + "/out")
+		}
+	})
+	t.Run("file size", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("there is no ulimit on Windows")
+		}
+		shell := command(t)
+		for _, line := range lines[1:3] {
+			args := strings.Fields(strings.ReplaceAll(line, "$", "."))
+			cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 40; exec "$0" "$@"`, shell.Path}, args...)...)
+			before := listing(t, ".")
+			finish(t, cmd).check(t, 1, []string{"out", "file too large"}, args)
+			if after := listing(t, "."); after != before {
+				t.Errorf("bigfit %s left %s", line, after)
+			}
+		}
+	})
+}
+
+// A program that panics says that it is a bug and ends with 1.
+func TestPanic(t *testing.T) {
+	intoBlobs(t)
+	var out, stderr bytes.Buffer
+	a := &app{stdout: &out, stderr: writer(func([]byte) (int, error) { panic("kaboom") })}
+	err := a.execute(t.Context(), []string{"graph", "X.npy"})
+	a.stderr = &stderr
+	if code := a.report(err); code != 1 || !strings.HasPrefix(stderr.String(), "bigfit: internal error: kaboom\nThis is a bug in bigfit") ||
+		!strings.Contains(stderr.String(), "report it at") || !strings.Contains(stderr.String(), "process_test.go") || out.Len() > 0 {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }

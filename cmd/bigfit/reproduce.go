@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,6 +61,9 @@ numbers of labels, beside the paper's best figure of each row.`,
 				return err
 			}
 			n, d := e.X.Dims()
+			if err := checkRows(o.Labels, e.Rows, n); err != nil {
+				return err
+			}
 			st.Done(fmt.Sprintf("%s: %d points × %d", e.Name, n, d))
 			if err := a.needExperiment(e); err != nil {
 				return err
@@ -78,6 +82,24 @@ numbers of labels, beside the paper's best figure of each row.`,
 	f.StringVar(&recipe, "recipe", "paper", "settings: paper, best")
 	f.StringSliceVar(&baselines, "baselines", []string{"knn"}, "baselines: knn, gnn (geodesic neighbours), none")
 	return cmd
+}
+
+// checkRows returns an error unless the table has a row for every number of
+// labels, and n points are enough for the rows asked for, all if none are.
+func checkRows(labels []int, rows []papers.Row, n int) error {
+	var have []string
+	for _, r := range rows {
+		if (len(labels) == 0 || slices.Contains(labels, r.Labels)) && r.Labels > n {
+			return fmt.Errorf("the row of %d labels needs more than the %d points there are; choose rows with --labels", r.Labels, n)
+		}
+		have = append(have, strconv.Itoa(r.Labels))
+	}
+	for _, l := range labels {
+		if !slices.Contains(have, strconv.Itoa(l)) {
+			return usagef("--labels %d: the table has no such row; its rows are %s", l, strings.Join(have, ", "))
+		}
+	}
+	return nil
 }
 
 // needExperiment announces the memory of an experiment's stages.

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestBadSettings(t *testing.T) {
+	intoBlobs(t)
+	succeed(t, "graph", "X.npy")
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"graph X.npy -k 90 -o out.npz", []string{"--neighbors is 90", "90 points", "89"}},
+		{"graph X.npy -k 1000000000000000 -o out.npz", []string{"--neighbors is 1000000000000000"}},
+		{"graph X.npy -k -3 -o out.npz", []string{"-3"}},
+		{"graph X.npy -k 3 --radius 2 -o out.npz", []string{"neighbours", "radius"}},
+		{"graph X.npy --radius -1 -o out.npz", []string{"-1"}},
+		{"graph X.npy --radius nan -o out.npz", []string{"NaN"}},
+		{"graph X.npy --radius 2 --weights self-tuning -o out.npz", []string{"self-tuning"}},
+		{"graph X.npy --t -1 --weights heat -o out.npz", []string{"-1"}},
+		{"graph X.npy --pca 5 -o out.npz", []string{"5 principal components", "between 1 and 4"}},
+		{"graph X.npy --pca -1 -o out.npz", []string{"-1 principal components"}},
+		{"graph X.npy --distance cosine -o out.npz", []string{"--distance", `"cosine"`, "euclidean", "angle", "see bigfit graph --help"}},
+		{"graph X.npy --weights two -o out.npz", []string{"--weights", `"two"`, "one", "heat", "self-tuning"}},
+		{"graph X.npy --symmetry no -o out.npz", []string{"--symmetry", `"no"`, "either", "both"}},
+		{"eigs graph.npz --laplacian none -o out.npz", []string{"--laplacian", `"none"`, "combinatorial", "normalized", "random-walk"}},
+		{"eigs graph.npz -k 91 -o out.npz", []string{"91", "90 points", "between 1 and"}},
+		{"eigs graph.npz -k 0 -o out.npz", []string{"between 1 and"}},
+		{"eigs graph.npz -k 5 --tolerance -1 -o out.npz", []string{"tolerance -1"}},
+		{"eigs graph.npz -k 5 --tolerance nan -o out.npz", []string{"NaN"}},
+		{"fit -X X.npy -y y.npy --model svm -o out.npz", []string{`"svm"`, "eigenmap"}},
+		{"fit -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
+		{"fit -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
+		{"fit -X X.npy -y y.npy -p -1 -o out.npz", []string{"--eigenvectors is -1"}},
+		{"fit -X X.npy -y y.npy --gamma 1 -o out.npz", []string{"no penalty"}},
+		{"fit -X X.npy -y y.npy --penalty heat --gamma -1 -o out.npz", []string{"-1"}},
+		{"fit -X X.npy -y y.npy --penalty heat --folds 1 -o out.npz", []string{"1 folds"}},
+		{"fit -X X.npy -y y.npy -k 90 -o out.npz", []string{"--neighbors is 90"}},
+		{"fit -X X.npy -o out.npz", []string{"-y", "see bigfit fit --help"}},
+		{"fit -y y.npy -o out.npz", []string{"-X", "--graph", "--eigs"}},
+		{"fit", []string{"fit needs labels (-y) and points (-X)", "see bigfit fit --help"}},
+		{"predict", []string{"the model file", "0 are given", "see bigfit predict --help"}},
+		{"graph", []string{"the file of the points", "see bigfit graph --help"}},
+		{"eigs a b", []string{"2 are given"}},
+		{"info", []string{"a file"}},
+		{"info X.npy y.npy", []string{"2 are given"}},
+		{"demo now", []string{"now"}},
+		{"demo -n 10 -o run", []string{"-n is 10", "at least 2000"}},
+		{"demo -n 9000000000000000000 -o run", []string{"-n is 9000000000000000000", "at most"}},
+		{"reproduce", []string{"mnist", "newsgroups", "phonemes"}},
+		{"reproduce cifar", []string{`"cifar"`, "mnist", "newsgroups", "phonemes"}},
+		{"reproduce mnist --recipe worst", []string{`"worst"`, "paper or best"}},
+		{"reproduce mnist --baselines svm", []string{`"svm"`, "knn", "gnn"}},
+		{"reproduce mnist --splits 0", []string{"--splits is 0"}},
+		{"reproduce mnist", []string{"--data", "BIGFIT_DATA", "train-images-idx3-ubyte.gz"}},
+		{"reproduce mnist --data .", []string{"train-images-idx3-ubyte.gz", "LeCun"}},
+		{"reproduce newsgroups --data .", []string{"news20_full_X.npz", "Lang"}},
+		{"reproduce phonemes --data nowhere", []string{"phoneme_esl.npz", "Elements"}},
+		{"grpah X.npy", []string{`"grpah"`, "Did you mean", "graph", "see bigfit --help"}},
+		{"graph X.npy --nieghbors 3", []string{"--nieghbors", "see bigfit graph --help"}},
+		{"graph X.npy -k three", []string{`--neighbors is "three"`, "an integer"}},
+		{"graph X.npy --t one", []string{`--t is "one"`, "a number"}},
+		{"info X.npy --threads -1", []string{"--threads is -1", "0 for all"}},
+		{"info X.npy --threads x", []string{`--threads is "x"`}},
+		{"info X.npy --seed -1", []string{`--seed is "-1"`}},
+		{"info X.npy --memory-limit much", []string{"--memory-limit", `"much"`, "8GiB"}},
+		{"info X.npy --memory-limit -1GB", []string{"--memory-limit", `"-1GB"`}},
+		{"info X.npy --memory-limit 0", []string{"--memory-limit", `"0"`}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
+	succeed(t, "info", "X.npy", "--threads", "0")
+}
+
+func TestEnvironment(t *testing.T) {
+	intoBlobs(t)
+	t.Run("bad", func(t *testing.T) {
+		t.Setenv("BIGFIT_THREADS", "x")
+		fail(t, 2, []string{"BIGFIT_THREADS", `"x"`}, "info", "X.npy")
+		succeed(t, "info", "X.npy", "--threads", "1") // the command line wins
+	})
+	t.Run("choice", func(t *testing.T) {
+		t.Setenv("BIGFIT_WEIGHTS", "two")
+		fail(t, 2, []string{"BIGFIT_WEIGHTS", `"two"`, "self-tuning"}, "graph", "X.npy")
+		succeed(t, "info", "X.npy")
+	})
+	t.Run("size", func(t *testing.T) {
+		t.Setenv("BIGFIT_MEMORY_LIMIT", "lots")
+		fail(t, 2, []string{"BIGFIT_MEMORY_LIMIT", `"lots"`}, "info", "X.npy")
+	})
+	t.Run("used", func(t *testing.T) {
+		t.Setenv("BIGFIT_JSON", "true")
+		t.Setenv("BIGFIT_QUIET", "1")
+		t.Setenv("BIGFIT_NEIGHBORS", "5")
+		t.Setenv("BIGFIT_OUTPUT", "env.npz")
+		t.Setenv("BIGFIT_SEED", "")
+		t.Setenv("BIGFIT_HELP", "x")
+		o := bigfit(t, "graph", "X.npy")
+		if o.code != 0 || o.stderr != "" || !strings.HasPrefix(o.out, "{") || !exists("env.npz") {
+			t.Errorf("%+v", o)
+		}
+		if out := succeed(t, "info", "env.npz"); !strings.Contains(out, `"k":5`) {
+			t.Errorf("info: %s", out)
+		}
+		// The environment does not contradict a file; only the command line does.
+		t.Setenv("BIGFIT_NEIGHBORS", "6")
+		succeed(t, "fit", "--graph", "env.npz", "-y", "y.npy", "-o", "model.npz")
+	})
+}
+
+func TestBadOutputs(t *testing.T) {
+	intoBlobs(t)
+	succeed(t, "graph", "X.npy")
+	succeed(t, "eigs", "graph.npz", "-k", "20")
+	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy")
+	must(t, os.Mkdir("folder", 0o777))
+	for _, line := range []string{"graph X.npy -o", "eigs graph.npz -k 5 -o", "fit -X X.npy -y y.npy -o", "fit -X X.npy -y y.npy -o m.npz --predictions",
+		"predict model.npz -X new.npy -o", "predict model.npz -o p.npy --scores", "demo -n 2000 -o"} {
+		args := strings.Fields(line)
+		if args[0] != "demo" {
+			fail(t, 1, []string{"nowhere/out.npz cannot be written", "no such file"}, append(args, "nowhere/out.npz")...)
+			fail(t, 1, []string{"folder cannot be written", "is a directory"}, append(args, "folder")...)
+			fail(t, 1, []string{"/dev/null", "not a regular file"}, append(args, "/dev/null")...)
+		}
+		fail(t, 1, []string{"X.npy", "not a directory"}, append(args, "X.npy/out.npz")...)
+	}
+	if os.Geteuid() != 0 {
+		must(t, os.Mkdir("sealed", 0o555))
+		fail(t, 1, []string{"sealed/out.npz", "permission"}, "graph", "X.npy", "-o", "sealed/out.npz")
+	}
+	for _, c := range []struct{ line, want string }{
+		{"graph X.npy -o ./X.npy", "X.npy is both read and written"},
+		{"graph X.npy:key -o X.npy", "X.npy is both read and written"},
+		{"eigs graph.npz -o graph.npz", "graph.npz is both read and written"},
+		{"fit -X X.npy -y y.npy -o y.npy", "y.npy is both read and written"},
+		{"fit --graph graph.npz -y y.npy --predictions graph.npz -o m.npz", "graph.npz is both"},
+		{"fit -X X.npy -y y.npy -o m.npz --predictions ./m.npz", "written twice"},
+		{"predict model.npz -o model.npz", "both read and written"},
+		{"predict model.npz -o p.npy --scores p.npy", "written twice"},
+	} {
+		fail(t, 2, []string{c.want}, strings.Fields(c.line)...)
+	}
+}
+
+func TestMemoryLimits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ringGraph(t, "ring.npz", 1500)
+	formats(t, make([]uint8, 250*40), make([]int64, 250))
+	intoWide(t)
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"graph wide.npy --memory-limit 100kB -o out.npz", []string{"wide.npy", "reading", "--memory-limit"}},
+		{"graph wide.npz --memory-limit 100kB -o out.npz", []string{"wide.npz", "--memory-limit"}},
+		{"graph x.csv --memory-limit 10kB -o out.npz", []string{"x.csv", "--memory-limit"}},
+		{"graph x.svm --memory-limit 10kB -o out.npz", []string{"x.svm", "--memory-limit"}},
+		{"graph x.idx.gz --memory-limit 1kB -o out.npz", []string{"x.idx.gz", "--memory-limit"}},
+		{"eigs ring.npz --memory-limit 20kB -o out.npz", []string{"ring.npz", "--memory-limit"}},
+		{"graph wide.npy --memory-limit 900KiB -o out.npz", []string{"neighbours needs", "900.0 KiB", "--pca", "--memory-limit"}},
+		{"graph wide.npy --pca 3 --memory-limit 900KiB -o out.npz", []string{"pca needs", "900.0 KiB", "--memory-limit"}},
+		{"eigs ring.npz -k 500 --memory-limit 2MB -o out.npz", []string{"eigenpairs needs", "fewer eigenpairs", "--memory-limit"}},
+		{"fit --graph ring.npz -y wide_y.npy -p 500 --memory-limit 2MB -o out.npz", []string{"eigenpairs needs", "--memory-limit"}},
+		{"demo -n 10000 --memory-limit 1MB -o run", []string{"digits needs", "-n", "--memory-limit"}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
+}
