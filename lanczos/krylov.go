@@ -191,7 +191,7 @@ func (k *krylov) assess(z *ritz) {
 	k.state.Converged, k.state.Residual = k.known, 0
 	for j := range k.wanted {
 		theta := z.theta[j]
-		est := math.Inf(1)
+		est := math.MaxFloat64
 		if theta > 1 {
 			est = z.residual[j] * k.f.amplification(k.f.lambda(theta), theta)
 		}

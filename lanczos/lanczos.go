@@ -378,6 +378,17 @@ func (o negated) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamm
 	recur(o.a, dst, -alpha, x, beta, gamma, y)
 }
 
+// ConvergedPairs returns how many pairs, from the first one on, are within the
+// tolerance relative to Norm.
+func (r *Result) ConvergedPairs(tolerance float64) int {
+	for j, v := range r.Residuals {
+		if !(v <= tolerance*r.Norm) {
+			return j
+		}
+	}
+	return len(r.Residuals)
+}
+
 // String says in a few words how far the run is.
 func (s State) String() string {
 	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart, s.Converged)

@@ -37,20 +37,57 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		r.Values[j] = 0
 	}
 	if l.Kind() == sparse.RandomWalk {
-		scaleRows(r.Vectors, l.Degrees())
+		scaleRows(r.Vectors, l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}
 	return r, err
 }
 
-// scaleRows divides row i of v by √d_i where d_i > 0.
-func scaleRows(v *mat.Dense, d []float64) {
+// scaleRows multiplies row i of v by scale(d_i) where d_i > 0.
+func scaleRows(v *mat.Dense, d []float64, scale func(float64) float64) {
 	for i, di := range d {
 		if di == 0 {
 			continue
 		}
+		f := scale(di)
 		row := v.RawRowView(i)
 		for j := range row {
-			row[j] /= math.Sqrt(di)
+			row[j] *= f
 		}
 	}
+}
+
+// Extend carries eigenvectors over to a graph with more points, the new ones
+// last: a new point gets the mean of its neighbours among the old ones, weighted
+// by their edges, or 0 without any. The result is a start for Settings.Known.
+func Extend(w *sparse.CSR, vectors *mat.Dense) (*mat.Dense, error) {
+	old, k := vectors.Dims()
+	if old > w.Rows {
+		return nil, fmt.Errorf("lanczos: eigenvectors of %d points for a graph of %d", old, w.Rows)
+	}
+	x := mat.NewDense(w.Rows, k, nil)
+	x.Slice(0, old, 0, k).(*mat.Dense).Copy(vectors)
+	for i := old; i < w.Rows; i++ {
+		row := x.RawRowView(i)
+		col, val := w.Row(i)
+		var total float64
+		for p, j := range col {
+			if int(j) >= old {
+				continue
+			}
+			weight := 1.0
+			if val != nil {
+				weight = val[p]
+			}
+			total += weight
+			for q, e := range vectors.RawRowView(int(j)) {
+				row[q] += weight * e
+			}
+		}
+		if total > 0 {
+			for q := range row {
+				row[q] /= total
+			}
+		}
+	}
+	return x, nil
 }

@@ -1,0 +1,128 @@
+package lanczos
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Verification is what [Verify] found out about claimed eigenpairs.
+type Verification struct {
+	Pairs         int
+	MaxResidual   float64 // of the claimed values and vectors, recomputed
+	WorstPair     int     // the pair it belongs to, counted from 0
+	Orthogonality float64 // max |VᵀV − I|, recomputed
+	Norm          float64 // bound on ‖L‖
+	Zeros         int     // claimed values within the tolerance of 0
+	Components    int     // of the graph: the true nullity
+	// Exact: the claimed values were compared with the whole spectrum.
+	Exact bool
+	// Searched: a random block on the complement looked for eigenvalues that
+	// were left out. Next is the smallest value found; see [Certificate].
+	Searched bool
+	Next     float64
+	// Faults says, in order of weight, why the pairs are not the smallest ones
+	// of the Laplacian. Empty means that none was found.
+	Faults []string
+}
+
+// verifyDense is the dimension up to which Verify computes the whole spectrum.
+const verifyDense = 2000
+
+// Verify checks that values and the columns of vectors are the smallest
+// eigenpairs of a Laplacian of any power, without shift, ascending: finite,
+// residuals at most s.Tolerance·‖L‖ (default 1e-8), orthonormal to 1e-8, as many
+// zeros as the graph has components, and nothing left out. For
+// sparse.RandomWalk vectors are orthonormal in the inner product xᵀDy.
+//
+// Up to dimension 2000 the values are compared with the whole spectrum. Beyond,
+// the block Lanczos process runs on the complement of the vectors; that costs a
+// small part of computing them, and a copy.
+func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, values []float64, vectors *mat.Dense, s *Settings) (*Verification, error) {
+	n, k := vectors.Dims()
+	if n != l.Dim() || k != len(values) || k > n {
+		return nil, fmt.Errorf("lanczos: %d values and %d×%d vectors for a Laplacian of dimension %d", len(values), n, k, l.Dim())
+	}
+	filled := Settings{K: k}
+	if s != nil {
+		filled.Tolerance, filled.Seed, filled.MemoryLimit = s.Tolerance, s.Seed, s.MemoryLimit
+	}
+	p, err := newPlan(n, &filled)
+	if err != nil {
+		return nil, err
+	}
+	x := mat.DenseCopyOf(vectors)
+	if l.Kind() == sparse.RandomWalk {
+		scaleRows(x, l.Degrees(), math.Sqrt)
+	}
+	d := estimateDensity(l, nil, p.Seed)
+	v := &Verification{Pairs: k, Norm: math.Max(math.Abs(d.low), math.Abs(d.high)), Components: c.Count(), Next: math.Inf(1)}
+	fault := func(format string, args ...any) { v.Faults = append(v.Faults, fmt.Sprintf(format, args...)) }
+	for j := range values {
+		if math.IsNaN(values[j]) || j > 0 && values[j] < values[j-1] {
+			fault("value %d is %v after %v: the values do not ascend", j, values[j], values[max(j-1, 0)])
+			break
+		}
+	}
+	tolerance := p.Tolerance * v.Norm
+	res := residuals(l, x, func(lo int, q []float64) { copy(q, values[lo:]) })
+	for j, r := range res {
+		if !(r <= v.MaxResidual) {
+			v.MaxResidual, v.WorstPair = r, j
+		}
+	}
+	if !(v.MaxResidual <= tolerance) {
+		fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.MaxResidual, tolerance)
+	}
+	const orthonormal = 1e-8
+	if v.Orthogonality = orthogonality(x); !(v.Orthogonality <= orthonormal) {
+		fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
+	}
+	for _, lambda := range values {
+		if math.Abs(lambda) <= math.Max(tolerance, 1e-10*v.Norm) {
+			v.Zeros++
+		}
+	}
+	if want := min(v.Components, k); v.Zeros < want {
+		fault("%d values are zero, but the graph has %d components", v.Zeros, v.Components)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case n <= verifyDense:
+		v.Exact = true
+		exact, err := solveDense(l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
+		if err != nil {
+			return nil, err
+		}
+		for j, lambda := range values {
+			if !(math.Abs(lambda-exact.Values[j]) <= tolerance+1e-12*v.Norm) {
+				fault("value %d is %.12g, but eigenvalue %d is %.12g", j, lambda, j, exact.Values[j])
+				break
+			}
+		}
+		if k < n {
+			v.Next = exact.Values[k]
+		}
+	case v.Orthogonality <= orthonormal:
+		// The process behind the claimed vectors as if it had found them.
+		proc := newKrylov(l, p, d, nil, nil)
+		proc.columns(0, k).Copy(x)
+		proc.low = math.Min(proc.low, values[0])
+		claimed := &Result{Values: values}
+		missed, err := proc.missed(claimed, make([]float64, k))
+		if err != nil {
+			return nil, err
+		}
+		v.Searched, v.Next = true, claimed.Certificate.Next
+		if missed {
+			fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.Next, values[k-1])
+		}
+	}
+	return v, nil
+}

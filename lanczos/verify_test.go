@@ -1,0 +1,241 @@
+package lanczos_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// lies are eigenpairs with something wrong, by name, and what the fault says.
+func lies(r *lanczos.Result) []struct {
+	name, want string
+	values     []float64
+	vectors    *mat.Dense
+} {
+	n, k := r.Vectors.Dims()
+	without := func(j int) ([]float64, *mat.Dense) {
+		v := mat.NewDense(n, k-1, nil)
+		for i := range n {
+			row := slices.Delete(slices.Clone(r.Vectors.RawRowView(i)), j, j+1)
+			copy(v.RawRowView(i), row)
+		}
+		return slices.Delete(slices.Clone(r.Values), j, j+1), v
+	}
+	removedValues, removedVectors := without(k / 2)
+	repeated := mat.DenseCopyOf(r.Vectors)
+	for i := range n {
+		repeated.Set(i, k-1, repeated.At(i, k-2))
+	}
+	replaced := mat.DenseCopyOf(r.Vectors)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		replaced.Set(i, k/2, rng.NormFloat64()/math.Sqrt(float64(n)))
+	}
+	wrong := slices.Clone(r.Values)
+	wrong[k-1] *= 1.0001
+	return []struct {
+		name, want string
+		values     []float64
+		vectors    *mat.Dense
+	}{
+		{"a pair removed", "left out", removedValues, removedVectors},
+		{"a vector repeated", "not orthonormal", r.Values, repeated},
+		{"a vector replaced", "residual", r.Values, replaced},
+		{"a wrong value", "residual", wrong, r.Vectors},
+	}
+}
+
+func TestVerify(t *testing.T) {
+	for _, f := range []family{torus(12, 13), torus(41, 60), copies(5, grid(9, 80))} {
+		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
+			t.Run(fmt.Sprintf("%s/%s", f.name, kind), func(t *testing.T) {
+				l, comp := newLaplacian(t, f.w, kind)
+				r, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 26})
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := lanczos.Verify(context.Background(), l, comp, r.Values, r.Vectors, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(v.Faults) > 0 || !v.Exact && !v.Searched || v.Zeros != comp.Count() {
+					t.Errorf("true pairs: %+v", v)
+				}
+				for _, lie := range lies(r) {
+					v, err := lanczos.Verify(context.Background(), l, comp, lie.values, lie.vectors, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := lie.want
+					if v.Exact && want == "left out" {
+						want = "but eigenvalue"
+					}
+					if !strings.Contains(strings.Join(v.Faults, "\n"), want) {
+						t.Errorf("%s: faults %q, want one with %q", lie.name, v.Faults, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestResume stops a run at every snapshot it makes and goes on from the file.
+func TestResume(t *testing.T) {
+	f := torus(41, 70)
+	l, comp := newLaplacian(t, f.w, sparse.Combinatorial)
+	settings := lanczos.Settings{K: 12, Basis: 1, Tolerance: 1e-11}
+	want, err := lanczos.Laplacian(context.Background(), l, comp, &settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "snapshot.npz")
+	resumed, stop := 0, fmt.Errorf("enough")
+	var from *lanczos.Snapshot
+	for {
+		s := settings
+		s.Resume = from
+		s.OnCheckpoint = func(snap *lanczos.Snapshot) error {
+			if err := snap.Save(path, "torus"); err != nil {
+				return err
+			}
+			return stop
+		}
+		r, err := lanczos.Laplacian(context.Background(), l, comp, &s)
+		if err == nil {
+			if !slices.Equal(r.Values, want.Values) || !mat.Equal(r.Vectors, want.Vectors) || !slices.Equal(r.Residuals, want.Residuals) {
+				t.Error("the resumed run ends with other bits")
+			}
+			break
+		}
+		if err != stop {
+			t.Fatal(err)
+		}
+		resumed++
+		if from, err = lanczos.LoadSnapshot(path, "torus", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if resumed < 2 {
+		t.Errorf("the run was interrupted %d times; the test is too easy", resumed)
+	}
+	if _, err := lanczos.LoadSnapshot(path, "another", 0); err == nil || !strings.Contains(err.Error(), "another operator") {
+		t.Errorf("snapshot of another operator: %v", err)
+	}
+	from, err = lanczos.LoadSnapshot(path, "torus", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := settings
+	other.K, other.Resume = 13, from
+	if _, err := lanczos.Laplacian(context.Background(), l, comp, &other); err == nil || !strings.Contains(err.Error(), "12 pairs") {
+		t.Errorf("resuming with another number of pairs: %v", err)
+	}
+}
+
+// TestKnown: pairs found before come back, and cost less than finding them anew.
+func TestKnown(t *testing.T) {
+	f := torus(41, 70)
+	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+		l, comp := newLaplacian(t, f.w, kind)
+		first, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 20, Tolerance: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cold, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 40, Known: first.Vectors})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range cold.Values {
+			if !(math.Abs(warm.Values[j]-v) <= 1e-9) {
+				t.Errorf("%s: value %d is %v from known pairs, %v without", kind, j, warm.Values[j], v)
+			}
+		}
+		if !(warm.Orthogonality <= 1e-12) || !(warm.MaxResidual() <= 1e-8*warm.Norm) {
+			t.Errorf("%s: orthogonality %.1e, residual %.1e", kind, warm.Orthogonality, warm.MaxResidual())
+		}
+		if warm.Products >= cold.Products {
+			t.Errorf("%s: %d products with known pairs, %d without", kind, warm.Products, cold.Products)
+		}
+	}
+}
+
+// TestLargest: the other end of the spectrum.
+func TestLargest(t *testing.T) {
+	for _, f := range []family{grid(6, 7), grid(40, 51)} {
+		l, comp := newLaplacian(t, f.w, sparse.Combinatorial)
+		r, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 9, Largest: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Clone(f.combinatorial)
+		slices.Sort(want)
+		slices.Reverse(want)
+		for j, v := range r.Values {
+			if !(math.Abs(v-want[j]) <= 1e-10*want[0]) {
+				t.Errorf("%s: value %d is %v, want %v", f.name, j, v, want[j])
+			}
+		}
+	}
+}
+
+// TestMemoryLimit: a smaller basis ends with the same pairs.
+func TestMemoryLimit(t *testing.T) {
+	f := torus(41, 90)
+	l, comp := newLaplacian(t, f.w, sparse.Combinatorial)
+	s := lanczos.Settings{K: 200}
+	free, err := lanczos.Bytes(l.Dim(), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := lanczos.Laplacian(context.Background(), l, comp, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.MemoryLimit = free * 93 / 100
+	if less, err := lanczos.Bytes(l.Dim(), &s); err != nil || less > s.MemoryLimit {
+		t.Fatalf("%d bytes, error %v, limit %d", less, err, s.MemoryLimit)
+	}
+	got, err := lanczos.Laplacian(context.Background(), l, comp, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range want.Values {
+		if !(math.Abs(got.Values[j]-v) <= 1e-9) {
+			t.Errorf("value %d is %v in less memory, %v in more", j, got.Values[j], v)
+		}
+	}
+	s.MemoryLimit = free / 4
+	if _, err := lanczos.Laplacian(context.Background(), l, comp, &s); err == nil || !strings.Contains(err.Error(), "fewer pairs") {
+		t.Errorf("a quarter of the memory: %v", err)
+	}
+}
+
+func TestExtend(t *testing.T) {
+	// A path of four; the last two points are new. 2 sees the old 1; 3 sees none.
+	w := path(4).w
+	old := mat.NewDense(2, 1, []float64{3, 5})
+	x, err := lanczos.Extend(w, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := x.RawMatrix().Data, []float64{3, 5, 5, 0}; !slices.Equal(got, want) {
+		t.Errorf("extended to %v, want %v", got, want)
+	}
+	if _, err := lanczos.Extend(path(1).w, old); err == nil {
+		t.Error("no error for more vectors than points")
+	}
+}
