@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
@@ -14,9 +19,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// eigsRun are the flags of bigfit eigs beside the settings of the pairs.
+type eigsRun struct {
+	out, checkpoint, start string
+	resume                 bool
+	verify, graph          string
+}
+
 func (a *app) eigsCommand() *cobra.Command {
-	o := eigsOptions{Tolerance: defaultTolerance}
-	var out string
+	o := eigsOptions{Tolerance: defaultTolerance, Power: 1}
+	var r eigsRun
 	cmd := &cobra.Command{
 		Use:   "eigs graph.npz -k 100 -o eigs.npz",
 		Short: "Compute the smallest eigenpairs of a graph's Laplacian",
@@ -25,47 +37,153 @@ symmetric non-negative matrix saved by bigfit graph or scipy.sparse.save_npz.
 
 The result holds values (k), vectors (n×k), residuals (k), components (n) and
 degrees (n). The components of the graph give as many exact null vectors, which
-come first.`,
-		Args: oneArgument("the file of the graph"),
+come first. Residuals and orthogonality are recomputed, and a search on the
+complement of the result makes sure that no pair was left out.
+
+--checkpoint DIR keeps the state of the run there; after an interruption the same
+command with --resume goes on and ends with the same bits. --start takes pairs of
+an earlier run: fewer of the same graph, or of a graph to which points were added
+at the end.
+
+bigfit eigs --verify FILE --graph G checks pairs that are there already, of
+whichever program, and exits with 1 if they are not the smallest ones.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if r.verify == "" {
+				return oneArgument("the file of the graph")(cmd, args)
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("--verify takes the graph with --graph, not as an argument")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(args, out); err != nil {
-				return err
+			switch {
+			case r.verify != "" && r.graph == "":
+				return usagef("--verify needs the graph with --graph")
+			case r.verify != "":
+				return a.verify(cmd.Context(), &r, o, cmd.Flags().Changed("laplacian"))
+			case r.graph != "":
+				return usagef("--graph goes with --verify; without it the graph is the argument")
+			case r.resume && r.checkpoint == "":
+				return usagef("--resume needs the folder with --checkpoint")
+			case o.Power < 1:
+				return usagef("--power is %d; it must be at least 1", o.Power)
 			}
-			w, gm, err := a.loadGraph(args[0])
-			if err != nil {
-				return err
-			}
-			if o.K < 1 || o.K > w.Rows {
-				return fmt.Errorf("%d eigenpairs asked of %s with %d points; -k must be between 1 and the number of points", o.K, args[0], w.Rows)
-			}
-			hashes := map[string]string{hashGraph: data.HashPoints(w)}
-			if gm != nil {
-				hashes[hashPoints] = gm.Hashes[hashPoints]
-				if err := json.Unmarshal(gm.Settings, &o.Graph); err != nil {
-					return fmt.Errorf("%s: the settings in the manifest: %w", args[0], err)
-				}
-			}
-			o.Seed = a.seed
-			c := w.Components()
-			r, l, solveErr := a.eigenpairs(cmd.Context(), w, c, o)
-			if solveErr != nil && !errors.Is(solveErr, lanczos.ErrNotConverged) {
-				return solveErr
-			}
-			f := &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}
-			if err := a.write(cmd.Context(), func() error { return saveEigs(out, f, o, hashes) }); err != nil {
-				return err
-			}
-			s := eigsSummary{len(r.Values), r.Nullity, r.Values[len(r.Values)-1], r.MaxResidual(), r.Norm, r.Orthogonality, r.Degree, r.Products, r.Restarts}
-			if err := a.print(s, fmt.Sprintf("%s: %s", out, s)); err != nil {
-				return err
-			}
-			return solveErr
+			return a.eigs(cmd.Context(), args[0], &r, o)
 		},
 	}
-	o.flags(cmd.Flags())
-	cmd.Flags().IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
-	cmd.Flags().StringVarP(&out, "output", "o", "eigs.npz", "`file` to write")
+	f := cmd.Flags()
+	o.flags(f)
+	f.IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
+	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
+	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
+	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
+	f.StringVar(&r.checkpoint, "checkpoint", "", "`folder` to keep the state of the run in")
+	f.BoolVar(&r.resume, "resume", false, "go on from the checkpoint")
+	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
+	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
+	f.StringVar(&r.graph, "graph", "", "`file` of the graph they belong to")
 	return cmd
+}
+
+// eigs computes and saves eigenpairs.
+func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions) error {
+	if err := checkOutput([]string{path, run.start}, run.out); err != nil {
+		return err
+	}
+	w, gm, err := a.loadGraph(path)
+	if err != nil {
+		return err
+	}
+	if o.K < 1 || o.K > w.Rows {
+		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -k must be between 1 and the number of points", o.K, path, w.Rows)
+	}
+	hashes := map[string]string{hashGraph: data.HashPoints(w)}
+	if gm != nil {
+		hashes[hashPoints] = gm.Hashes[hashPoints]
+		if err := json.Unmarshal(gm.Settings, &o.Graph); err != nil {
+			return fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+		}
+	}
+	o.Seed = a.seed
+	known, err := a.startVectors(run.start, w)
+	if err != nil {
+		return err
+	}
+	operator := fmt.Sprintf("%s of graph %s to the power %d", o.Laplacian, hashes[hashGraph], o.Power)
+	file, resume, err := a.openCheckpoint(run, operator)
+	if err != nil {
+		return err
+	}
+	c := w.Components()
+	r, l, solveErr := a.eigenpairs(ctx, w, c, o, func(s *lanczos.Settings) {
+		s.Known, s.Resume = known, resume
+		if file != "" {
+			s.OnCheckpoint = func(snap *lanczos.Snapshot) error {
+				return a.write(ctx, func() error { return snap.Save(file, operator) })
+			}
+		}
+	})
+	if solveErr != nil && !errors.Is(solveErr, lanczos.ErrNotConverged) {
+		return solveErr
+	}
+	s := summarizeEigs(r, o.Tolerance)
+	o.Certificate = &s
+	f := &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}
+	if err := a.write(ctx, func() error { return saveEigs(run.out, f, o, hashes) }); err != nil {
+		return err
+	}
+	if file != "" {
+		os.Remove(file) // the result is there; nothing to go on with
+	}
+	if err := a.print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
+		return err
+	}
+	return solveErr
+}
+
+// startVectors reads eigenvectors to begin with and carries them over to the
+// points of w; nil without a file.
+func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := lanczos.Load(path, int64(a.memory))
+	if err != nil {
+		return nil, err
+	}
+	known, err := lanczos.Extend(w, f.Result.Vectors)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return known, nil
+}
+
+// openCheckpoint returns the file of the checkpoint, empty without one, and the
+// snapshot to go on from, nil to begin anew.
+func (a *app) openCheckpoint(run *eigsRun, operator string) (string, *lanczos.Snapshot, error) {
+	if run.checkpoint == "" {
+		return "", nil, nil
+	}
+	if err := os.MkdirAll(run.checkpoint, 0o777); err != nil {
+		return "", nil, output(err)
+	}
+	file := filepath.Join(run.checkpoint, "eigs-snapshot.npz")
+	if err := checkOutput(nil, file); err != nil {
+		return "", nil, err
+	}
+	if !run.resume {
+		return file, nil, nil
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		a.note("%s: no checkpoint yet; beginning anew", run.checkpoint)
+		return file, nil, nil
+	}
+	snap, err := lanczos.LoadSnapshot(file, operator, int64(a.memory))
+	if err != nil {
+		return "", nil, fmt.Errorf("%w; without --resume the run begins anew", err)
+	}
+	return file, snap, nil
 }
 
 // saveEigs writes eigenpairs with their manifest.
@@ -78,21 +196,53 @@ func saveEigs(path string, f *lanczos.File, o eigsOptions, hashes map[string]str
 	return f.Save(path)
 }
 
+// eigsSummary is what there is to say about computed eigenpairs: their
+// certificate.
 type eigsSummary struct {
 	Pairs         int     `json:"pairs"`
+	Converged     int     `json:"converged"`
 	Nullity       int     `json:"nullity"`
-	Largest       float64 `json:"largest_value"`
+	Last          float64 `json:"last_value"`
 	MaxResidual   float64 `json:"max_residual"`
 	Norm          float64 `json:"norm"`
 	Orthogonality float64 `json:"orthogonality"`
-	Degree        int     `json:"filter_degree"`
-	Products      int     `json:"products"`
-	Restarts      int     `json:"restarts"`
+	// Exact: the whole spectrum was computed. Next is an eigenvalue beyond the
+	// last one; none below it was found.
+	Exact    bool     `json:"exact"`
+	Next     *float64 `json:"next_value,omitempty"`
+	Degree   int      `json:"filter_degree"`
+	Products int      `json:"products"`
+	Restarts int      `json:"restarts"`
+}
+
+func summarizeEigs(r *lanczos.Result, tolerance float64) eigsSummary {
+	s := eigsSummary{Pairs: len(r.Values), Converged: r.ConvergedPairs(tolerance), Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
+		MaxResidual: r.MaxResidual(), Norm: r.Norm, Orthogonality: r.Orthogonality,
+		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts}
+	if next := r.Certificate.Next; !math.IsInf(next, 0) {
+		s.Next = &next
+	}
+	return s
 }
 
 func (s eigsSummary) String() string {
-	return fmt.Sprintf("%d pairs, %d of them zero, up to λ = %.6g; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed; filter degree %d, %d products, %d restarts",
-		s.Pairs, s.Nullity, s.Largest, s.MaxResidual, s.MaxResidual/s.Norm, s.Orthogonality, s.Degree, s.Products, s.Restarts)
+	relative := 0.0
+	if s.Norm > 0 {
+		relative = s.MaxResidual / s.Norm
+	}
+	text := fmt.Sprintf("%d pairs, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
+		s.Pairs, s.Nullity, s.Last, s.MaxResidual, relative, s.Orthogonality)
+	if s.Next != nil {
+		how := "found by a search on the complement"
+		if s.Exact {
+			how = "from the whole spectrum"
+		}
+		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
+	}
+	if s.Converged < s.Pairs {
+		text += fmt.Sprintf("; only the first %d are within the tolerance", s.Converged)
+	}
+	return text + fmt.Sprintf("; filter degree %d, %d products, %d restarts", s.Degree, s.Products, s.Restarts)
 }
 
 // largestEntry bounds eigenvectors of other programs: their squares are summed.

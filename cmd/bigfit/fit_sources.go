@@ -88,7 +88,7 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 	}
 	src.hashes[hashGraph] = data.HashPoints(w)
 	src.options.K = pairsFor(o.eigenmap, len(y.Labeled()), w.Rows)
-	r, l, err := a.eigenpairs(ctx, w, components, src.options)
+	r, l, err := a.eigenpairs(ctx, w, components, src.options, nil)
 	if err != nil && !errors.Is(err, lanczos.ErrNotConverged) {
 		return nil, err
 	}
@@ -120,6 +120,9 @@ func (a *app) fitOnEigs(o *fitOptions, y *data.Labels, x data.Points, w *sparse.
 			return err
 		}
 		src.hashes[hashGraph] = f.Manifest.Hashes[hashGraph]
+	}
+	if src.options.Largest {
+		return fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without --largest", o.eigsFile)
 	}
 	src.eigs, src.components, src.degrees = f.Result, f.Components, f.Degrees
 	if x != nil {

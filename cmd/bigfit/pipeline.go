@@ -134,10 +134,14 @@ const defaultTolerance = 1e-8
 // eigsOptions are the settings of eigenpairs; see graphOptions.
 type eigsOptions struct {
 	Laplacian sparse.Kind  `json:"laplacian"`
+	Largest   bool         `json:"largest,omitempty"`
+	Power     int          `json:"power,omitempty"`
 	K         int          `json:"k"`
 	Tolerance float64      `json:"tolerance"`
 	Seed      uint64       `json:"seed"`
 	Graph     graphOptions `json:"graph"` // what the graph was made with, if known
+	// Certificate of the pairs; nil in settings.
+	Certificate *eigsSummary `json:"certificate,omitempty"`
 }
 
 // flags adds the flags of eigenpairs; their defaults are the values that o has.
@@ -146,18 +150,18 @@ func (o *eigsOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.Tolerance, "tolerance", o.Tolerance, "largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
 }
 
-// eigenpairs computes eigenpairs of a graph, as a stage.
-func (a *app) eigenpairs(ctx context.Context, w *sparse.CSR, c *sparse.Components, o eigsOptions) (*lanczos.Result, *sparse.Laplacian, error) {
+// eigenpairs computes eigenpairs of a graph, as a stage. more, if not nil, may
+// add to the settings.
+func (a *app) eigenpairs(ctx context.Context, w *sparse.CSR, c *sparse.Components, o eigsOptions, more func(*lanczos.Settings)) (*lanczos.Result, *sparse.Laplacian, error) {
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
 		return nil, nil, err
 	}
-	settings := &lanczos.Settings{K: o.K, Tolerance: o.Tolerance, Seed: a.seed}
-	bytes, err := lanczos.Bytes(w.Rows, settings)
-	if err != nil {
-		return nil, nil, err
+	settings := &lanczos.Settings{K: o.K, Largest: o.Largest, Tolerance: o.Tolerance, Seed: a.seed, MemoryLimit: int64(a.memory)}
+	if more != nil {
+		more(settings)
 	}
-	if err := a.need("eigenpairs", bytes, lanczos.Operations(w.Rows, w.NNZ(), settings), "ask for fewer eigenpairs"); err != nil {
+	if err := a.needEigenpairs(w.Rows, w.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, nil, err
 	}
 	st := a.progress.Stage("eigenpairs")
@@ -165,11 +169,25 @@ func (a *app) eigenpairs(ctx context.Context, w *sparse.CSR, c *sparse.Component
 		st.Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
 	}
-	r, err := lanczos.Laplacian(ctx, l, c, settings)
+	r, err := lanczos.Laplacian(ctx, l.With(max(o.Power, 1), 0), c, settings)
 	if r != nil {
 		st.Done(r.String())
 	}
 	return r, l, err
+}
+
+// needEigenpairs announces what eigenpairs take. Where the memory allowed is
+// short, the basis is made smaller before anything is refused.
+func (a *app) needEigenpairs(n, nnz int, s lanczos.Settings, remedy string) error {
+	bytes, err := lanczos.Bytes(n, &s)
+	if err != nil && s.MemoryLimit > 0 {
+		s.MemoryLimit, s.Basis = 0, 1
+		bytes, err = lanczos.Bytes(n, &s)
+	}
+	if err != nil {
+		return err
+	}
+	return a.need("eigenpairs", bytes, lanczos.Operations(n, nnz, &s), remedy)
 }
 
 // observer shows an experiment's stages.

@@ -108,12 +108,7 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 		return err
 	}
 	n, _ := e.X.Dims()
-	s := &lanczos.Settings{K: e.Pairs}
-	bytes, err := lanczos.Bytes(n, s)
-	if err != nil {
-		return err
-	}
-	return a.need("eigenpairs", bytes, lanczos.Operations(n, n*e.Graph.K*3/2, s), "use less data")
+	return a.needEigenpairs(n, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
 }
 
 // stageList lists the stages and their times.
