@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,8 +13,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// maxPCADimension bounds the d×d covariance matrix of NewPCA.
-const maxPCADimension = 5000
+// NewPCA forms the d×d covariance matrix up to these dimensions.
+const (
+	maxCovariance       = 5000
+	maxSparseCovariance = 1000
+)
 
 // pcaBlock is the number of points converted to float64 at a time.
 const pcaBlock = 4096
@@ -31,36 +35,50 @@ type PCA struct {
 // covariance matrix 1/n Σ (x_i − m)(x_i − m)ᵀ with the largest eigenvalues. The
 // entry of largest magnitude of every component is positive.
 //
-// It costs n·d² + O(d³) operations and holds d² + 4096·d values; d is at most
-// 5000 and k at most min(n, d).
+// It costs n·d² + O(d³) operations and holds d² + 4096·d values; the products of
+// bytes are exact and cost an eighth. k is at most min(n, d). In more than 5000
+// dimensions, or 1000 for sparse points, it returns what [NewRandomizedPCA] does.
 func NewPCA(x Points, k int) (*PCA, error) {
 	n, d := x.Dims()
-	if d > maxPCADimension {
-		return nil, fmt.Errorf("data: principal components of %d dimensions need a %d×%d covariance matrix; the limit is %d dimensions", d, d, d, maxPCADimension)
+	if err := checkComponents(n, d, k); err != nil {
+		return nil, err
 	}
-	if k < 1 || k > min(n, d) {
-		return nil, fmt.Errorf("data: %d principal components asked of %d points in %d dimensions; the number must be between 1 and %d", k, n, d, min(n, d))
+	if _, sparse := x.(*sparse.CSR); d > maxCovariance || sparse && d > maxSparseCovariance {
+		return NewRandomizedPCA(x, k, 1)
 	}
-	p := &PCA{Mean: Mean(x)}
-	cov := mat.NewDense(d, d, nil)
-	block := mat.NewDense(min(pcaBlock, n), d, nil)
-	for lo := 0; lo < n; lo += pcaBlock {
-		hi := min(lo+pcaBlock, n)
-		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
-		p.centre(b, x, lo)
-		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
+	p := &PCA{}
+	var cov *mat.Dense
+	if b, ok := x.(*Dense[uint8]); ok {
+		p.Mean, cov = byteCovariance(b)
+	} else {
+		p.Mean, cov = covariance(x)
+	}
+	for j := range d {
+		p.Total += cov.At(j, j)
 	}
 	values, vectors, err := dense.EigenSym(cov)
 	if err != nil {
 		return nil, fmt.Errorf("data: principal components: %w", err)
 	}
-	for j := range d {
-		p.Total += cov.At(j, j)
+	p.setComponents(k, values, vectors)
+	return p, nil
+}
+
+func checkComponents(n, d, k int) error {
+	if k < 1 || k > min(n, d) {
+		return fmt.Errorf("data: %d principal components asked of %d points in %d dimensions; the number must be between 1 and %d", k, n, d, min(n, d))
 	}
+	return nil
+}
+
+// setComponents takes the last k of the given vectors, in reverse order, as
+// components.
+func (p *PCA) setComponents(k int, values []float64, vectors *mat.Dense) {
+	d, l := vectors.Dims()
 	p.Components = mat.NewDense(k, d, nil)
 	for c := range k {
 		row := p.Components.RawRowView(c)
-		mat.Col(row, d-1-c, vectors)
+		mat.Col(row, l-1-c, vectors)
 		largest := 0.0
 		for _, v := range row {
 			if math.Abs(v) > math.Abs(largest) {
@@ -72,19 +90,115 @@ func NewPCA(x Points, k int) (*PCA, error) {
 				row[j] = -row[j]
 			}
 		}
-		p.Variance = append(p.Variance, max(0, values[d-1-c]))
+		p.Variance = append(p.Variance, max(0, values[l-1-c]))
 	}
-	return p, nil
+}
+
+// covariance returns the mean m and 1/n Σ (x_i − m)(x_i − m)ᵀ.
+func covariance(x Points) (mean []float64, cov *mat.Dense) {
+	n, d := x.Dims()
+	mean, cov = Mean(x), mat.NewDense(d, d, nil)
+	block := mat.NewDense(min(pcaBlock, n), d, nil)
+	for lo := 0; lo < n; lo += pcaBlock {
+		hi := min(lo+pcaBlock, n)
+		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
+		centre(b, x, lo, mean)
+		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
+	}
+	return mean, cov
+}
+
+// byteCovariance is covariance for bytes: XᵀX and Σ x_i are summed in integers,
+// so that the entries (n Σ x_i x_iᵀ − Σ x_i Σ x_iᵀ)/n² are rounded a few times only,
+// without cancellation.
+func byteCovariance(x *Dense[uint8]) (mean []float64, cov *mat.Dense) {
+	n, d := x.Rows, x.Cols
+	sum, gram := byteSums(x), byteGram(x)
+	mean, cov = make([]float64, d), mat.NewDense(d, d, nil)
+	for i, s := range sum {
+		mean[i] = float64(s) / float64(n)
+	}
+	square := float64(n) * float64(n)
+	par.For(d, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := cov.RawRowView(i)
+			for j := range row {
+				row[j] = difference(n, gram[max(i, j)*d+min(i, j)], sum[i], sum[j]) / square
+			}
+		}
+	})
+	return mean, cov
+}
+
+// difference returns n·g − s·t, exact but for one rounding.
+func difference(n int, g, s, t uint64) float64 {
+	h0, l0 := bits.Mul64(uint64(n), g)
+	h1, l1 := bits.Mul64(s, t)
+	low, borrow := bits.Sub64(l0, l1, 0)
+	high, _ := bits.Sub64(h0, h1, borrow)
+	if int64(high) >= 0 {
+		return math.Ldexp(float64(high), 64) + float64(low)
+	}
+	low, borrow = bits.Sub64(0, low, 0)
+	high, _ = bits.Sub64(0, high, borrow)
+	return -(math.Ldexp(float64(high), 64) + float64(low))
+}
+
+// byteSums returns the sums of the columns.
+func byteSums(x *Dense[uint8]) []uint64 {
+	const grain = 4096 // sums of so many bytes fit an int32
+	parts := make([][]uint32, par.Chunks(x.Rows, grain))
+	par.For(x.Rows, grain, func(lo, hi int) {
+		part := make([]uint32, x.Cols)
+		for i := lo; i < hi; i++ {
+			for j, v := range x.Row(i) {
+				part[j] += uint32(v)
+			}
+		}
+		parts[lo/grain] = part
+	})
+	sum := make([]uint64, x.Cols)
+	for _, part := range parts {
+		for j, v := range part {
+			sum[j] += uint64(v)
+		}
+	}
+	return sum
+}
+
+// byteGram returns the lower triangle of the d×d matrix XᵀX.
+func byteGram(x *Dense[uint8]) []uint64 {
+	const rows = 8192 // at most dense.MaxInnerU8, so that products fit an int32
+	d := x.Cols
+	gram := make([]uint64, d*d)
+	for lo := 0; lo < x.Rows; lo += rows {
+		hi := min(lo+rows, x.Rows)
+		part := x.Data[lo*d : hi*d]
+		left := dense.PackAU8(dense.Transposed, part, d, hi-lo, d)
+		right := dense.PackBU8(dense.Transposed, part, d, hi-lo, d)
+		par.For(d, left.Panel(), func(i0, i1 int) {
+			width := min(d, (i1-1)/right.Panel()*right.Panel()+right.Panel())
+			c := make([]int32, (i1-i0)*width)
+			dense.MulU8(left, i0, i1, right, 0, width, c, width)
+			for i := i0; i < i1; i++ {
+				row := gram[i*d:][:i+1]
+				for j, v := range c[(i-i0)*width:][:i+1] {
+					row[j] += uint64(v)
+				}
+			}
+		})
+	}
+	return gram
 }
 
 // centre sets dst to the points from lo on, minus the mean.
-func (p *PCA) centre(dst *mat.Dense, x Points, lo int) {
+func centre(dst *mat.Dense, x Points, lo int, mean []float64) {
 	rows, _ := dst.Dims()
 	par.For(rows, 256, func(a, b int) {
 		for i := a; i < b; i++ {
 			row := dst.RawRowView(i)
 			RowTo(row, x, lo+i)
-			for j, m := range p.Mean {
+			for j, m := range mean {
 				row[j] -= m
 			}
 		}
@@ -92,7 +206,8 @@ func (p *PCA) centre(dst *mat.Dense, x Points, lo int) {
 }
 
 // Apply returns the coordinates of x along the components, n×k. It costs 2ndk
-// operations and holds 4096·(d+k) values beside the result.
+// operations, or 2k for every stored value of sparse points, and holds at most
+// 4096·(d+k) values beside the result.
 func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 	n, d := x.Dims()
 	k, want := p.Components.Dims()
@@ -100,13 +215,24 @@ func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 		return nil, fmt.Errorf("data: the points have %d dimensions, the principal components %d", d, want)
 	}
 	out := NewDense[float32](n, k)
-	block := mat.NewDense(min(pcaBlock, n), d, nil)
-	product := mat.NewDense(min(pcaBlock, n), k, nil)
-	for lo := 0; lo < n; lo += pcaBlock {
-		rows := min(lo+pcaBlock, n) - lo
+	if m, ok := x.(*sparse.CSR); ok {
+		directions := mat.DenseCopyOf(p.Components.T())
+		offset := combination(p.Mean, directions)
+		multiplySparse(m, directions, func(i int, row []float64) {
+			for j, v := range row {
+				out.Row(i)[j] = float32(v - offset[j])
+			}
+		})
+		return out, nil
+	}
+	size := blockRows(d, n)
+	block := mat.NewDense(size, d, nil)
+	product := mat.NewDense(size, k, nil)
+	for lo := 0; lo < n; lo += size {
+		rows := min(lo+size, n) - lo
 		b := block.Slice(0, rows, 0, d).(*mat.Dense)
 		c := product.Slice(0, rows, 0, k).(*mat.Dense)
-		p.centre(b, x, lo)
+		centre(b, x, lo, p.Mean)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, b, p.Components, 0, c)
 		for i := range rows {
 			dst := out.Row(lo + i)
@@ -122,6 +248,9 @@ func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 // number of threads.
 func Mean(x Points) []float64 {
 	n, d := x.Dims()
+	if m, ok := x.(*sparse.CSR); ok {
+		return sparseMean(m)
+	}
 	const grain = 4096
 	parts := make([][]float64, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
@@ -139,6 +268,21 @@ func Mean(x Points) []float64 {
 		for j, v := range part {
 			mean[j] += v / float64(n)
 		}
+	}
+	return mean
+}
+
+func sparseMean(x *sparse.CSR) []float64 {
+	mean := make([]float64, x.Cols)
+	for p, j := range x.Col {
+		if x.Val == nil {
+			mean[j]++
+		} else {
+			mean[j] += x.Val[p]
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(x.Rows)
 	}
 	return mean
 }

@@ -3,19 +3,19 @@ package knn
 import (
 	"context"
 	"math"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-const (
-	queryBlock = 96   // queries in one product
-	pointBlock = 1536 // points in one product; its results stay in the L2 cache
-	slack      = 8    // candidates kept beyond k
-)
+// slack is the number of candidates kept beyond k where they are inexact.
+const slack = 8
 
 // denseIndex compares blocks of queries with blocks of points through
 // ‖q−y‖² = ‖q‖² + ‖y‖² − 2qᵀy in float32, on points from which their mean has
@@ -26,10 +26,25 @@ type denseIndex struct {
 	x       data.Points
 	n, d    int
 	mean    []float64 // nil for Angle
-	packed  *dense.Packed32
-	flat    []float32 // the prepared points, n×d
-	sq      []float32 // ‖y‖² of the prepared points
-	largest float64   // the largest ‖y‖ of the prepared points
+	own     *side     // the points as queries
+	right   *dense.Packed32
+	largest float64 // the largest ‖y‖ of the prepared points
+
+	// Angles between bytes come from exact inner products of the bytes, in place
+	// of right. Queries that are not bytes go to the index that floats returns.
+	bytes  *dense.PackedU8
+	floats func() *denseIndex
+}
+
+// side is some query points, prepared for comparisons.
+type side struct {
+	x     data.Points
+	first int       // number in x of the first of them
+	self  bool      // they are the indexed points, which do not find themselves
+	sq    []float32 // ‖q‖² of the prepared points
+	left  *dense.Packed32
+	bytes *dense.PackedU8 // in place of left: the points as they are
+	scale []float32       // with bytes, 1/‖q‖, or 0 for zero points
 }
 
 func newDense(x data.Points, s Settings) *denseIndex {
@@ -38,11 +53,22 @@ func newDense(x data.Points, s Settings) *denseIndex {
 	if s.Metric == Euclidean {
 		ix.mean = data.Mean(x)
 	}
-	ix.flat, ix.sq = prepare(x, ix.mean)
-	for _, s := range ix.sq {
+	flat, sq := ix.prepare(x, 0, n)
+	ix.right = dense.PackB32(flat, n, d, d)
+	ix.own = &side{x: x, self: true, sq: sq, left: dense.PackA32(flat, n, d, d)}
+	for _, s := range sq {
 		ix.largest = max(ix.largest, math.Sqrt(float64(s)))
 	}
-	ix.packed = dense.PackB32(ix.flat, n, d, d)
+	return ix
+}
+
+// newByteAngles returns an index under Angle that keeps to bytes.
+func newByteAngles(x *data.Dense[uint8], s Settings) *denseIndex {
+	ix := &denseIndex{Settings: s, x: x, n: x.Rows, d: x.Cols, largest: 1}
+	ix.bytes = dense.PackBU8(dense.NoTrans, x.Data, ix.n, ix.d, ix.d)
+	ix.own = ix.prepareBytes(x, 0, ix.n)
+	ix.own.self = true
+	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, s) })
 	return ix
 }
 
@@ -50,27 +76,31 @@ func (ix *denseIndex) Dims() (n, d int) { return ix.n, ix.d }
 
 func (ix *denseIndex) Metric() Metric { return ix.Settings.Metric }
 
-// prepare returns the points minus mean, or scaled to norm one if mean is nil,
-// as float32, and their squared norms. Zero points stay zero.
-func prepare(x data.Points, mean []float64) (flat, sq []float32) {
-	n, d := x.Dims()
-	flat, sq = make([]float32, n*d), make([]float32, n)
-	par.For(n, 1024, func(lo, hi int) {
-		row := make([]float64, d)
-		for i := lo; i < hi; i++ {
-			data.RowTo(row, x, i)
-			if mean == nil {
+// prepare returns points lo to hi of x minus the mean, or scaled to norm one if
+// there is none, as float32, and their squared norms. Zero points stay zero, but
+// count as of norm one where others are scaled, so that they are at a right
+// angle to all.
+func (ix *denseIndex) prepare(x data.Points, lo, hi int) (flat, sq []float32) {
+	flat, sq = make([]float32, (hi-lo)*ix.d), make([]float32, hi-lo)
+	par.For(hi-lo, 1024, func(a, b int) {
+		row := make([]float64, ix.d)
+		for i := a; i < b; i++ {
+			data.RowTo(row, x, lo+i)
+			if ix.mean == nil {
 				scaleToUnit(row)
 			} else {
-				for j, m := range mean {
+				for j, m := range ix.mean {
 					row[j] -= m
 				}
 			}
 			var s float64
 			for j, v := range row {
 				f := float32(v)
-				flat[i*d+j] = f
+				flat[i*ix.d+j] = f
 				s += float64(f) * float64(f)
+			}
+			if s == 0 && ix.mean == nil {
+				s = 1
 			}
 			sq[i] = float32(s)
 		}
@@ -78,14 +108,78 @@ func prepare(x data.Points, mean []float64) (flat, sq []float32) {
 	return flat, sq
 }
 
+// prepareBytes is prepare for angles between bytes: the inner products of the
+// points as they are will be scaled.
+func (ix *denseIndex) prepareBytes(x *data.Dense[uint8], lo, hi int) *side {
+	q := &side{x: x, first: lo, sq: make([]float32, hi-lo), scale: make([]float32, hi-lo)}
+	q.bytes = dense.PackAU8(dense.NoTrans, x.Data[lo*ix.d:hi*ix.d], hi-lo, ix.d, ix.d)
+	for i, s := range byteNorms(x, lo, hi) {
+		q.sq[i] = 1
+		if s > 0 {
+			q.scale[i] = float32(1 / math.Sqrt(float64(s)))
+		}
+	}
+	return q
+}
+
+// prepareSide prepares points lo to hi of x.
+func (ix *denseIndex) prepareSide(x data.Points, lo, hi int) *side {
+	if b, ok := x.(*data.Dense[uint8]); ok && ix.bytes != nil {
+		return ix.prepareBytes(b, lo, hi)
+	}
+	flat, sq := ix.prepare(x, lo, hi)
+	return &side{x: x, first: lo, sq: sq, left: dense.PackA32(flat, hi-lo, ix.d, ix.d)}
+}
+
+// panel returns the number of queries at whose multiples they can be cut.
+func (q *side) panel() int {
+	if q.bytes != nil {
+		return q.bytes.Panel()
+	}
+	return q.left.Panel()
+}
+
+// compare returns the comparison of some queries with all points.
+func (ix *denseIndex) compare(q *side) *blocks[float32] {
+	if q.bytes != nil {
+		b := newFloatBlocks(q.bytes.Panel(), ix.bytes.Panel())
+		b.row, b.col = q.sq, ix.own.sq
+		b.multiply = func(w *workspace[float32], i0, i1, j0, j1 int) {
+			if w.ints == nil {
+				w.ints = make([]int32, len(w.c))
+			}
+			dense.MulU8(q.bytes, i0, i1, ix.bytes, j0, j1, w.ints, b.block)
+			for i := i0; i < i1; i++ {
+				at := (i - i0) * b.block
+				simd.ScaleInts(w.c[at:][:j1-j0], w.ints[at:][:j1-j0], q.scale[i], ix.own.scale[j0:j1])
+			}
+		}
+		return &b
+	}
+	b := newFloatBlocks(q.left.Panel(), ix.right.Panel())
+	b.row, b.col = q.sq, ix.own.sq
+	b.multiply = func(w *workspace[float32], i0, i1, j0, j1 int) {
+		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.c, b.block, &w.scratch)
+	}
+	return &b
+}
+
 // scaleToUnit divides x by its norm, unless that is zero.
 func scaleToUnit(x []float64) {
-	var s float64
-	for _, v := range x {
-		s += v * v
-	}
-	if s == 0 {
-		return
+	s := squaredNormOf(x)
+	if !(s > 1e-280 && s < 1e300) {
+		var largest float64
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+		if largest == 0 {
+			return
+		}
+		_, exp := math.Frexp(largest)
+		for j, v := range x {
+			x[j] = math.Ldexp(v, -exp)
+		}
+		s = squaredNormOf(x)
 	}
 	s = math.Sqrt(s)
 	for j := range x {
@@ -93,51 +187,22 @@ func scaleToUnit(x []float64) {
 	}
 }
 
-// measure returns the distance of point i from q in the form candidates are
-// compared in: squared, of the unit vectors for Angle. q is prepared by
-// scaleToUnit for Angle; row is scratch.
-func (ix *denseIndex) measure(q []float64, i int, row []float64) float64 {
+func squaredNormOf(x []float64) float64 {
 	var s float64
-	if ix.Settings.Metric == Euclidean {
-		switch x := ix.x.(type) {
-		case *data.Dense[uint8]:
-			return squaredDistance(q, x.Row(i))
-		case *data.Dense[float32]:
-			return squaredDistance(q, x.Row(i))
-		case *data.Dense[float64]:
-			return squaredDistance(q, x.Row(i))
-		}
-	}
-	data.RowTo(row, ix.x, i)
-	scaleToUnit(row)
-	var nonzeroQ, nonzeroRow bool
-	for j, v := range row {
-		d := q[j] - v
-		s += d * d
-		nonzeroQ = nonzeroQ || q[j] != 0
-		nonzeroRow = nonzeroRow || v != 0
-	}
-	if !nonzeroQ || !nonzeroRow {
-		return 2
-	}
-	return s
-}
-
-func squaredDistance[T data.Element](q []float64, x []T) float64 {
-	var s float64
-	for j, v := range x {
-		d := q[j] - float64(v)
-		s += d * d
+	for _, v := range x {
+		s += v * v
 	}
 	return s
 }
 
 // distance turns what measure returns into the metric's distance.
 func (m Metric) distance(d float64) float64 {
-	if m == Euclidean {
+	switch {
+	case m == Euclidean:
 		return math.Sqrt(d)
-	}
-	if d == 2 {
+	case m == Manhattan || m == Chebyshev:
+		return d
+	case d == 2:
 		return math.Pi / 2
 	}
 	return 2 * math.Asin(min(1, math.Sqrt(d)/2))
@@ -150,29 +215,94 @@ func (ix *denseIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbo
 	if err := checkK(k, ix.n); err != nil {
 		return nil, err
 	}
-	flat, sq := prepare(x, ix.mean)
-	return ix.search(ctx, queries{x, flat, sq, false}, k)
+	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
+		return ix.floats().Query(ctx, x, k)
+	}
+	n, _ := x.Dims()
+	kept := min(k+slack, ix.n)
+	out := newNeighbors(n, k)
+	stripe := ix.compare(ix.own).stripe
+	err := inStripes(ctx, n, stripe, ix.OnProgress, func() func(lo, hi int) {
+		var w *workspace[float32]
+		m := ix.newMeasurer()
+		return func(lo, hi int) {
+			q := ix.prepareSide(x, lo, hi)
+			b := ix.compare(q)
+			if w == nil {
+				w = b.newWorkspace()
+			}
+			found := b.search(w, 0, hi-lo, kept)
+			ix.confirm(m, w, b, q, 0, hi-lo, found, k, out)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// newNeighbors returns n empty lists of k.
+func newNeighbors(n, k int) *Neighbors {
+	return &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
+}
+
+// inStripes calls functions that newWorker returns, one for each goroutine, for
+// stripes of [0, n), and tells progress how much is done.
+func inStripes(ctx context.Context, n, stripe int, progress func(done, total int), newWorker func() func(lo, hi int)) error {
+	workers := make([]func(lo, hi int), par.Workers(n, stripe))
+	var done atomic.Int64
+	par.ForWorker(n, stripe, func(worker, lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[worker] == nil {
+			workers[worker] = newWorker()
+		}
+		workers[worker](lo, hi)
+		if now := int(done.Add(int64(hi - lo))); progress != nil {
+			progress(now, n)
+		}
+	})
+	return ctx.Err()
 }
 
 func (ix *denseIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
 	if err := checkK(k, ix.n-1); err != nil {
 		return nil, err
 	}
-	return ix.search(ctx, queries{ix.x, ix.flat, ix.sq, true}, k)
+	b := ix.compare(ix.own)
+	found, err := b.self(ctx, min(k+slack, ix.n-1), shareOf(ix.OnProgress, ix.n))
+	if err != nil {
+		return nil, err
+	}
+	out := newNeighbors(ix.n, k)
+	err = inStripes(ctx, ix.n, b.stripe, nil, func() func(lo, hi int) {
+		m, w := ix.newMeasurer(), b.newWorkspace()
+		return func(lo, hi int) { ix.confirm(m, w, b, ix.own, lo, hi, found, k, out) }
+	})
+	if err != nil {
+		return nil, err
+	}
+	if ix.OnProgress != nil {
+		ix.OnProgress(ix.n, ix.n)
+	}
+	return out, nil
 }
 
-// queries are query points with their prepared form. self means that query i
-// is indexed point i, which it must not find.
-type queries struct {
-	x        data.Points
-	flat, sq []float32
-	self     bool
+// shareOf turns the share of the work done into a number of queries, less than
+// all.
+func shareOf(progress func(done, total int), n int) func(share float64) {
+	return func(share float64) {
+		if progress != nil {
+			progress(max(1, min(n-1, int(share*float64(n)))), n)
+		}
+	}
 }
 
 // bound returns twice the largest difference between the float32 value of
-// ‖y‖² − 2qᵀy and its true value for points with ‖y‖ ≤ r: rounding of the
-// inputs, of a sum of d products in any order, and of the last subtraction, by
-// u of the value or, where that underflows, by the smallest float32.
+// ‖y‖² − 2qᵀy + ‖q‖² and its true value for points with ‖y‖ ≤ r: rounding of the
+// inputs, of a sum of d products in any order, and of the last sums, by u of the
+// value or, where that underflows, by the smallest float32.
 func (ix *denseIndex) bound(normQ, r float64) float64 {
 	const u, tiny = 1.0 / (1 << 24), 0x1p-149
 	return 4 * (u*(float64(ix.d+8)*normQ*r+4*r*r) + tiny*float64(ix.d+8))
@@ -181,202 +311,237 @@ func (ix *denseIndex) bound(normQ, r float64) float64 {
 // reach is the norm up to which no float32 of a comparison overflows.
 const reach = 1e18
 
-func (ix *denseIndex) search(ctx context.Context, q queries, k int) (*Neighbors, error) {
-	n, _ := q.x.Dims()
+// rootTie is the relative difference below which squares may have equal roots.
+const rootTie = 0x1p-50
+
+// limit returns the limit below which lie the float32 distances of all points
+// whose squared distance from a query is at most d, or may have the same root;
+// it is infinite if float32 cannot tell.
+func (ix *denseIndex) limit(sq float32, d float64) float32 {
+	normQ := math.Sqrt(float64(sq))
+	// A point farther from the mean than ‖q‖ + √d is not among them.
+	r := max(normQ, min(ix.largest, normQ+math.Sqrt(d)))
+	if !(r < reach) {
+		return float32(math.Inf(1))
+	}
+	return math.Nextafter32(float32(d*(1+rootTie)+ix.bound(normQ, r)), float32(math.Inf(1)))
+}
+
+// confirm measures the candidates of queries lo to hi of q, of which found holds
+// those of the last ones, and writes the k nearest points to out. A point that is
+// not among the candidates of a query has D no smaller than all of them; where
+// the k-th distance does not rule it out, whatever may be as near is measured.
+func (ix *denseIndex) confirm(m *measurer, w *workspace[float32], b *blocks[float32], q *side, lo, hi int, found *candidates[float32], k int, out *Neighbors) {
 	available := ix.n
 	if q.self {
 		available--
 	}
-	out := &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
-	var done atomic.Int64
-	par.For(n, queryBlock, func(lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		sets := make([]*nearest, hi-lo)
-		limits := make([]float32, hi-lo)
-		for r := range sets {
-			sets[r] = newNearest(min(k+slack, available))
-			limits[r] = float32(math.Inf(1))
-		}
-		ix.scan(q, lo, hi, limits, func(r int, v float32, i int32) {
-			sets[r].add(pair{float64(v), i})
-			if sets[r].full() {
-				limits[r] = float32(sets[r].heap[0].dist)
-			}
-		})
-		w := ix.newMeasurer()
-		for r, set := range sets {
-			w.load(q.x, lo+r)
-			best := w.confirm(set, q, lo+r, k, available)
-			index, distance := out.Row(lo + r)
-			for p, b := range best {
-				index[p], distance[p] = b.index, b.dist
+	limits := make([]float32, hi-lo)
+	open := make([]*nearest, hi-lo)
+	for i := lo; i < hi; i++ {
+		keys := found.of(i)
+		m.loadOnce(q, i)
+		m.best = m.best[:0]
+		for _, c := range keys {
+			if c != noHit {
+				m.best = append(m.best, pair{m.square(c.index()), int32(c.index())})
 			}
 		}
-		if ix.OnProgress != nil {
-			ix.OnProgress(int(done.Add(int64(hi-lo))), n)
+		limits[i-lo] = float32(math.Inf(1))
+		complete := len(m.best) == available
+		if !complete && keys[0] != noHit {
+			limits[i-lo] = ix.limit(q.sq[i], kth(m.best, k))
+			complete = distanceOf[float32](keys[0]) >= limits[i-lo]
 		}
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
+		if !complete {
+			open[i-lo] = newNearest(k)
+			continue
+		}
+		limits[i-lo] = nothing[float32]()
+		for p, c := range m.best {
+			m.best[p].dist = ix.Settings.Metric.distance(c.dist)
+		}
+		sortPairs(m.best)
+		out.set(q.first+i, m.best[:k])
 	}
-	return out, nil
+	panel := q.panel()
+	for p := lo; p < hi; p += panel {
+		end := min(p+panel, hi)
+		if !slices.ContainsFunc(open[p-lo:end-lo], func(s *nearest) bool { return s != nil }) {
+			continue
+		}
+		ix.nearby(m, w, b, q, p, end, limits[p-lo:end-lo], func(i, j int, d float64) {
+			open[i-lo].add(pair{d, int32(j)})
+		})
+		for i := p; i < end; i++ {
+			if open[i-lo] != nil {
+				out.set(q.first+i, open[i-lo].take())
+			}
+		}
+	}
 }
 
-// scan computes v = ‖y_i‖² − 2qᵀy_i in float32 for queries lo to hi and every
-// indexed point and calls visit for those with v ≤ limits[query − lo], which
-// visit may lower. A query that is an indexed point does not meet itself.
-func (ix *denseIndex) scan(q queries, lo, hi int, limits []float32, visit func(r int, v float32, i int32)) {
-	m := hi - lo
-	width := pointBlock / ix.packed.Panel() * ix.packed.Panel()
-	product := make([]float32, m*width)
-	var scratch dense.Scratch
-	for from := 0; from < ix.n; from += width {
-		to := min(from+width, ix.n)
-		ix.packed.MulRange(q.flat[lo*ix.d:hi*ix.d], m, ix.d, from, to, product, width, &scratch)
-		sq := ix.sq[from:to]
-		for r := range m {
-			row := product[r*width:][:len(sq)]
-			if self := lo + r - from; q.self && self >= 0 && self < len(row) {
-				row[self] = float32(math.Inf(-1))
-			}
-			limit := limits[r]
-			for j, s := range sq {
-				if v := s - 2*row[j]; v <= limit {
-					if !math.IsInf(float64(v), 1) {
-						visit(r, v, int32(from+j))
-					}
-					limit = limits[r]
-				}
+// set writes the list of query i.
+func (nb *Neighbors) set(i int, list []pair) {
+	index, distance := nb.Row(i)
+	for p, b := range list {
+		index[p], distance[p] = b.index, b.dist
+	}
+}
+
+// kth returns the k-th smallest distance of list, which it sorts.
+func kth(list []pair, k int) float64 {
+	sortPairs(list)
+	return list[k-1].dist
+}
+
+// nearby calls visit with the distances from queries lo to hi of all points with
+// D below the limit, or of all points where that is infinite, in the order of
+// their indices. lo is a multiple of the panel.
+func (ix *denseIndex) nearby(m *measurer, w *workspace[float32], b *blocks[float32], q *side, lo, hi int, limits []float32, visit func(i, j int, distance float64)) {
+	infinite := float32(math.Inf(1))
+	scanned := make([]float32, len(limits))
+	for i, l := range limits {
+		if scanned[i] = l; l == infinite {
+			scanned[i] = nothing[float32]()
+		}
+	}
+	near := func(i, j int) {
+		if !q.self || i != j {
+			m.loadOnce(q, i)
+			visit(i, j, m.distance(j))
+		}
+	}
+	for j := 0; j < ix.n; j += b.block {
+		end := min(j+b.block, ix.n)
+		b.visit(w, lo, hi, j, end, scanned, w.none[:end-j], func(i, j int, _ float32) { near(i, j) })
+	}
+	for i := lo; i < hi; i++ {
+		if limits[i-lo] == infinite {
+			for j := range ix.n {
+				near(i, j)
 			}
 		}
 	}
+}
+
+func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+	squared := radius * radius
+	if ix.Settings.Metric == Angle {
+		squared = 4 * math.Pow(math.Sin(min(radius, math.Pi)/2), 2)
+	}
+	rows := make([][]pair, ix.n)
+	b := ix.compare(ix.own)
+	err := inStripes(ctx, ix.n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
+		m, w := ix.newMeasurer(), b.newWorkspace()
+		return func(lo, hi int) {
+			limits := make([]float32, hi-lo)
+			for i := range limits {
+				limits[i] = ix.limit(ix.own.sq[lo+i], squared)
+			}
+			ix.nearby(m, w, b, ix.own, lo, hi, limits, func(i, j int, d float64) {
+				if d <= radius {
+					rows[i] = append(rows[i], pair{d, int32(j)})
+				}
+			})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fromRows(rows), nil
 }
 
 // measurer holds one query in float64 and measures points against it.
 type measurer struct {
 	ix     *denseIndex
 	q, row []float64
+	bytes  []uint8 // the query, if that and the points are bytes
 	best   []pair
+	from   *side // what was loaded last, and its number
+	loaded int
 }
 
 func (ix *denseIndex) newMeasurer() *measurer {
 	return &measurer{ix: ix, q: make([]float64, ix.d), row: make([]float64, ix.d)}
 }
 
-func (w *measurer) load(x data.Points, i int) {
-	data.RowTo(w.q, x, i)
-	if w.ix.Settings.Metric == Angle {
-		scaleToUnit(w.q)
-	}
-}
-
-// confirm measures the candidates of query i and returns the k nearest points
-// with their distances. A point outside the candidates has v ≥ the largest
-// candidate's v; unless that exceeds the k-th distance by more than the rounding
-// bound, all points are measured.
-func (w *measurer) confirm(candidates *nearest, q queries, i, k, available int) []pair {
-	full := candidates.full()
-	var worst float64
-	if full {
-		worst = candidates.heap[0].dist
-	}
-	for p, c := range candidates.heap {
-		candidates.heap[p].dist = w.ix.measure(w.q, int(c.index), w.row)
-	}
-	// If it is not full, all points are in it or some comparisons were not finite.
-	if len(candidates.heap) < available && !(full && w.covered(candidates.heap, worst, float64(q.sq[i]), k)) {
-		all := newNearest(k)
-		for j := range w.ix.n {
-			if !q.self || j != i {
-				all.add(pair{w.distance(j), int32(j)})
-			}
+func (m *measurer) load(x data.Points, i int) {
+	m.from = nil
+	m.bytes = nil
+	if b, ok := x.(*data.Dense[uint8]); ok && b.Cols <= dense.MaxInnerU8 {
+		if _, ok = m.ix.x.(*data.Dense[uint8]); ok {
+			m.bytes = b.Row(i)
 		}
-		return all.take()
 	}
-	// Roots may tie where their squares do not.
-	for p, c := range candidates.heap {
-		candidates.heap[p].dist = w.ix.Settings.Metric.distance(c.dist)
+	data.RowTo(m.q, x, i)
+	if m.ix.Settings.Metric == Angle {
+		scaleToUnit(m.q)
 	}
-	return candidates.take()[:k]
 }
 
-// covered reports whether the measured candidates of a query of squared norm sq
-// hold its k nearest points, given that all other points have v ≥ worst.
-func (w *measurer) covered(measured []pair, worst, sq float64, k int) bool {
-	best := nearest{limit: k, heap: w.best[:0]}
-	for _, c := range measured {
-		best.add(c)
+// loadOnce loads query i of q unless it has just been loaded.
+func (m *measurer) loadOnce(q *side, i int) {
+	if m.from != q || m.loaded != i {
+		m.load(q.x, q.first+i)
+		m.from, m.loaded = q, i
 	}
-	w.best = best.heap
-	kth := best.heap[0].dist
-	normQ := math.Sqrt(sq)
-	// A point farther from the mean than ‖q‖ + √kth cannot be among the nearest.
-	r := max(normQ, min(w.ix.largest, normQ+math.Sqrt(kth)))
-	return r < reach && worst+sq-w.ix.bound(normQ, r) > kth*(1+rootTie)
 }
-
-// rootTie is the relative difference below which squares may have equal roots.
-const rootTie = 0x1p-50
 
 // distance returns the distance of point j from the query.
-func (w *measurer) distance(j int) float64 {
-	return w.ix.Settings.Metric.distance(w.ix.measure(w.q, j, w.row))
+func (m *measurer) distance(j int) float64 {
+	return m.ix.Settings.Metric.distance(m.square(j))
 }
 
-func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
-	limit := radius * radius
-	if ix.Settings.Metric == Angle {
-		limit = 4 * math.Pow(math.Sin(min(radius, math.Pi)/2), 2)
+// square returns the squared distance of point j from the query, for Angle that
+// of the unit vectors.
+func (m *measurer) square(j int) float64 {
+	if m.ix.Settings.Metric == Euclidean {
+		switch x := m.ix.x.(type) {
+		case *data.Dense[uint8]:
+			return squaredDistance(m.q, x.Row(j))
+		case *data.Dense[float32]:
+			return squaredDistance(m.q, x.Row(j))
+		case *data.Dense[float64]:
+			return squaredDistance(m.q, x.Row(j))
+		}
 	}
-	rows := make([][]pair, ix.n)
-	q := queries{ix.x, ix.flat, ix.sq, true}
-	var done atomic.Int64
-	par.For(ix.n, queryBlock, func(lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		limits := make([]float32, hi-lo)
-		for r := range limits {
-			normQ := math.Sqrt(float64(q.sq[lo+r]))
-			farthest := max(normQ, min(ix.largest, normQ+math.Sqrt(limit)))
-			if !(farthest < reach) {
-				limits[r] = float32(math.NaN()) // admits no candidate; all points are measured
-				continue
-			}
-			slackened := limit*(1+rootTie) - float64(q.sq[lo+r]) + ix.bound(normQ, farthest)
-			limits[r] = math.Nextafter32(float32(slackened), float32(math.Inf(1)))
-		}
-		ix.scan(q, lo, hi, limits, func(r int, v float32, i int32) {
-			rows[lo+r] = append(rows[lo+r], pair{0, i})
-		})
-		w := ix.newMeasurer()
-		for i := lo; i < hi; i++ {
-			w.load(ix.x, i)
-			if math.IsNaN(float64(limits[i-lo])) {
-				for j := range ix.n {
-					if j != i {
-						rows[i] = append(rows[i], pair{0, int32(j)})
-					}
-				}
-			}
-			kept := rows[i][:0]
-			for _, c := range rows[i] {
-				if dist := w.distance(int(c.index)); dist <= radius {
-					kept = append(kept, pair{dist, c.index})
-				}
-			}
-			rows[i] = kept
-		}
-		if ix.OnProgress != nil {
-			ix.OnProgress(int(done.Add(int64(hi-lo))), ix.n)
-		}
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if m.bytes != nil {
+		return byteChord(m.bytes, m.ix.x.(*data.Dense[uint8]).Row(j))
 	}
-	return fromRows(rows), nil
+	data.RowTo(m.row, m.ix.x, j)
+	scaleToUnit(m.row)
+	var s float64
+	var nonzeroQ, nonzeroRow bool
+	for p, v := range m.row {
+		d := m.q[p] - v
+		s += d * d
+		nonzeroQ = nonzeroQ || m.q[p] != 0
+		nonzeroRow = nonzeroRow || v != 0
+	}
+	if !nonzeroQ || !nonzeroRow {
+		return 2
+	}
+	return s
+}
+
+// squaredDistance returns ‖q − x‖² as four interleaved sums.
+func squaredDistance[T data.Element](q []float64, x []T) float64 {
+	q = q[:len(x)]
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 && len(q) >= 4 {
+		d0, d1, d2, d3 := q[0]-float64(x[0]), q[1]-float64(x[1]), q[2]-float64(x[2]), q[3]-float64(x[3])
+		s0 += d0 * d0
+		s1 += d1 * d1
+		s2 += d2 * d2
+		s3 += d3 * d3
+		x, q = x[4:], q[4:]
+	}
+	for j, v := range x {
+		d := q[j] - float64(v)
+		s0 += d * d
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
 // fromRows assembles rows of (distance, index) pairs, ascending by index, into

@@ -11,7 +11,14 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-func TestBrute(t *testing.T) { testIndex(t, knn.NewBrute) }
+func TestBrute(t *testing.T) {
+	testIndex(t, knn.NewBrute, withMetrics(knn.Euclidean, knn.Angle), withTypes(float64s, float32s, bytes, sparseRows))
+}
+
+// TestBruteAsApproximate asks exact search what approximate indexes are asked.
+func TestBruteAsApproximate(t *testing.T) {
+	testIndex(t, knn.NewBrute, withMetrics(knn.Euclidean), withTypes(float32s), withRecall(1))
+}
 
 // TestBruteManyBlocks has more points than one product takes, far more ties at
 // the k-th place than candidates are kept, and queries in several blocks.

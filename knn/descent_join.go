@@ -54,11 +54,21 @@ func (g *candidateGraph) widen(width int) {
 	g.width, g.index, g.dist = width, index, dist
 }
 
+// renew marks all entries as newborn.
+func (g *candidateGraph) renew() {
+	par.For(len(g.index), 1<<16, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			if g.index[p] != number {
+				g.index[p] = g.index[p]&number | newborn
+			}
+		}
+	})
+}
+
 func (g *candidateGraph) row(i int32) []float32 { return g.flat[int(i)*g.d:][:g.d] }
 
-func (g *candidateGraph) list(i int32) (index []uint32, dist []float32) {
-	at := int(i) * g.width
-	return g.index[at:][:g.width:g.width], g.dist[at:][:g.width:g.width]
+func (g *candidateGraph) list(i int32) []uint32 {
+	return g.index[int(i)*g.width:][:g.width:g.width]
 }
 
 // worst returns the distance that an offer to point i must not exceed.
@@ -67,7 +77,7 @@ func (g *candidateGraph) worst(i int32) float32 { return g.dist[(int(i)+1)*g.wid
 // offer enters point j at distance d into the list of point i, unless it is
 // there already or the list is full of nearer ones.
 func (g *candidateGraph) offer(i, j int32, d float32) {
-	index, dist := g.list(i)
+	index, dist := g.list(i), g.dist[int(i)*g.width:][:g.width:g.width]
 	p := g.width
 	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1]&number > uint32(j)) {
 		p--
@@ -88,6 +98,26 @@ type joiner struct {
 	edges   []uint32
 	seen    [512]int32 // hash table of members, 1 + number
 	pairs   int64      // distances computed
+}
+
+// joinLeaves compares all points of every leaf below root, a tree with the given
+// order, and returns the number of distances computed.
+func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rpNode) int64 {
+	leaves := root.appendLeaves(nil)
+	workers := make([]joiner, par.Workers(len(leaves), 1))
+	par.ForWorker(len(leaves), 1, func(worker, lo, _ int) {
+		if ctx.Err() == nil {
+			g.joinLeaf(order[leaves[lo].lo:leaves[lo].hi], &workers[worker])
+		}
+	})
+	return pairsOf(workers)
+}
+
+func pairsOf(workers []joiner) (pairs int64) {
+	for i := range workers {
+		pairs += workers[i].pairs
+	}
+	return pairs
 }
 
 // joinLeaf compares all points of a leaf with each other. No other goroutine
@@ -117,93 +147,111 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 	}
 }
 
-// exchange lets every point introduce its neighbours to each other: those that
-// list it and those it lists, at most sample fresh and sample used ones of
-// either kind, where at least one of a pair is fresh. It returns the number of
-// newborn entries that remain in the end and of distances computed.
-func (g *candidateGraph) exchange(ctx context.Context, back *backlinks, limit []float32, sample int, seed uint64) (entered, pairs int64) {
-	const (
-		block = 1 << 14 // points whose lists are read before the next are changed
-		grain = 64
-	)
-	par.For(g.n, 4096, func(lo, hi int) {
-		for p, v := range g.index[lo*g.width : hi*g.width] {
-			g.index[lo*g.width+p] = v&^newborn | v&newborn>>1
+// An exchange lets every point introduce its neighbours to each other: those it
+// lists and those that list it, of either at most sample fresh and sample used
+// ones, where at least one of a pair is fresh.
+type exchange struct {
+	*candidateGraph
+	sample int
+	back   *backlinks
+	limit  []float32 // of each point, the distance that offers must stay below
+	own    []uint32  // lists of one block of points
+}
+
+const exchangeBlock = 1 << 14 // points whose lists are read before the next are changed
+
+func newExchange(g *candidateGraph) *exchange {
+	return &exchange{
+		candidateGraph: g,
+		back:           newBacklinks(g.n, g.width),
+		limit:          make([]float32, g.n),
+		own:            make([]uint32, min(exchangeBlock, g.n)*g.width),
+	}
+}
+
+// run makes one exchange. It returns how many entries are new in the end and
+// the number of distances computed.
+func (x *exchange) run(ctx context.Context, seed uint64) (entered, pairs int64) {
+	const grain = 64
+	par.For(x.n, 4096, func(lo, hi int) {
+		for p, v := range x.index[lo*x.width : hi*x.width] {
+			x.index[lo*x.width+p] = v&^newborn | v&newborn>>1
 		}
 		for i := lo; i < hi; i++ {
-			limit[i] = g.worst(int32(i))
+			x.limit[i] = x.worst(int32(i))
 		}
 	})
-	back.fill(g)
-	workers := make([]joiner, par.Workers(block, grain))
-	own := make([]uint32, min(block, g.n)*g.width)
-	for from := 0; from < g.n && ctx.Err() == nil; from += block {
-		to := min(from+block, g.n)
-		par.For(to-from, grain, func(lo, hi int) {
+	x.back.fill(x.candidateGraph)
+	workers := make([]joiner, par.Workers(exchangeBlock, grain))
+	for from := 0; from < x.n && ctx.Err() == nil; from += exchangeBlock {
+		to := min(from+exchangeBlock, x.n)
+		copy(x.own, x.index[from*x.width:to*x.width])
+		par.For(to-from, 1024, func(lo, hi int) {
 			for i := from + lo; i < from+hi; i++ {
-				index, _ := g.list(int32(i))
-				copy(own[(i-from)*g.width:], index)
-				taken := 0
-				for p, v := range index {
-					if v&fresh != 0 && taken < sample {
-						index[p] &^= fresh
-						taken++
-					}
-				}
+				markUsed(x.list(int32(i)), x.sample)
 			}
 		})
 		par.ForWorker(to-from, grain, func(worker, lo, hi int) {
-			w := &workers[worker]
-			for i := from + lo; i < from+hi; i++ {
-				g.join(w, own[(i-from)*g.width:][:g.width], back.row(i), limit, sample, seed, uint64(i))
+			for i := lo; i < hi; i++ {
+				x.join(&workers[worker], x.own[i*x.width:][:x.width], from+i, seed)
 			}
 		})
 	}
-	for i := range workers {
-		pairs += workers[i].pairs
-	}
 	var count atomic.Int64
-	par.For(g.n, 4096, func(lo, hi int) {
+	par.For(len(x.index), 1<<16, func(lo, hi int) {
 		var sum int64
-		for _, v := range g.index[lo*g.width : hi*g.width] {
+		for _, v := range x.index[lo:hi] {
 			sum += int64(v >> 31)
 		}
 		count.Add(sum)
 	})
-	return count.Load(), pairs
+	return count.Load(), pairsOf(workers)
 }
 
-// join introduces the neighbours of one point to each other. Offers must be
-// below the limits of before the exchange, so that ties never push each other
-// out for nothing.
-func (g *candidateGraph) join(w *joiner, own, back []uint32, limit []float32, sample int, seed, point uint64) {
+// markUsed takes the mark from the first fresh entries of a list.
+func markUsed(list []uint32, sample int) {
+	for p, v := range list {
+		if v&fresh != 0 {
+			if sample--; sample < 0 {
+				return
+			}
+			list[p] &^= fresh
+		}
+	}
+}
+
+// join introduces the neighbours of point i, which lists own, to each other.
+// Offers must be below the limits of before the exchange, so that ties never
+// push each other out for nothing.
+func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 	clear(w.seen[:])
 	w.members, w.limit = w.members[:0], w.limit[:0]
 	var r rand.PCG
-	r.Seed(seed, point)
-	w.take(own, fresh, sample)
-	w.draw(back, fresh, sample, &r)
+	r.Seed(seed, uint64(i))
+	back := x.back.row(i)
+	w.take(own, fresh, x.sample)
+	w.draw(back, fresh, x.sample, &r)
 	used := len(w.members)
 	if used == 0 {
 		return
 	}
-	w.take(own, 0, sample)
-	w.draw(back, 0, sample, &r)
+	w.take(own, 0, x.sample)
+	w.draw(back, 0, x.sample, &r)
 	for _, i := range w.members {
-		w.limit = append(w.limit, limit[i])
+		w.limit = append(w.limit, x.limit[i])
 	}
 	w.dist = slices.Grow(w.dist[:0], len(w.members))[:len(w.members)]
 	for a, i := range w.members[:used] {
 		rest := w.members[a+1:]
 		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
-		simd.SquaredDistances32(dist, g.row(i), g.flat, g.d, rest)
+		simd.SquaredDistances32(dist, x.row(i), x.flat, x.d, rest)
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {
-				g.offerLocked(i, rest[b], d)
+				x.offerLocked(i, rest[b], d)
 			}
 			if d < limit[b] {
-				g.offerLocked(rest[b], i, d)
+				x.offerLocked(rest[b], i, d)
 			}
 		}
 		w.pairs += int64(len(rest))
@@ -270,8 +318,8 @@ type backlinks struct {
 	from []uint32
 }
 
-func newBacklinks(g *candidateGraph) *backlinks {
-	return &backlinks{ptr: make([]int64, g.n+1), from: make([]uint32, g.n*g.width)}
+func newBacklinks(n, width int) *backlinks {
+	return &backlinks{ptr: make([]int64, n), from: make([]uint32, n*width)}
 }
 
 func (b *backlinks) row(i int) []uint32 {
@@ -288,8 +336,7 @@ func (b *backlinks) fill(g *candidateGraph) {
 	each := func(visit func(i int, v uint32)) {
 		par.For(g.n, 4096, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				index, _ := g.list(int32(i))
-				for _, v := range index {
+				for _, v := range g.list(int32(i)) {
 					if v&number != number {
 						visit(i, v)
 					}
@@ -307,5 +354,14 @@ func (b *backlinks) fill(g *candidateGraph) {
 	each(func(i int, v uint32) {
 		at := atomic.AddInt64(&b.ptr[v&number], 1) - 1
 		b.from[at] = uint32(i) | v&^number
+	})
+}
+
+// sort orders the rows.
+func (b *backlinks) sort() {
+	par.For(len(b.ptr), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			slices.Sort(b.row(i))
+		}
 	})
 }

@@ -17,12 +17,14 @@ type invertedIndex struct {
 	Settings
 	x, columns *sparse.CSR
 	sq         []float64 // ‖x‖²
+	inverse    []float64 // 1/‖x‖, or 0 for zero points
 }
 
 func newInverted(x *sparse.CSR, s Settings) *invertedIndex {
-	ix := &invertedIndex{Settings: s, x: x, columns: x.T(), sq: make([]float64, x.Rows)}
+	ix := &invertedIndex{Settings: s, x: x, columns: x.T(), sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
 	for i := range ix.sq {
 		ix.sq[i] = squaredNorm(x, i)
+		ix.inverse[i] = inverseRoot(ix.sq[i])
 	}
 	return ix
 }
@@ -46,7 +48,8 @@ func (ix *invertedIndex) Metric() Metric { return ix.Settings.Metric }
 // sparseQuery scores one query against all points.
 type sparseQuery struct {
 	ix   *invertedIndex
-	dots []float64
+	dots []float64 // inner products
+	near []float64 // squared distances
 }
 
 // score fills dots with the inner products of row i of x and all points.
@@ -71,9 +74,35 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 	}
 }
 
-// compare returns the squared distance of a query of squared norm sq from point
-// j, for Angle that of the unit vectors.
-func (q *sparseQuery) compare(sq float64, j int) float64 {
+// compare sets near to the squared distances, for Angle of the unit vectors, of
+// all points from a query of squared norm sq, to within bound.
+func (q *sparseQuery) compare(sq float64) {
+	near := q.near[:len(q.dots)]
+	if q.ix.Settings.Metric == Euclidean {
+		norms := q.ix.sq[:len(q.dots)]
+		for j, dot := range q.dots {
+			near[j] = sq + norms[j] - 2*dot
+		}
+		return
+	}
+	own := 2 * inverseRoot(sq)
+	inverse := q.ix.inverse[:len(q.dots)]
+	for j, dot := range q.dots {
+		near[j] = 2 - dot*inverse[j]*own
+	}
+}
+
+// inverseRoot returns 1/√v, or 0 for 0.
+func inverseRoot(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return 1 / math.Sqrt(v)
+}
+
+// square returns the squared distance of point j from a query of squared norm
+// sq, for Angle that of the unit vectors.
+func (q *sparseQuery) square(sq float64, j int) float64 {
 	if q.ix.Settings.Metric == Euclidean {
 		return max(0, sq+q.ix.sq[j]-2*q.dots[j])
 	}
@@ -89,7 +118,7 @@ func (q *sparseQuery) compare(sq float64, j int) float64 {
 
 // bound returns more than the rounding error of compare for a query of squared
 // norm sq and count entries, and for points not farther from it than a point
-// for which compare returns d.
+// for which compare gives d.
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
 	if q.ix.Settings.Metric == Euclidean {
@@ -99,12 +128,11 @@ func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	return 0x1p-51 * float64(count+8) * scale
 }
 
-// distance turns a value of compare into the metric's distance. It measures
-// close pairs again, where the difference of large numbers says little.
-func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, p pair) float64 {
+// distance returns the distance of point j from row i of x, of squared norm sq.
+// It measures close pairs again, where the difference of large numbers says little.
+func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 {
 	const near = 1e-3
-	j := int(p.index)
-	d := p.dist
+	d := q.square(sq, j)
 	switch {
 	case q.ix.Settings.Metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
 		d = sparseSquaredDistance(x, i, 1, q.ix.x, j, 1)
@@ -169,23 +197,24 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 	out := &Neighbors{K: k, Index: make([]int32, x.Rows*k), Distance: make([]float64, x.Rows*k)}
 	err := ix.each(ctx, x, func(q *sparseQuery, i int, sq float64) {
 		set := newNearest(k)
-		for j := range q.dots {
-			if self && j == i {
-				continue
-			}
-			v := q.compare(sq, j)
-			q.dots[j] = v
-			if !set.full() || v <= set.heap[0].dist {
-				set.add(pair{v, int32(j)})
+		if self {
+			q.near[i] = math.Inf(1)
+		}
+		kth := math.Inf(1)
+		for j, v := range q.near {
+			if v < kth {
+				if set.add(pair{v, int32(j)}); set.full() {
+					kth = set.heap[0].dist
+				}
 			}
 		}
 		// Whatever rounding may have put behind the k-th place is measured again.
-		kth := set.heap[0].dist
+		kth = max(0, kth)
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
 		set.heap = set.heap[:0]
-		for j, v := range q.dots {
+		for j, v := range q.near {
 			if !(v > limit) && !(self && j == i) {
-				set.add(pair{q.distance(x, i, sq, pair{v, int32(j)}), int32(j)})
+				set.add(pair{q.distance(x, i, sq, j), int32(j)})
 			}
 		}
 		index, distance := out.Row(i)
@@ -209,11 +238,13 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, visit func(q *
 			return
 		}
 		if scratch[worker] == nil {
-			scratch[worker] = &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows)}
+			scratch[worker] = &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
 		}
 		for i := lo; i < hi; i++ {
+			sq := squaredNorm(x, i)
 			scratch[worker].score(x, i)
-			visit(scratch[worker], i, squaredNorm(x, i))
+			scratch[worker].compare(sq)
+			visit(scratch[worker], i, sq)
 		}
 		if ix.OnProgress != nil {
 			ix.OnProgress(int(done.Add(int64(hi-lo))), x.Rows)
@@ -229,7 +260,7 @@ func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CS
 			if j == i {
 				continue
 			}
-			if d := q.distance(ix.x, i, sq, pair{q.compare(sq, j), int32(j)}); d <= radius {
+			if d := q.distance(ix.x, i, sq, j); d <= radius {
 				rows[i] = append(rows[i], pair{d, int32(j)})
 			}
 		}

@@ -24,9 +24,13 @@ const (
 	// Angle is arccos(xᵀz / ‖x‖‖z‖), in radians. A zero vector makes an angle
 	// of π/2 with every vector.
 	Angle
+	// Manhattan is ‖x − z‖₁ = Σ |x_j − z_j|.
+	Manhattan
+	// Chebyshev is ‖x − z‖_∞ = max |x_j − z_j|.
+	Chebyshev
 )
 
-var metricNames = []string{"euclidean", "angle"}
+var metricNames = []string{"euclidean", "angle", "manhattan", "chebyshev"}
 
 // String returns the name used on the command line and in manifests.
 func (m Metric) String() string { return enum.String(metricNames, m) }
@@ -93,12 +97,16 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if n, d := x.Dims(); n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
-	if s.Metric != Euclidean && s.Metric != Angle {
+	switch s.Metric {
+	case Euclidean, Angle:
+	case Manhattan, Chebyshev:
+		return newExhaustive(x, *s)
+	default:
 		return nil, fmt.Errorf("knn: brute force does not know the distance %v", s.Metric)
 	}
 	switch x := x.(type) {
 	case *data.Dense[uint8]:
-		return newDense(x, *s), nil
+		return newBytes(x, *s), nil
 	case *data.Dense[float32]:
 		return newDense(x, *s), nil
 	case *data.Dense[float64]:

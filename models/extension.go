@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -85,13 +86,18 @@ type Prediction struct {
 //	e(x) = Σ w_i e(x_i)/d / (1 − λ)                 random walk
 //
 // An eigenvector whose eigenvalue exceeds 0.9·d (or 0.9) has no smooth
-// extension; it counts as zero at x.
+// extension; it counts as zero at x. Where f vanishes up to rounding, because
+// all weights do or because no label reaches the neighbours, x gets the class of
+// the nearest training point.
 func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
 	if s == nil {
 		s = &PredictSettings{}
 	}
 	if m.Points == nil {
 		return nil, fmt.Errorf("models: the model was fitted on a graph without points and cannot classify new ones; fit it with the points")
+	}
+	if s.Extension != LabelKNN && s.Extension != Nystrom {
+		return nil, fmt.Errorf("models: extension %v", s.Extension)
 	}
 	if s.Neighbors < 0 {
 		return nil, fmt.Errorf("models: a vote of %d neighbours; the number must be positive", s.Neighbors)
@@ -149,8 +155,17 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 		out.Scores.Slice(lo, hi, 0, len(m.Classes)).(*mat.Dense).Copy(m.Scores(e, n))
 	}
 	out.Classes = decide(out.Scores)
+	for i := range out.Classes {
+		if slices.Max(out.Scores.RawRowView(i)) < vanishing && slices.Min(out.Scores.RawRowView(i)) > -vanishing {
+			index, _ := nb.Row(i)
+			out.Classes[i] = m.Labels[index[0]]
+		}
+	}
 	return out, nil
 }
+
+// vanishing is the size below which a score, of order one, is rounding error.
+const vanishing = 1e-9
 
 // extend sets dst to the extended eigenvectors at a point with the given
 // nearest training points.

@@ -73,7 +73,7 @@ func (m *Fitted) Save(path string, hashes map[string]string) error {
 	}
 	if m.PCA != nil {
 		entries = append(entries, npy.Entry{Name: "pca_mean", Data: m.PCA.Mean}, matrixEntry("pca_components", m.PCA.Components),
-			npy.Entry{Name: "pca_variance", Data: m.PCA.Variance})
+			npy.Entry{Name: "pca_variance", Data: m.PCA.Variance}, npy.Entry{Name: "pca_total", Data: []float64{m.PCA.Total}})
 	}
 	return npy.WriteArchive(path, entries)
 }
@@ -95,7 +95,7 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 		return nil, nil, err
 	}
 	defer a.Close()
-	r := &reader{a: a}
+	r := &reader{a: a, limit: limit}
 	text := numbers[uint8](r, manifest.Name)
 	if r.err != nil {
 		return nil, nil, r.err
@@ -125,6 +125,9 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 	m.Points = r.points()
 	if a.Has("pca_mean") {
 		m.PCA = &data.PCA{Mean: numbers[float64](r, "pca_mean"), Components: r.matrix("pca_components"), Variance: numbers[float64](r, "pca_variance")}
+		if total := numbers[float64](r, "pca_total"); len(total) == 1 {
+			m.PCA.Total = total[0]
+		}
 	}
 	if r.err != nil {
 		return nil, nil, r.err
@@ -148,6 +151,12 @@ func (m *Fitted) check() error {
 	expect(rows == n && cols == p && p > 0, "vectors are %d×%d for %d labels and %d eigenvectors", rows, cols, n, p)
 	expect(len(m.Values) == p, "%d values for %d eigenvectors", len(m.Values), p)
 	expect(len(m.Degrees) == n, "%d degrees for %d points", len(m.Degrees), n)
+	for i, d := range m.Degrees {
+		if d < 0 {
+			expect(false, "degree %v of point %d", d, i)
+			break
+		}
+	}
 	rows, cols = m.Coefficients.Dims()
 	expect(rows == p && (cols == c && c > 2 || cols == 1 && c == 2), "coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
 	expect(int(m.Fallback) < c && m.Fallback >= 0, "fallback class %d of %d", m.Fallback, c)
@@ -160,9 +169,11 @@ func (m *Fitted) check() error {
 	if m.Points != nil {
 		pn, d := m.Points.Dims()
 		expect(pn == n, "%d points for %d labels", pn, n)
+		expect(m.Graph.Weights != knn.Heat || m.Graph.T > 0, "heat weights with t = %v", m.Graph.T)
 		expect(m.Graph.K > 0 || m.Graph.Radius > 0, "a graph of neither neighbours nor a radius")
 		if m.PCA != nil {
 			k, from := m.PCA.Components.Dims()
+			expect(len(m.PCA.Variance) == k, "%d variances of %d principal components", len(m.PCA.Variance), k)
 			expect(k == d && from == len(m.PCA.Mean), "principal components are %d×%d for means of %d and points of %d dimensions", k, from, len(m.PCA.Mean), d)
 		}
 	}
@@ -171,8 +182,9 @@ func (m *Fitted) check() error {
 
 // reader reads arrays of an archive and keeps the first error.
 type reader struct {
-	a   *npy.Archive
-	err error
+	a     *npy.Archive
+	limit int64
+	err   error
 }
 
 // numbers reads a vector of the given element type; floats must be finite.
@@ -244,7 +256,7 @@ func (r *reader) points() data.Points {
 		}
 		return m
 	case r.a.Has("points"):
-		x, err := data.ReadPoints(r.a.Path(), data.ReadOptions{Key: "points"})
+		x, err := data.ReadPoints(r.a.Path(), data.ReadOptions{Key: "points", Limit: r.limit})
 		if err != nil {
 			r.err = err
 			return nil

@@ -107,8 +107,9 @@ const negligible = 1e-13
 // ‖E·a − C‖² + Σ penalty_j·a_j², and the rank. penalty may be nil.
 //
 // Where the problem has no unique answer, directions whose singular value in
-// [E; diag(√penalty)] is below 3·10⁻⁷ of the largest get none of it: of all
-// minimizers it is the one of smallest norm.
+// [E; diag(√penalty)]·S is below 3·10⁻⁷ of the largest get none of it, with S
+// the scaling that brings penalized columns to the size of those of E: of all
+// minimizers it is the one of smallest norm, as S is 1 where a choice is left.
 func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank int) {
 	_, c := e.b.Dims()
 	if penalty == nil {
@@ -119,13 +120,13 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		}
 	}
 	g := mat.DenseCopyOf(e.g.Slice(0, p, 0, p))
-	for j := range penalty {
-		g.Set(j, j, g.At(j, j)+penalty[j])
-	}
 	b := mat.DenseCopyOf(e.b.Slice(0, p, 0, c))
+	scale := penalize(g, penalty)
+	scaleRows(b, scale)
 	if l := cholesky(g); l != nil {
 		dense.SolveLower(dense.NoTrans, l, b)
 		dense.SolveLower(dense.Transposed, l, b)
+		scaleRows(b, scale)
 		return b, p
 	}
 	values, u, err := dense.EigenSym(g)
@@ -146,7 +147,47 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		clear(row)
 	}
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, u, z, 0, b)
+	scaleRows(b, scale)
 	return b, rank
+}
+
+// penalize makes g the matrix S·(g + diag(penalty))·S with the diagonal
+// S = (1 + penalty/max g_jj)^-½, so that penalties of any size leave it well
+// scaled, and returns S; nil if there is no penalty.
+func penalize(g *mat.Dense, penalty []float64) []float64 {
+	if penalty == nil {
+		return nil
+	}
+	var largest float64
+	for j := range penalty {
+		largest = math.Max(largest, g.At(j, j))
+	}
+	if largest == 0 {
+		largest = 1 // no basis vector is seen by the rows
+	}
+	scale := make([]float64, len(penalty))
+	for j, v := range penalty {
+		scale[j] = 1 / math.Sqrt(1+v/largest)
+		g.Set(j, j, g.At(j, j)+v)
+	}
+	scaleRows(g, scale)
+	for i := range scale {
+		row := g.RawRowView(i)
+		for j, v := range scale {
+			row[j] *= v
+		}
+	}
+	return scale
+}
+
+// scaleRows multiplies row i of a by scale[i]; nil scales nothing.
+func scaleRows(a *mat.Dense, scale []float64) {
+	for i, v := range scale {
+		row := a.RawRowView(i)
+		for j := range row {
+			row[j] *= v
+		}
+	}
 }
 
 // factor sets lower and z if the whole Gram matrix is well conditioned; then so

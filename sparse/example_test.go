@@ -184,7 +184,7 @@ func ExampleKind() {
 	fmt.Println(k.UnmarshalText([]byte("signless")))
 	// Output:
 	// <nil> random-walk
-	// unknown Laplacian "signless"; it is one of ["combinatorial" "normalized" "random-walk"]
+	// unknown Laplacian "signless"; it is combinatorial, normalized or random-walk
 }
 
 func ExampleSymmetry() {

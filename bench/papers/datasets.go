@@ -72,7 +72,7 @@ func MNIST(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const mnistOrigin = `the MNIST files are published by Y. LeCun, C. Cortes and C. J. C. Burges; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz and give their folder with --data`
+const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz and give their folder with --data`
 
 // Newsgroups is the experiment of section 6.2 and Table 2: messages of 20
 // newsgroups as counts of the 6000 most frequent words, empty ones dropped, the
@@ -100,7 +100,7 @@ func Newsgroups(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const newsgroupsOrigin = `20 Newsgroups was collected by K. Lang (1995), the 19,997 messages of "20_newsgroups"; vectorize them as documents × 6000 most frequent words, save the counts with scipy.sparse.save_npz as news20_full_X.npz and the groups as array y of news20_full_y.npz, and give their folder with --data`
+const newsgroupsOrigin = `20 Newsgroups was collected by K. Lang (1995); the 19,997 messages are 20_newsgroups.tar.gz at kdd.ics.uci.edu/databases/20newsgroups; vectorize them as documents × 6000 most frequent words, save the counts with scipy.sparse.save_npz as news20_full_X.npz and the groups as array y of news20_full_y.npz, and give their folder with --data`
 
 // Phonemes is an experiment in the form of section 6.3 and Table 3 on other
 // data: the 4509 log-periodograms of five phonemes that come with Hastie,
@@ -122,7 +122,7 @@ func Phonemes(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const phonemesOrigin = `the phonemes are the file phoneme.data of Hastie, Tibshirani & Friedman, "The Elements of Statistical Learning"; save the 256 numbers of each as array X and the class number as y of phoneme_esl.npz and give its folder with --data`
+const phonemesOrigin = `the phonemes are the file phoneme.data at hastie.su.domains/ElemStatLearn of Hastie, Tibshirani & Friedman, "The Elements of Statistical Learning"; save the 256 numbers of each as array X and the class number as y of phoneme_esl.npz and give its folder with --data`
 
 // with fills in what all experiments have in common.
 func (e *Experiment) with(o Options) *Experiment {

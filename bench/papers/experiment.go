@@ -4,6 +4,7 @@ package papers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -103,7 +104,8 @@ var baselineKs = []int{1, 3, 5}
 // otherwise searches again wherever fewer than five of them are labeled.
 const listLength = 64
 
-// Run carries out the experiment.
+// Run carries out the experiment. With lanczos.ErrNotConverged comes the outcome
+// from the eigenpairs that were reached.
 func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 	n, _ := e.X.Dims()
 	o := &Outcome{}
@@ -125,8 +127,7 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 	obs.End(fmt.Sprintf("%d points, %d nearest, exact, %s", n, length, e.Metric))
 
 	obs.Begin("graph")
-	graph := e.Graph
-	if o.Graph, graph, err = knn.FromNeighbors(o.Neighbors, graph); err != nil {
+	if o.Graph, _, err = knn.FromNeighbors(o.Neighbors, e.Graph); err != nil {
 		return nil, err
 	}
 	o.Components = o.Graph.Components()
@@ -141,8 +142,9 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 		obs.Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
 	}}
-	if o.Eigs, err = lanczos.Laplacian(ctx, l, o.Components, settings); err != nil {
-		return nil, err
+	var notConverged error
+	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Components, settings); notConverged != nil && !errors.Is(notConverged, lanczos.ErrNotConverged) {
+		return nil, notConverged
 	}
 	obs.End(o.Eigs.String())
 
@@ -156,8 +158,8 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 		}
 		obs.Update(float64(i+1), float64(len(e.Rows)), fmt.Sprintf("%d labels", row.Labels))
 	}
-	obs.End(fmt.Sprintf("%d rows, %d draws each", len(e.Rows), e.Splits))
-	return o, nil
+	obs.End(fmt.Sprintf("%d draws a row", e.Splits))
+	return o, notConverged
 }
 
 // DescribeGraph says in a few words what graph this is.
@@ -174,6 +176,9 @@ func DescribeGraph(w *sparse.CSR, c *sparse.Components) string {
 
 // row adds the results of one row to o.
 func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
+	if n := len(e.Truth.Labeled()); row.Labels >= n {
+		return fmt.Errorf("%d points have a label and none would be left to classify", n)
+	}
 	draws := make([]*data.Labels, e.Splits)
 	for i := range draws {
 		var err error

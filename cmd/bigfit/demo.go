@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -103,8 +104,9 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := a.needExperiment(run.e); err != nil {
 		return err
 	}
-	if run.outcome, err = run.e.Run(ctx, &observer{sink: a.progress}); err != nil {
-		return err
+	var notConverged error
+	if run.outcome, notConverged = run.e.Run(ctx, &observer{sink: a.progress}); run.outcome == nil {
+		return notConverged
 	}
 	if err := run.predict(a.seed); err != nil {
 		return err
@@ -120,9 +122,10 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err != nil {
 		return err
 	}
-	return a.print(run.outcome.Results, papers.Markdown(run.outcome.Results)+
+	err = a.print(run.outcome.Results, papers.Markdown(run.outcome.Results)+
 		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
 			demoSplits, filepath.Join(dir, "report.html")))
+	return errors.Join(notConverged, err)
 }
 
 // demoRows tries, for every number of labels, the paper's rule for the number of

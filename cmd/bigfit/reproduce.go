@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,11 +69,12 @@ numbers of labels, beside the paper's best figure of each row.`,
 			if err := a.needExperiment(e); err != nil {
 				return err
 			}
-			outcome, err := e.Run(cmd.Context(), &observer{sink: a.progress})
-			if err != nil {
-				return err
+			outcome, notConverged := e.Run(cmd.Context(), &observer{sink: a.progress})
+			if outcome == nil {
+				return notConverged
 			}
-			return a.print(outcome.Results, papers.Markdown(outcome.Results)+"\n"+stageList(a)+"\n"+outcome.Eigs.String())
+			err = a.print(outcome.Results, papers.Markdown(outcome.Results)+"\n"+stageList(a)+"\n"+outcome.Eigs.String())
+			return errors.Join(notConverged, err)
 		},
 	}
 	f := cmd.Flags()

@@ -31,6 +31,7 @@ var order = []string{
 	"solvers",
 	"models",
 	"bench/papers",
+	"bench/peers",
 	"bench/knn",
 	"bench/eigs",
 	"bench/cg",

@@ -1,7 +1,6 @@
 package dense
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -226,43 +225,6 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-func TestPacked(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	var scratch Scratch
-	for _, s := range [][3]int{{1, 1, 1}, {5, 100, 3}, {130, 300, 100}, {40, 70, 784}, {3, 50, 0}, {0, 9, 4}} {
-		m, n, k := s[0], s[1], s[2]
-		a, b := randomSlice[float32](r, m*(k+1)), randomSlice[float32](r, n*(k+2))
-		p := PackB32(b, n, k, k+2)
-		if p.Rows() != n {
-			t.Fatal("Rows")
-		}
-		for lo := 0; lo < n; lo += 2 * p.Panel() {
-			for _, hi := range []int{lo, lo + 1, min(lo+p.Panel(), n), n} {
-				w := hi - lo
-				c := make([]float32, m*(w+1))
-				want := make([]float32, len(c))
-				for i := range c {
-					c[i], want[i] = float32(math.NaN()), -7
-				}
-				for i := range m {
-					c[i*(w+1)+w] = -7
-				}
-				p.MulRange(a, m, k+1, lo, hi, c, w+1, &scratch)
-				Gemm32(NoTrans, Transposed, m, w, k, 1, a, k+1, b[lo*(k+2):], k+2, 0, want, w+1)
-				for i := range want {
-					if !(math.Abs(float64(c[i]-want[i])) <= 1e-4) {
-						t.Fatalf("%v [%d,%d): element %d = %v, want %v", s, lo, hi, i, c[i], want[i])
-					}
-				}
-			}
-		}
-	}
-	p := PackB32(make([]float32, 100), 100, 1, 1)
-	if !panics(func() { p.MulRange(make([]float32, 1), 1, 1, 1, 2, make([]float32, 1), 1, &scratch) }) {
-		t.Fatal("range off a panel accepted")
-	}
-}
-
 func rate(b *testing.B, flops float64) {
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
@@ -315,20 +277,4 @@ func BenchmarkSyrk(b *testing.B) {
 		Syrk(Transposed, 1, a, 0, c)
 	}
 	rate(b, 60000*1000*1000)
-}
-
-// BenchmarkMulRange is the brute-force search's product: 256 queries by 2048 points.
-func BenchmarkMulRange(b *testing.B) {
-	r := rand.New(rand.NewPCG(5, 5))
-	for _, k := range []int{100, 784} {
-		b.Run(fmt.Sprint(k), func(b *testing.B) {
-			x, c := randomSlice[float32](r, 256*k), make([]float32, 256*2048)
-			p := PackB32(randomSlice[float32](r, 2048*k), 2048, k, k)
-			var s Scratch
-			for b.Loop() {
-				p.MulRange(x, 256, k, 0, 2048, c, 2048, &s)
-			}
-			rate(b, 2*256*2048*float64(k))
-		})
-	}
 }

@@ -1,72 +1,247 @@
 package dense
 
-import "github.com/bigfit/bigfit/internal/simd"
+import (
+	"encoding/binary"
 
-// A Packed32 is a float32 matrix B, rows×k, laid out for many products A·Bᵀ by
-// single-threaded callers. It is immutable and safe for concurrent use.
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// A Packed32 is a float32 matrix, rows×k, laid out as one side of many products
+// A·Bᵀ by single-threaded callers. It is immutable and safe for concurrent use.
 type Packed32 struct {
-	rows, k, kc int
-	data        []float32 // blocks of kc inner indices, each in panels of Panel rows
+	rows, k, kc, panel int
+	data               []float32 // blocks of kc inner indices, each in panels of panel rows
 }
 
 // A Scratch is the working memory of one goroutine. Its zero value is ready.
 type Scratch struct{ s scratch[float32] }
 
-// PackB32 copies b, rows×k with rows ldb elements apart, into a Packed32. It is
-// single-threaded.
-func PackB32(b []float32, rows, k, ldb int) *Packed32 {
-	checkMatrix(rows, k, len(b), ldb)
-	p := &Packed32{rows: rows, k: k, kc: balance(max(k, 1), blockK)}
+// PackA32 copies x, rows×k with rows ld elements apart, into the left side of
+// products.
+func PackA32(x []float32, rows, k, ld int) *Packed32 {
+	return pack32(simd.Gemm32().MR, x, rows, k, ld)
+}
+
+// PackB32 is [PackA32] for the right side.
+func PackB32(x []float32, rows, k, ld int) *Packed32 {
+	return pack32(simd.Gemm32().NR, x, rows, k, ld)
+}
+
+func pack32(panel int, x []float32, rows, k, ld int) *Packed32 {
+	checkMatrix(rows, k, len(x), ld)
+	p := &Packed32{rows: rows, k: k, kc: balance(max(k, 1), blockK), panel: panel}
 	p.data = make([]float32, p.padded()*k)
-	o := operand[float32]{b, ldb, false}
-	for q0 := 0; q0 < k; q0 += p.kc {
-		o.pack(p.data[q0*p.padded():], p.Panel(), 0, rows, q0, min(q0+p.kc, k))
-	}
+	o := operand[float32]{x, ld, false}
+	par.For(rows, packRows/panel*panel, func(lo, hi int) {
+		for q0 := 0; q0 < k; q0 += p.kc {
+			q1 := min(q0+p.kc, k)
+			o.pack(p.data[q0*p.padded()+lo*(q1-q0):], panel, lo, hi, q0, q1)
+		}
+	})
 	return p
 }
 
-// Panel returns the number of rows that lie together: ranges given to MulRange
-// start at a multiple of it.
-func (p *Packed32) Panel() int {
-	tile := simd.Gemm32()
-	return tile.NR
-}
+// packRows is the number of rows packed by one task, about.
+const packRows = 512
 
-// Rows returns the number of rows of B.
+// Panel returns the number of rows that lie together: ranges of rows start at
+// a multiple of it.
+func (p *Packed32) Panel() int { return p.panel }
+
+// Rows returns the number of rows.
 func (p *Packed32) Rows() int { return p.rows }
 
-func (p *Packed32) padded() int { return roundUp(p.rows, p.Panel()) }
+func (p *Packed32) padded() int { return roundUp(p.rows, p.panel) }
 
-// MulRange computes C = A·B[lo:hi]ᵀ, that is c[i·ldc+j] = Σ_p a[i·lda+p]·B[lo+j, p]
-// for i < m and j < hi−lo, on the calling goroutine. A is m×k; lo must be a
-// multiple of Panel; the old contents of C do not matter. The bits of an element
-// depend on its row of A and its row of B only.
-func (p *Packed32) MulRange(a []float32, m, lda int, lo, hi int, c []float32, ldc int, scratch *Scratch) {
-	n := hi - lo
-	if lo%p.Panel() != 0 || lo < 0 || hi > p.rows {
-		panic("dense: row range not on a panel")
+// Mul32 computes C = A[i0:i1]·B[j0:j1]ᵀ with rows ldc elements apart, on the
+// calling goroutine. i0 and j0 are multiples of the panels of A and B; the old
+// contents of C do not matter. The bits of an element depend on its row of A and
+// its row of B only.
+func Mul32(a *Packed32, i0, i1 int, b *Packed32, j0, j1 int, c []float32, ldc int, scratch *Scratch) {
+	tile := simd.Gemm32()
+	if a.k != b.k || a.panel != tile.MR || b.panel != tile.NR {
+		panic("dense: packed matrices do not fit together")
 	}
-	checkMatrix(m, p.k, len(a), lda)
+	checkRange(i0, i1, a.rows, a.panel)
+	checkRange(j0, j1, b.rows, b.panel)
+	m, n := i1-i0, j1-j0
 	checkMatrix(m, n, len(c), ldc)
-	if m == 0 || n <= 0 {
-		return
-	}
-	if p.k == 0 {
+	if a.k == 0 {
 		for i := range m {
 			clear(c[i*ldc:][:n])
 		}
 		return
 	}
-	tile := simd.Gemm32()
-	s := &scratch.s
-	o := operand[float32]{a, lda, false}
-	mc := blockM / tile.MR * tile.MR
-	for i0 := 0; i0 < m; i0 += mc {
-		i1 := min(i0+mc, m)
-		for q0 := 0; q0 < p.k; q0 += p.kc {
-			q1 := min(q0+p.kc, p.k)
-			pa := o.packed(s, tile.MR, i0, i1, q0, q1)
-			multiply(&tile, i1-i0, n, q1-q0, pa, p.data[q0*p.padded()+lo*(q1-q0):], c[i0*ldc:], ldc, q0 > 0, n, s)
+	for q0 := 0; q0 < a.k; q0 += a.kc {
+		k := min(a.kc, a.k-q0)
+		left := a.data[q0*a.padded()+i0*k:]
+		pa := panels[float32]{data: left, start: k, row: 1, step: tile.MR, last: left[m/tile.MR*tile.MR*k:]}
+		multiply(&tile, m, n, k, pa, b.data[q0*b.padded()+j0*k:], c, ldc, q0 > 0, n, &scratch.s)
+	}
+}
+
+func checkRange(lo, hi, rows, panel int) {
+	if lo < 0 || lo%panel != 0 || hi < lo || hi > rows {
+		panic("dense: not a range of panels")
+	}
+}
+
+// A PackedU8 is a matrix of bytes, rows×k, laid out as one side of exact
+// products A·Bᵀ. It is immutable and safe for concurrent use.
+type PackedU8 struct {
+	rows, k, words, panel int
+	data                  []uint32 // panels of panel rows
+	start                 []int32  // of the left side: where the sums of a row begin
+}
+
+// MaxInnerU8 is the largest number of columns of a PackedU8: so many products of
+// bytes add up to less than 2³¹.
+const MaxInnerU8 = (1<<31 - 1) / (255 * 255)
+
+// PackAU8 copies x, the bytes of a matrix of rows×k (or with t = Transposed, of
+// k×rows), its rows ld elements apart, into the left side of products. k is at
+// most MaxInnerU8.
+func PackAU8(t Trans, x []uint8, rows, k, ld int) *PackedU8 {
+	tile := simd.Bytes()
+	p := newPackedU8(t, x, rows, k, ld, tile.MR, tile.Depth)
+	p.start = make([]int32, p.padded())
+	par.For(rows, p.grain(), func(lo, hi int) {
+		p.pack(t, x, lo, hi, ld, tile.Depth, 0)
+		if tile.Signed {
+			p.addStarts(lo, hi)
+		}
+	})
+	return p
+}
+
+// PackBU8 is [PackAU8] for the right side.
+func PackBU8(t Trans, x []uint8, rows, k, ld int) *PackedU8 {
+	tile := simd.Bytes()
+	p := newPackedU8(t, x, rows, k, ld, tile.NR, tile.Depth)
+	var flip uint32
+	if tile.Signed {
+		flip = 0x80808080 // subtracts 128 from every byte
+	}
+	par.For(rows, p.grain(), func(lo, hi int) { p.pack(t, x, lo, hi, ld, tile.Depth, flip) })
+	return p
+}
+
+func newPackedU8(t Trans, x []uint8, rows, k, ld, panel, depth int) *PackedU8 {
+	if t == Transposed {
+		checkMatrix(k, rows, len(x), ld)
+	} else {
+		checkMatrix(rows, k, len(x), ld)
+	}
+	if k > MaxInnerU8 {
+		panic("dense: sums of products of bytes overflow")
+	}
+	p := &PackedU8{rows: rows, k: k, words: ceilDiv(k, depth), panel: panel}
+	p.data = make([]uint32, p.padded()*p.words)
+	return p
+}
+
+// Panel returns the number of rows that lie together: ranges of rows start at
+// a multiple of it.
+func (p *PackedU8) Panel() int { return p.panel }
+
+func (p *PackedU8) padded() int { return roundUp(p.rows, p.panel) }
+
+func (p *PackedU8) grain() int { return packRows / p.panel * p.panel }
+
+// BytesU8 returns the memory of a PackedU8, about.
+func BytesU8(rows, k int) int64 {
+	return 4 * int64(rows) * int64(ceilDiv(k, simd.Bytes().Depth))
+}
+
+// pack fills the panels of rows lo to hi.
+func (p *PackedU8) pack(t Trans, x []uint8, lo, hi, ld, depth int, flip uint32) {
+	if p.k == 0 {
+		return
+	}
+	shift := 32 / depth
+	for i := lo; i < hi; i++ {
+		panel := p.data[i/p.panel*p.panel*p.words+i%p.panel:]
+		if t == Transposed {
+			continue
+		}
+		row := x[i*ld:][:p.k]
+		at := 0
+		if depth == 4 {
+			for ; len(row) >= 4; row = row[4:] {
+				panel[at] = binary.LittleEndian.Uint32(row) ^ flip
+				at += p.panel
+			}
+		}
+		for len(row) > 0 {
+			var word uint32
+			for h, v := range row[:min(depth, len(row))] {
+				word |= uint32(v) << (h * shift)
+			}
+			panel[at] = word ^ flip
+			at += p.panel
+			row = row[min(depth, len(row)):]
+		}
+	}
+	if t == NoTrans {
+		return
+	}
+	for ; lo < hi; lo += p.panel {
+		n := min(p.panel, hi-lo)
+		panel := p.data[lo*p.words:]
+		for q := range p.words {
+			words := panel[q*p.panel:][:n]
+			for h := range min(depth, p.k-q*depth) {
+				for i, v := range x[(q*depth+h)*ld+lo:][:n] {
+					words[i] |= uint32(v) << (h * shift)
+				}
+			}
+			for i := range words {
+				words[i] ^= flip
+			}
+		}
+	}
+}
+
+// addStarts sets start to 128 times the sums of rows lo to hi.
+func (p *PackedU8) addStarts(lo, hi int) {
+	for ; p.k > 0 && lo < hi; lo += p.panel {
+		sums := p.start[lo:][:p.panel]
+		for words := p.data[lo*p.words:][:p.panel*p.words]; len(words) > 0; words = words[p.panel:] {
+			for i := range sums {
+				w := words[i]
+				sums[i] += 128 * int32(w&0xff+w>>8&0xff+w>>16&0xff+w>>24)
+			}
+		}
+	}
+}
+
+// MulU8 computes C = A[i0:i1]·B[j0:j1]ᵀ exactly, with rows ldc elements apart, on
+// the calling goroutine. i0 and j0 are multiples of the panels of A and B; the
+// old contents of C do not matter.
+func MulU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, c []int32, ldc int) {
+	tile := simd.Bytes()
+	mr, nr := tile.MR, tile.NR
+	if a.k != b.k || a.panel != mr || b.panel != nr || a.start == nil {
+		panic("dense: packed matrices do not fit together")
+	}
+	checkRange(i0, i1, a.rows, mr)
+	checkRange(j0, j1, b.rows, nr)
+	checkMatrix(i1-i0, j1-j0, len(c), ldc)
+	var edge [16 * 32]int32
+	for j := j0; j < j1; j += nr {
+		right := b.data[j*b.words:]
+		for i := i0; i < i1; i += mr {
+			left, start := a.data[i*a.words:], a.start[i:]
+			dst := c[(i-i0)*ldc+j-j0:]
+			if i+mr <= i1 && j+nr <= j1 {
+				tile.Tile(a.words, left, right, start, dst, ldc)
+				continue
+			}
+			tile.Tile(a.words, left, right, start, edge[:], nr)
+			for r := range min(mr, i1-i) {
+				copy(dst[r*ldc:][:min(nr, j1-j)], edge[r*nr:])
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ package enum
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // String returns the name of v.
@@ -20,7 +21,7 @@ func String[T ~int](names []string, v T) string {
 func Set[T ~int](v *T, names []string, what string, text []byte) error {
 	p := slices.Index(names, string(text))
 	if p < 0 {
-		return fmt.Errorf("unknown %s %q; it is one of %q", what, text, names)
+		return fmt.Errorf("unknown %s %q; it is %s or %s", what, text, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
 	*v = T(p)
 	return nil

@@ -5,7 +5,9 @@
 package par
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -23,11 +25,20 @@ func Chunks(n, grain int) int {
 // For calls fn(lo, hi) once for every chunk [c·grain, min((c+1)·grain, n)) of
 // [0, n), from at most GOMAXPROCS goroutines, and returns when all calls have
 // returned. Chunks are handed out in increasing order. If a call panics, the
-// remaining chunks are dropped and For panics with the first value recovered.
+// remaining chunks are dropped and For panics with a *Panic of the first one.
 func For(n, grain int, fn func(lo, hi int)) {
 	grain = max(grain, 1)
 	ForWorker(n, grain, func(_, lo, hi int) { fn(lo, hi) })
 }
+
+// Panic is what For panics with after a panic in one of its goroutines.
+type Panic struct {
+	Value any
+	Stack []byte // of the goroutine
+}
+
+// Error returns the value and the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nin a worker:\n%s", p.Value, p.Stack) }
 
 // ForWorker is For for bodies that need scratch memory: worker, in
 // [0, Workers(n, grain)), identifies the calling goroutine. Which worker gets
@@ -44,13 +55,13 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 	}
 	var next atomic.Int64
 	var once sync.Once
-	var failure any
+	var failure *Panic
 	var wg sync.WaitGroup
 	body := func(worker int) {
 		defer wg.Done()
 		defer func() {
 			if r := recover(); r != nil {
-				once.Do(func() { failure = r })
+				once.Do(func() { failure = &Panic{r, debug.Stack()} })
 				next.Store(int64(chunks))
 			}
 		}()

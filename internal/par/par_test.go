@@ -3,6 +3,7 @@ package par
 import (
 	"math"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -59,8 +60,9 @@ func TestWorkerNumbersAreInRange(t *testing.T) {
 func TestPanicReachesTheCaller(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer func() {
-		if r := recover(); r != "boom" {
-			t.Errorf("recovered %v, want boom", r)
+		p, ok := recover().(*Panic)
+		if !ok || p.Value != "boom" || !strings.Contains(string(p.Stack), "par_test.go") {
+			t.Errorf("recovered %v, want boom and where it happened", p)
 		}
 	}()
 	For(100, 1, func(lo, _ int) {

@@ -9,7 +9,7 @@ import "golang.org/x/sys/cpu"
 func assembly() []*path {
 	var paths []*path
 	x := &cpu.X86
-	if x.HasAVX512F && x.HasAVX512DQ && x.HasBMI2 && x.HasFMA {
+	if x.HasAVX512F && x.HasAVX512DQ && x.HasBMI1 && x.HasBMI2 && x.HasFMA {
 		paths = append(paths, &path{
 			name: "avx512",
 			f64: kernels[float64]{
@@ -28,9 +28,15 @@ func assembly() []*path {
 			symv: symvRows64AVX512,
 
 			distances: distances32AVX512,
+			neighbors: neighborKernels{
+				gemm:       bytesAVX512(),
+				scanFloats: scanFloatsAVX512,
+				scanInts:   scanIntsAVX512,
+				scaleInts:  scaleIntsAVX512,
+			},
 		})
 	}
-	if x.HasAVX2 && x.HasFMA {
+	if x.HasAVX2 && x.HasFMA && x.HasBMI1 {
 		paths = append(paths, &path{
 			name: "avx2",
 			f64: kernels[float64]{
@@ -49,7 +55,24 @@ func assembly() []*path {
 			symv: symvRows64AVX2,
 
 			distances: distances32AVX2,
+			neighbors: neighborKernels{
+				gemm:       bytesAVX2,
+				scanFloats: scanFloatsAVX2,
+				scanInts:   scanIntsAVX2,
+				scaleInts:  scaleIntsAVX2,
+			},
 		})
 	}
 	return paths
+}
+
+var bytesAVX2 = GemmBytes{MR: 6, NR: 16, Depth: 2, tile: gemmBytesAVX2}
+
+// bytesAVX512 returns the tile for bytes that goes with AVX-512, which is not
+// always accompanied by VNNI.
+func bytesAVX512() GemmBytes {
+	if cpu.X86.HasAVX512VNNI {
+		return GemmBytes{MR: 14, NR: 32, Depth: 4, Signed: true, tile: gemmBytesVNNI}
+	}
+	return bytesAVX2
 }

@@ -10,6 +10,12 @@ var generic = path{
 	symv: symvRowsGeneric,
 
 	distances: distancesGeneric,
+	neighbors: neighborKernels{
+		gemm:       GemmBytes{MR: 4, NR: 4, Depth: 1, tile: gemmBytesGeneric},
+		scanFloats: scanGeneric[float32],
+		scanInts:   scanGeneric[int32],
+		scaleInts:  scaleIntsGeneric,
+	},
 }
 
 func genericKernels[T Float]() kernels[T] {

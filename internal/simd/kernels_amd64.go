@@ -113,3 +113,43 @@ func combineRow32AVX2(dst []float32, a []float32, alpha float32, b []float32, be
 //
 //go:noescape
 func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int32)
+
+// gemmBytesVNNI computes one tile, see [GemmBytes].
+//
+//go:noescape
+func gemmBytesVNNI(k int, a []uint32, b []uint32, start []int32, c []int32, ldc int)
+
+// gemmBytesAVX2 computes one tile, see [GemmBytes].
+//
+//go:noescape
+func gemmBytesAVX2(k int, a []uint32, b []uint32, start []int32, c []int32, ldc int)
+
+// scanFloatsAVX512 lists the small distances of a row, see [ScanFloats].
+//
+//go:noescape
+func scanFloatsAVX512(hits []int32, c []float32, col []float32, limits []float32, row float32, limit float32) (count int)
+
+// scanIntsAVX512 lists the small distances of a row, see [ScanFloats].
+//
+//go:noescape
+func scanIntsAVX512(hits []int32, c []int32, col []int32, limits []int32, row int32, limit int32) (count int)
+
+// scaleIntsAVX512 scales integers, see [ScaleInts].
+//
+//go:noescape
+func scaleIntsAVX512(dst []float32, c []int32, row float32, col []float32)
+
+// scanFloatsAVX2 lists the small distances of a row, see [ScanFloats].
+//
+//go:noescape
+func scanFloatsAVX2(hits []int32, c []float32, col []float32, limits []float32, row float32, limit float32) (count int)
+
+// scanIntsAVX2 lists the small distances of a row, see [ScanFloats].
+//
+//go:noescape
+func scanIntsAVX2(hits []int32, c []int32, col []int32, limits []int32, row int32, limit int32) (count int)
+
+// scaleIntsAVX2 scales integers, see [ScaleInts].
+//
+//go:noescape
+func scaleIntsAVX2(dst []float32, c []int32, row float32, col []float32)

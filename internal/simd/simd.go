@@ -36,6 +36,7 @@ type path struct {
 	symv func(y, v, a []float64, lda int, s, d []float64)
 
 	distances func(dst, q, x []float32, ld int, idx []int32)
+	neighbors neighborKernels
 }
 
 // names lists all paths, best first; available those this CPU can run.

@@ -76,6 +76,7 @@ func main() {
 			m.distances()
 		}
 	}
+	neighbors()
 	Generate()
 }
 

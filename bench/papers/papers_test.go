@@ -1,0 +1,437 @@
+package papers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// observer notes the stages and checks their order.
+type observer struct {
+	t      *testing.T
+	mu     sync.Mutex
+	open   string
+	stages []string
+}
+
+func (o *observer) Begin(stage string) {
+	if o.open != "" {
+		o.t.Errorf("stage %q begins inside %q", stage, o.open)
+	}
+	o.open = stage
+	o.stages = append(o.stages, stage)
+}
+
+func (o *observer) Update(done, total float64, note string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !(done >= 0 && done <= total) {
+		o.t.Errorf("%s: %v of %v done", o.open, done, total)
+	}
+}
+
+func (o *observer) End(note string) {
+	if o.open == "" || note == "" {
+		o.t.Errorf("stage %q ends with note %q", o.open, note)
+	}
+	o.open = ""
+}
+
+func run(t *testing.T, e *Experiment) *Outcome {
+	t.Helper()
+	obs := &observer{t: t}
+	o, err := e.Run(context.Background(), obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"neighbours", "graph", "eigenpairs", "classifiers"}; !slices.Equal(obs.stages, want) || obs.open != "" {
+		t.Errorf("stages %v, %q open", obs.stages, obs.open)
+	}
+	return o
+}
+
+// synthetic is an experiment on drawn digits.
+func synthetic() *Experiment {
+	x, truth := data.Digits(300, 3)
+	nan := math.NaN()
+	return &Experiment{
+		Name: "synthetic", X: x, Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 60, Splits: 4, Seed: 7, KNN: true, GNN: true,
+		Rows: []Row{
+			{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 5}, Paper: 48.3}, {Settings: models.EigenmapSettings{Eigenvectors: 20}, Paper: nan}}},
+			{Labels: 200, PaperKNN: nan, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 20}, Paper: nan}, {Name: "penalized", Settings: BestPenalty(200), Paper: 1}}},
+		},
+	}
+}
+
+func TestExperiment(t *testing.T) {
+	e := synthetic()
+	o := run(t, e)
+	type key struct {
+		labels       int
+		method, name string
+		eigenvectors int
+	}
+	byKey := map[key]Result{}
+	for _, r := range o.Results {
+		byKey[key{r.Labels, r.Method, r.Name, r.Eigenvectors}] = r
+		if !(r.Mean > 0 && r.Mean < 90 && r.Std >= 0 && r.Std < 20) {
+			t.Errorf("%+v: not an error in percent", r)
+		}
+	}
+	for _, k := range []key{
+		{50, "eigenmap", "", 5}, {50, "eigenmap", "", 20}, {50, "knn", "", 0}, {50, "gnn", "", 0},
+		{200, "eigenmap", "", 20}, {200, "eigenmap", "penalized", 60}, {200, "knn", "", 0}, {200, "gnn", "", 0},
+	} {
+		if _, ok := byKey[k]; !ok {
+			t.Errorf("no result of %+v", k)
+		}
+	}
+	if len(o.Results) != 8 {
+		t.Errorf("%d results", len(o.Results))
+	}
+	if r := byKey[key{50, "knn", "", 0}]; r.Paper != 37.6 || !slices.Contains(baselineKs, r.K) {
+		t.Errorf("baseline %+v", r)
+	}
+	if !(byKey[key{200, "eigenmap", "penalized", 60}].Mean < byKey[key{200, "knn", "", 0}].Mean) {
+		t.Errorf("the eigenmap classifier errs by %v, nearest neighbours by %v", byKey[key{200, "eigenmap", "penalized", 60}].Mean, byKey[key{200, "knn", "", 0}].Mean)
+	}
+
+	// The first cell by hand.
+	var errs []float64
+	for i := range uint64(4) {
+		y, err := e.Truth.Draw(50, 7+i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := models.FitEigenmap(o.Eigs, o.Components, y, &models.EigenmapSettings{Eigenvectors: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs = append(errs, 100*models.ErrorRate(m.Transduce(o.Eigs, o.Components, y), e.Truth, y))
+	}
+	mean := (errs[0] + errs[1] + errs[2] + errs[3]) / 4
+	var square float64
+	for _, v := range errs {
+		square += (v - mean) * (v - mean)
+	}
+	if r := byKey[key{50, "eigenmap", "", 5}]; !(math.Abs(r.Mean-mean) <= 1e-9) || !(math.Abs(r.Std-math.Sqrt(square/3)) <= 1e-9) {
+		t.Errorf("%+v, by hand %v ± %v", r, mean, math.Sqrt(square/3))
+	}
+}
+
+func TestExperimentDeterministic(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first []byte
+	for _, threads := range []int{1, 2} {
+		runtime.GOMAXPROCS(threads)
+		text, err := json.Marshal(run(t, synthetic()).Results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		}
+		if string(text) != string(first) {
+			t.Errorf("other results at %d threads:\n%s\n%s", threads, first, text)
+		}
+	}
+	other := synthetic()
+	other.Seed = 8
+	if text, err := json.Marshal(run(t, other).Results); err != nil || string(text) == string(first) {
+		t.Errorf("the same results from another seed: %v", err)
+	}
+}
+
+func TestExperimentRows(t *testing.T) {
+	e := synthetic()
+	e.KNN, e.GNN, e.Splits, e.Labels = false, false, 1, []int{200}
+	o := run(t, e)
+	if len(o.Results) != 2 || o.Results[0].Labels != 200 || o.Results[0].Std != 0 {
+		t.Errorf("results %+v", o.Results)
+	}
+	if o.Neighbors.K != 8 {
+		t.Errorf("lists of %d neighbours without the baseline", o.Neighbors.K)
+	}
+}
+
+func TestExperimentFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(e *Experiment)
+		want   string
+	}{
+		{"more labels than points", func(e *Experiment) { e.Rows[1].Labels = 301 }, "301 labels"},
+		{"as many labels as points", func(e *Experiment) { e.Rows[1].Labels = 300 }, "300 labels: 300 points"},
+		{"more eigenvectors than pairs", func(e *Experiment) { e.Pairs = 10 }, "50 labels"},
+		{"more neighbours than points", func(e *Experiment) { e.Graph.K = 300 }, "300"},
+		{"bad graph", func(e *Experiment) { e.Graph.T = -1 }, "-1"},
+	} {
+		e := synthetic()
+		c.change(e)
+		if o, err := e.Run(context.Background(), &observer{t: t}); err == nil || o != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := synthetic().Run(cancelled, &observer{t: t}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+var table = []Result{
+	{Labels: 20, Method: "knn", K: 1, Mean: 40, Std: 3, Paper: 53.4},
+	{Labels: 20, Method: "eigenmap", Eigenvectors: 10, Mean: 30.126, Std: 2.5, Paper: Number(math.NaN())},
+	{Labels: 20, Method: "eigenmap", Eigenvectors: 5, Mean: 50, Std: 1, Paper: 53.7},
+	{Labels: 500, Method: "eigenmap", Eigenvectors: 5, Mean: 49.1, Std: 0.04, Paper: 49.1},
+	{Labels: 500, Method: "gnn", K: 3, Mean: 12, Std: 1, Paper: Number(math.NaN())},
+	{Labels: 500, Method: "eigenmap", Name: "penalized", Eigenvectors: 100, Mean: 3, Std: 0.5, Paper: 3.5},
+}
+
+func TestMarkdown(t *testing.T) {
+	want := `| labels | eigenmap, penalized | 5 eigenvectors | 10 eigenvectors | best k-NN | best k-GNN |
+|---|---|---|---|---|---|
+| 20 | | 50.00 ± 1.00 (53.7) | 30.13 ± 2.50 | 40.00 ± 3.00 (53.4) | |
+| 500 | 3.00 ± 0.50 (3.5) | 49.10 ± 0.04 (49.1) | | | 12.00 ± 1.00 |
+`
+	if got := Markdown(table); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	lines := strings.Split(strings.TrimSpace(Markdown(table)), "\n")
+	for _, l := range lines {
+		if strings.Count(l, "|") != strings.Count(lines[0], "|") {
+			t.Errorf("%q has another number of columns than the head", l)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]any
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := rows[1]["paper"]; !ok || v != nil {
+		t.Errorf("paper is %v where it is unknown", v)
+	}
+	want := map[string]any{"labels": 20.0, "method": "eigenmap", "eigenvectors": 5.0, "error_mean": 50.0, "error_std": 1.0, "paper": 53.7}
+	if !reflect.DeepEqual(rows[2], want) {
+		t.Errorf("row %v, want %v", rows[2], want)
+	}
+}
+
+func TestMeanStd(t *testing.T) {
+	for _, c := range []struct {
+		x         []float64
+		mean, std float64
+	}{{[]float64{3}, 3, 0}, {[]float64{1, 3}, 2, math.Sqrt2}, {[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32. / 7)}} {
+		if mean, std := meanStd(c.x); !(math.Abs(mean-c.mean) <= 1e-12) || !(math.Abs(std-c.std) <= 1e-12) {
+			t.Errorf("%v: %v ± %v, want %v ± %v", c.x, mean, std, c.mean, c.std)
+		}
+	}
+}
+
+// TestTables checks the published tables for their form.
+func TestTables(t *testing.T) {
+	var cells int
+	for _, table := range []published{mnistTable, newsgroupsTable, phonemesTable} {
+		for i, r := range table.rows {
+			if len(r.errors) > len(table.eigenvectors) || i > 0 && r.labels <= table.rows[i-1].labels {
+				t.Errorf("row %+v", r)
+			}
+			for _, v := range append(slices.Clone(r.errors), r.knn) {
+				if !math.IsNaN(v) && !(v > 2 && v < 90) {
+					t.Errorf("%d labels: an error of %v %%", r.labels, v)
+				}
+			}
+		}
+		if !slices.IsSorted(table.eigenvectors) {
+			t.Errorf("eigenvectors %v", table.eigenvectors)
+		}
+	}
+	for _, r := range mnistTable.experimentRows() {
+		cells += len(r.Cells)
+		for _, c := range r.Cells {
+			if c.Settings.Penalty != models.NoPenalty || c.Settings.Eigenvectors > 1000 {
+				t.Errorf("%d labels: %+v", r.Labels, c)
+			}
+		}
+	}
+	if cells != 46 {
+		t.Errorf("%d cells of Table 1, want 46", cells)
+	}
+	if best := mnistTable.bestRows(BestPenalty); best[2].Labels != 100 || best[2].Cells[0].Paper != 6.4 || len(best[2].Cells) != 1 {
+		t.Errorf("best row %+v", best[2])
+	}
+}
+
+func TestMissingData(t *testing.T) {
+	for name, load := range map[string]func(Options) (*Experiment, error){"train-images": MNIST, "news20_full_X.npz": Newsgroups, "phoneme_esl.npz": Phonemes} {
+		_, err := load(Options{})
+		for _, part := range []string{"--data", "BIGFIT_DATA"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: no folder: error %v does not say %s", name, err, part)
+			}
+		}
+		dir := t.TempDir()
+		_, err = load(Options{Dir: dir})
+		for _, part := range []string{dir, name, "--data"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: empty folder: error %v does not say %s", name, err, part)
+			}
+		}
+	}
+	// Images without labels, and too few labels.
+	dir := t.TempDir()
+	images, truth := data.Digits(150, 1)
+	if err := npy.WriteArchive(filepath.Join(dir, "mnist_train_images.npz"), []npy.Entry{{Name: "images", Shape: []int{150, 28, 28}, Data: images.Data}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MNIST(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "train-labels-idx1-ubyte.gz") {
+		t.Errorf("images without labels: %v", err)
+	}
+	labels := filepath.Join(dir, "mnist_train_labels.npy")
+	if err := npy.WriteFile(labels, []int{149}, truth.Index[:149]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MNIST(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "149 labels") {
+		t.Errorf("149 labels for 150 images: %v", err)
+	}
+	if err := npy.WriteFile(labels, []int{150}, truth.Index); err != nil {
+		t.Fatal(err)
+	}
+	for _, best := range []bool{false, true} {
+		e, err := MNIST(Options{Dir: dir, Best: best, Splits: 3, Seed: 4, Labels: []int{20}, KNN: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantD, wantGraph := 100, knn.GraphSettings{K: 8}
+		if best {
+			wantD, wantGraph = BestDimensions, BestGraph
+		}
+		if n, d := e.X.Dims(); n != 150 || d != wantD || e.Graph != wantGraph || e.Pairs != 1000 || e.Splits != 3 || e.Seed != 4 || !e.KNN || e.GNN {
+			t.Errorf("best %v: %d×%d, %+v", best, n, d, e)
+		}
+	}
+	if _, err := MNIST(Options{Dir: dir, Limit: 1000}); err == nil {
+		t.Error("a limit of 1000 bytes: no error")
+	}
+}
+
+func TestNewsgroupsAndPhonemes(t *testing.T) {
+	dir := t.TempDir()
+	counts := &sparse.CSR{Rows: 4, Cols: 3, Ptr: []int64{0, 1, 1, 3, 4}, Col: []int32{0, 0, 2, 1}, Val: []float64{2, 1, 5, 1}}
+	if err := sparse.WriteNPZ(filepath.Join(dir, "news20_full_X.npz"), counts, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := npy.WriteArchive(filepath.Join(dir, "news20_full_y.npz"), []npy.Entry{{Name: "y", Data: []int64{5, 6, 7, 5}}}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Newsgroups(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The empty document is dropped with its label.
+	if n, d := e.X.Dims(); n != 3 || d != 3 || !slices.Equal(e.Truth.Index, []int32{0, 2, 0}) || e.Metric != knn.Angle || e.Graph.K != 8 || e.Pairs != 2000 {
+		t.Errorf("%d×%d, %+v", n, d, e)
+	}
+	if err := npy.WriteArchive(filepath.Join(dir, "phoneme_esl.npz"), []npy.Entry{
+		{Name: "X", Shape: []int{3, 2}, Data: []float32{1, 2, 3, 4, 5, 6}}, {Name: "y", Data: []int64{1, 2, 1}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err = Phonemes(Options{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if n, d := e.X.Dims(); n != 3 || d != 2 || !slices.Equal(e.Truth.Index, []int32{0, 1, 0}) || e.Graph.K != 10 || e.Metric != knn.Euclidean {
+		t.Errorf("%d×%d, %+v", n, d, e)
+	}
+}
+
+func TestDescribeGraph(t *testing.T) {
+	nb := &knn.Neighbors{K: 1, Index: []int32{1, 0, 0}, Distance: []float64{1, 1, 2}}
+	for _, c := range []struct {
+		s    sparse.Symmetry
+		want string
+	}{{sparse.Either, "2 edges, 1 component"}, {sparse.Both, "1 edges, 2 components, 1 isolated points"}} {
+		w, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: 1, Symmetry: c.s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := DescribeGraph(w, w.Components()); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestMNISTReduced runs the first 3000 images of the real MNIST.
+func TestMNISTReduced(t *testing.T) {
+	dir := os.Getenv("BIGFIT_DATA")
+	if dir == "" {
+		t.Skip("BIGFIT_DATA is not set: it names the folder of the MNIST files, see README.md")
+	}
+	full, err := MNIST(Options{Dir: dir, Splits: 10, Seed: 1, KNN: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]int, 3000)
+	for i := range rows {
+		rows[i] = i
+	}
+	e := *full
+	e.X, e.Truth, e.Pairs = data.Select(full.X, rows), full.Truth.Select(rows), 200
+	e.Rows = []Row{
+		{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 10}, Paper: 24.7}, {Name: "penalized", Settings: BestPenalty(50), Paper: math.NaN()}}},
+		{Labels: 500, PaperKNN: 15.1, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 50}, Paper: 3.6}, {Name: "penalized", Settings: BestPenalty(500), Paper: math.NaN()}}},
+	}
+	o := run(t, &e)
+	t.Logf("\n%s", Markdown(o.Results))
+	baseline := map[int]float64{}
+	for _, r := range o.Results {
+		if r.Method == "knn" {
+			baseline[r.Labels] = r.Mean
+		}
+	}
+	for _, r := range o.Results {
+		// Fewer points than in the paper: worse, but below the baseline.
+		if r.Method == "eigenmap" && !(r.Mean < baseline[r.Labels] && r.Mean > 2) {
+			t.Errorf("%d labels, %d eigenvectors: error %.2f, baseline %.2f", r.Labels, r.Eigenvectors, r.Mean, baseline[r.Labels])
+		}
+	}
+	if b := baseline[50]; !(b > 25 && b < 45) {
+		t.Errorf("50 labels: baseline %.1f", b)
+	}
+	if b := baseline[500]; !(b > 10 && b < 20) {
+		t.Errorf("500 labels: baseline %.1f", b)
+	}
+}
+
+func ExampleMarkdown() {
+	fmt.Print(Markdown([]Result{
+		{Labels: 100, Method: "eigenmap", Eigenvectors: 20, Mean: 6.5, Std: 0.8, Paper: 6.4},
+		{Labels: 100, Method: "knn", K: 1, Mean: 28.3, Std: 1.9, Paper: 28.1},
+	}))
+	// Output:
+	// | labels | 20 eigenvectors | best k-NN |
+	// |---|---|---|
+	// | 100 | 6.50 ± 0.80 (6.4) | 28.30 ± 1.90 (28.1) |
+}

@@ -1,0 +1,232 @@
+package data
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// powerIterations is the number of products with the covariance matrix that
+// turn a random subspace towards its leading eigenvectors.
+const powerIterations = 7
+
+// NewRandomizedPCA returns nearly the k principal components of x, found in a
+// subspace of max(k + 10, 3k/2) dimensions, at most min(n, d), by subspace
+// iteration from random vectors and the Rayleigh–Ritz method. The variances are
+// those along the components returned, no larger than the true ones; components
+// are accurate as far as their variance stands out from that of the rest. Same
+// seed, same bits.
+//
+// The covariance matrix is not formed and sparse points stay sparse, their mean
+// being accounted for in every product. With l the dimension of the subspace it
+// costs about 32·n·d·l operations, or 32·l for every stored value of sparse
+// points, and 2·d·l values beside blocks of the points.
+//
+// Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
+func NewRandomizedPCA(x Points, k int, seed uint64) (*PCA, error) {
+	n, d := x.Dims()
+	if err := checkComponents(n, d, k); err != nil {
+		return nil, err
+	}
+	p := &PCA{Mean: Mean(x)}
+	p.Total = p.totalVariance(x)
+	multiply := p.denseCovariance
+	if m, ok := x.(*sparse.CSR); ok {
+		multiply = sparseCovariance(m, p.Mean)
+	}
+	l := min(max(k+10, k+k/2), n, d)
+	rng := rand.New(rand.NewPCG(seed, 0x9ca))
+	q, y := mat.NewDense(d, l, nil), mat.NewDense(d, l, nil)
+	for i := range q.RawMatrix().Data {
+		q.RawMatrix().Data[i] = rng.NormFloat64()
+	}
+	for range powerIterations {
+		if err := orthonormalize(q, rng); err != nil {
+			return nil, err
+		}
+		multiply(y, q, x)
+		q, y = y, q
+	}
+	if err := orthonormalize(q, rng); err != nil {
+		return nil, err
+	}
+	multiply(y, q, x)
+	projected := mat.NewDense(l, l, nil)
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, q, y, 0, projected)
+	values, vectors, err := dense.EigenSym(projected)
+	if err != nil {
+		return nil, fmt.Errorf("data: principal components: %w", err)
+	}
+	var v mat.Dense
+	v.Mul(q, vectors)
+	p.setComponents(k, values, &v)
+	return p, nil
+}
+
+// orthonormalize replaces the columns of q by an orthonormal basis of a space
+// that contains them.
+func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
+	d, l := q.Dims()
+	for {
+		r, rank, err := dense.CholQR(q)
+		if err != nil {
+			return fmt.Errorf("data: principal components: %w", err)
+		}
+		if rank == l {
+			return nil
+		}
+		for c := range l {
+			if r.At(c, c) == 0 {
+				for i := range d {
+					q.Set(i, c, rng.NormFloat64())
+				}
+			}
+		}
+	}
+}
+
+// denseCovariance sets y to the covariance matrix of x times q.
+func (p *PCA) denseCovariance(y, q *mat.Dense, x Points) {
+	n, d := x.Dims()
+	_, l := q.Dims()
+	rows := blockRows(d, n)
+	block, product := mat.NewDense(rows, d, nil), mat.NewDense(rows, l, nil)
+	for lo := 0; lo < n; lo += rows {
+		hi := min(lo+rows, n)
+		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
+		centre(b, x, lo, p.Mean)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
+		beta := 1.0
+		if lo == 0 {
+			beta = 0
+		}
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1/float64(n), b, c, beta, y)
+	}
+}
+
+// blockRows returns the number of points of d coordinates converted at a time.
+func blockRows(d, n int) int {
+	return min(n, max(64, min(pcaBlock, 1<<24/d)))
+}
+
+// sparseRows is the number of sparse points multiplied at a time.
+const sparseRows = 1 << 15
+
+// sparseCovariance returns denseCovariance for sparse points. It keeps a
+// transposed copy of them.
+func sparseCovariance(x *sparse.CSR, mean []float64) func(y, q *mat.Dense, _ Points) {
+	var parts, transposed []*sparse.CSR
+	for lo := 0; lo < x.Rows; lo += sparseRows {
+		part := rowsOf(x, lo, min(lo+sparseRows, x.Rows))
+		parts, transposed = append(parts, part), append(transposed, part.T())
+	}
+	return func(y, q *mat.Dense, _ Points) {
+		y.Zero()
+		_, l := q.Dims()
+		offset := combination(mean, q)
+		product := mat.NewDense(min(sparseRows, x.Rows), l, nil)
+		scale := 1 / float64(x.Rows)
+		for b, part := range parts {
+			c := product.Slice(0, part.Rows, 0, l).(*mat.Dense)
+			multiplySparse(part, q, func(i int, sum []float64) {
+				simd.CombineRow(c.RawRowView(i), sum, 1, offset, -1)
+			})
+			// Σ (x_i − m) c_iᵀ = Σ x_i c_iᵀ − m (Σ c_i)ᵀ
+			ones := make([]float64, part.Rows)
+			for i := range ones {
+				ones[i] = 1
+			}
+			total := combination(ones, c)
+			multiplySparse(transposed[b], c, func(j int, sum []float64) {
+				row := y.RawRowView(j)
+				simd.CombineRow(sum, sum, 1, total, -mean[j])
+				simd.CombineRow(row, row, 1, sum, scale)
+			})
+		}
+	}
+}
+
+// rowsOf returns rows lo to hi of x, which share its memory.
+func rowsOf(x *sparse.CSR, lo, hi int) *sparse.CSR {
+	a, b := x.Ptr[lo], x.Ptr[hi]
+	part := &sparse.CSR{Rows: hi - lo, Cols: x.Cols, Ptr: make([]int64, hi-lo+1), Col: x.Col[a:b]}
+	if x.Val != nil {
+		part.Val = x.Val[a:b]
+	}
+	for i := range part.Ptr {
+		part.Ptr[i] = x.Ptr[lo+i] - a
+	}
+	return part
+}
+
+// multiplySparse calls use with every row of a·q; the row is lent.
+func multiplySparse(a *sparse.CSR, q *mat.Dense, use func(i int, row []float64)) {
+	raw := q.RawMatrix()
+	par.For(a.Rows, 64, func(lo, hi int) {
+		sum := make([]float64, raw.Cols)
+		for i := lo; i < hi; i++ {
+			col, val := a.Row(i)
+			if val == nil {
+				simd.SumRows(sum, raw.Data, raw.Stride, col)
+			} else {
+				simd.AddScaledRows(sum, raw.Data, raw.Stride, col, val)
+			}
+			use(i, sum)
+		}
+	})
+}
+
+// combination returns Σ w_i q_i over the rows of q.
+func combination(w []float64, q *mat.Dense) []float64 {
+	_, l := q.Dims()
+	out := mat.NewDense(1, l, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, mat.NewDense(1, len(w), w), q, 0, out)
+	return out.RawRowView(0)
+}
+
+// totalVariance returns 1/n Σ ‖x_i − m‖².
+func (p *PCA) totalVariance(x Points) float64 {
+	n, d := x.Dims()
+	const grain = 1024
+	m, ok := x.(*sparse.CSR)
+	if !ok {
+		return par.Sum(n, grain, func(lo, hi int) float64 {
+			row := make([]float64, d)
+			var s float64
+			for i := lo; i < hi; i++ {
+				RowTo(row, x, i)
+				for j, v := range row {
+					s += (v - p.Mean[j]) * (v - p.Mean[j])
+				}
+			}
+			return s
+		}) / float64(n)
+	}
+	// The zeros of a column are counted, not visited.
+	zeros := make([]int, d)
+	for j := range zeros {
+		zeros[j] = n
+	}
+	var s float64
+	for i := range n {
+		col, val := m.Row(i)
+		for q, j := range col {
+			v := 1.0
+			if val != nil {
+				v = val[q]
+			}
+			zeros[j]--
+			s += (v - p.Mean[j]) * (v - p.Mean[j])
+		}
+	}
+	for j, count := range zeros {
+		s += float64(count) * p.Mean[j] * p.Mean[j]
+	}
+	return s / float64(n)
+}

@@ -1,0 +1,290 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// bytes writes the tile product of packed bytes: mr rows by two vectors of
+// int32 sums, which begin at start. A 32-bit word of A and of B holds the values
+// of several k: four bytes for VPDPBUSD, which multiplies unsigned bytes of A
+// with signed ones of B, or two 16-bit integers for VPMADDWD.
+func bytes(suffix string, mr int, vector func() reg.VecVirtual, size int) {
+	vnni := size == 64
+	TEXT("gemmBytes"+suffix, NOSPLIT, "func(k int, a, b []uint32, start, c []int32, ldc int)")
+	Pragma("noescape")
+	Doc("gemmBytes" + suffix + " computes one tile, see [GemmBytes].")
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a").Base(), GP64())
+	b := Load(Param("b").Base(), GP64())
+	start := Load(Param("start").Base(), GP64())
+	sum := make([]reg.VecVirtual, 2*mr)
+	for i := range mr {
+		sum[2*i], sum[2*i+1] = vector(), vector()
+		VPBROADCASTD(Mem{Base: start, Disp: 4 * i}, sum[2*i])
+		if vnni {
+			VMOVDQA32(sum[2*i], sum[2*i+1])
+		} else {
+			VMOVDQA(sum[2*i], sum[2*i+1])
+		}
+	}
+	b0, b1, ai := vector(), vector(), vector()
+	one := func(s int) {
+		for i, v := range []reg.VecVirtual{b0, b1} {
+			from := Mem{Base: b, Disp: (2*s + i) * size}
+			if vnni {
+				VMOVDQU32(from, v)
+			} else {
+				VMOVDQU(from, v)
+			}
+		}
+		for i := range mr {
+			VPBROADCASTD(Mem{Base: a, Disp: 4 * (s*mr + i)}, ai)
+			if vnni {
+				vpdpbusd(b0, ai, sum[2*i])
+				vpdpbusd(b1, ai, sum[2*i+1])
+				continue
+			}
+			product := vector()
+			VPMADDWD(b0, ai, product)
+			VPADDD(product, sum[2*i], sum[2*i])
+			VPMADDWD(b1, ai, ai)
+			VPADDD(ai, sum[2*i+1], sum[2*i+1])
+		}
+	}
+	const unroll = 4
+	SUBQ(Imm(unroll), k)
+	JL(LabelRef("rest"))
+	Label("loop")
+	for s := range unroll {
+		one(s)
+	}
+	ADDQ(I32(unroll*2*size), b)
+	ADDQ(I32(unroll*4*mr), a)
+	SUBQ(Imm(unroll), k)
+	JGE(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(unroll), k)
+	JZ(LabelRef("done"))
+	Label("one")
+	one(0)
+	ADDQ(I32(2*size), b)
+	ADDQ(I32(4*mr), a)
+	DECQ(k)
+	JNZ(LabelRef("one"))
+	Label("done")
+	c := Load(Param("c").Base(), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	SHLQ(U8(2), ldc)
+	for i, v := range sum {
+		to := Mem{Base: c, Disp: i % 2 * size}
+		if vnni {
+			VMOVDQU32(v, to)
+		} else {
+			VMOVDQU(v, to)
+		}
+		if i%2 == 1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// vpdpbusd adds products of four signed and four unsigned bytes to every lane
+// of sum. This version of avo does not know the instruction.
+func vpdpbusd(signed, unsigned, sum Op) {
+	Instruction(&ir.Instruction{
+		Opcode:   "VPDPBUSD",
+		Operands: []Op{signed, unsigned, sum},
+		Inputs:   []Op{signed, unsigned, sum},
+		Outputs:  []Op{sum},
+		ISA:      []string{"AVX512_VNNI"},
+	})
+}
+
+// broadcast spreads the named 32-bit parameter over v.
+func broadcast(param string, v reg.VecVirtual) {
+	at, err := Param(param).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(at.Addr, v)
+}
+
+// scan writes the search of a row of inner products for small distances.
+func scan(name, elem string, wide, integer bool) {
+	TEXT(name, NOSPLIT, "func(hits []int32, c, col, limits []"+elem+", row, limit "+elem+") (count int)")
+	Pragma("noescape")
+	Doc(name + " lists the small distances of a row, see [ScanFloats].")
+	n := Load(Param("c").Len(), GP64())
+	c := Load(Param("c").Base(), GP64())
+	col := Load(Param("col").Base(), GP64())
+	limits := Load(Param("limits").Base(), GP64())
+	hits := Load(Param("hits").Base(), GP64())
+	lanes, vector := 8, func() reg.VecVirtual { return YMM() }
+	if wide {
+		lanes, vector = 16, func() reg.VecVirtual { return ZMM() }
+	}
+	spread := func(param string) reg.VecVirtual {
+		v := vector()
+		broadcast(param, v)
+		return v
+	}
+	row, limit := spread("row"), spread("limit")
+	j, count, bits, at := GP64(), GP64(), GP32(), GP64()
+	XORQ(j, j)
+	XORQ(count, count)
+	v, w, most := vector(), vector(), vector()
+
+	// compare sets bits to the lanes in which (col − 2c) + row < max(limit, limits).
+	compare := func(load func(from reg.Register, to reg.VecVirtual)) {
+		load(c, v)
+		load(col, w)
+		load(limits, most)
+		if integer {
+			VPADDD(v, v, v)
+			VPSUBD(v, w, v)
+			VPADDD(row, v, v)
+			VPMAXSD(limit, most, most)
+		} else {
+			VADDPS(v, v, v)
+			VSUBPS(v, w, v)
+			VADDPS(row, v, v)
+			VMAXPS(limit, most, most)
+		}
+		switch mask := K(); {
+		case wide && integer:
+			VPCMPGTD(v, most, mask)
+			KMOVW(mask, bits)
+		case wide:
+			VCMPPS(U8(0x11), most, v, mask) // LT_OQ
+			KMOVW(mask, bits)
+		case integer:
+			VPCMPGTD(v, most, v)
+			VMOVMSKPS(v, bits)
+		default:
+			VCMPPS(U8(0x11), most, v, v)
+			VMOVMSKPS(v, bits)
+		}
+	}
+	list := func(label, next string) {
+		TESTL(bits, bits)
+		JZ(LabelRef(next))
+		Label(label)
+		TZCNTL(bits, at.As32())
+		ADDQ(j, at)
+		MOVL(at.As32(), Mem{Base: hits, Index: count, Scale: 4})
+		INCQ(count)
+		BLSRL(bits, bits)
+		JNZ(LabelRef(label))
+	}
+	whole := func(from reg.Register, to reg.VecVirtual) {
+		if wide {
+			VMOVDQU32(Mem{Base: from, Index: j, Scale: 4}, to)
+		} else {
+			VMOVDQU(Mem{Base: from, Index: j, Scale: 4}, to)
+		}
+	}
+
+	Label("loop")
+	SUBQ(Imm(uint64(lanes)), n)
+	JL(LabelRef("rest"))
+	compare(whole)
+	list("hit", "next")
+	Label("next")
+	ADDQ(Imm(uint64(lanes)), j)
+	JMP(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(uint64(lanes)), n)
+	JZ(LabelRef("end"))
+	if wide {
+		ones, mask := GP32(), K()
+		MOVL(U32(0xffffffff), ones)
+		BZHIL(n.(reg.GPVirtual).As32(), ones, ones)
+		KMOVW(ones, mask)
+		compare(func(from reg.Register, to reg.VecVirtual) {
+			VMOVDQU32_Z(Mem{Base: from, Index: j, Scale: 4}, mask, to)
+		})
+		ANDL(ones, bits)
+		list("last", "end")
+	} else {
+		Label("single")
+		compare(func(from reg.Register, to reg.VecVirtual) {
+			VMOVD(Mem{Base: from, Index: j, Scale: 4}, to.AsX())
+		})
+		ANDL(Imm(1), bits)
+		list("last", "step")
+		Label("step")
+		INCQ(j)
+		DECQ(n)
+		JNZ(LabelRef("single"))
+	}
+	Label("end")
+	VZEROUPPER()
+	Store(count, ReturnIndex(0))
+	RET()
+}
+
+// cosines writes dst = c·row·col, integers to float32.
+func cosines(name string, wide bool) {
+	TEXT(name, NOSPLIT, "func(dst []float32, c []int32, row float32, col []float32)")
+	Pragma("noescape")
+	Doc(name + " scales integers, see [ScaleInts].")
+	n := Load(Param("dst").Len(), GP64())
+	dst := Load(Param("dst").Base(), GP64())
+	c := Load(Param("c").Base(), GP64())
+	col := Load(Param("col").Base(), GP64())
+	lanes := 8
+	row, v := reg.VecVirtual(YMM()), reg.VecVirtual(YMM())
+	if wide {
+		lanes, row, v = 16, ZMM(), ZMM()
+	}
+	broadcast("row", row)
+	Label("loop")
+	SUBQ(Imm(uint64(lanes)), n)
+	JL(LabelRef("rest"))
+	VCVTDQ2PS(Mem{Base: c}, v)
+	VMULPS(row, v, v)
+	VMULPS(Mem{Base: col}, v, v)
+	VMOVUPS(v, Mem{Base: dst})
+	for _, p := range []reg.Register{c, col, dst} {
+		ADDQ(Imm(uint64(4*lanes)), p)
+	}
+	JMP(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(uint64(lanes)), n)
+	JZ(LabelRef("end"))
+	Label("single")
+	VCVTSI2SSL(Mem{Base: c}, row.AsX(), v.AsX())
+	VMULSS(row.AsX(), v.AsX(), v.AsX())
+	VMULSS(Mem{Base: col}, v.AsX(), v.AsX())
+	VMOVSS(v.AsX(), Mem{Base: dst})
+	for _, p := range []reg.Register{c, col, dst} {
+		ADDQ(Imm(4), p)
+	}
+	DECQ(n)
+	JNZ(LabelRef("single"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// neighbors writes the kernels of exact neighbours.
+func neighbors() {
+	zmm := func() reg.VecVirtual { return ZMM() }
+	ymm := func() reg.VecVirtual { return YMM() }
+	bytes("VNNI", 14, zmm, 64)
+	bytes("AVX2", 6, ymm, 32)
+	for _, wide := range []bool{true, false} {
+		suffix := "AVX2"
+		if wide {
+			suffix = "AVX512"
+		}
+		scan("scanFloats"+suffix, "float32", wide, false)
+		scan("scanInts"+suffix, "int32", wide, true)
+		cosines("scaleInts"+suffix, wide)
+	}
+}

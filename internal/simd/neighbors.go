@@ -1,0 +1,113 @@
+package simd
+
+// neighborKernels are the loops of exact neighbours: inner products of bytes and
+// the search for small distances among them. Their arguments are unchecked.
+type neighborKernels struct {
+	gemm       GemmBytes
+	scanFloats func(hits []int32, c, col, limits []float32, row, limit float32) int
+	scanInts   func(hits []int32, c, col, limits []int32, row, limit int32) int
+	scaleInts  func(dst []float32, c []int32, row float32, col []float32)
+}
+
+// GemmBytes computes tiles of an exact product of matrices of bytes. A tile is
+// MR rows of NR columns. A word holds the bytes of Depth successive inner
+// indices, each in 32/Depth bits, the first one lowest; with Signed, those of B
+// are 8-bit integers, 128 less than the bytes they stand for.
+type GemmBytes struct {
+	MR, NR, Depth int
+	Signed        bool
+	tile          func(k int, a, b []uint32, start, c []int32, ldc int)
+}
+
+// Bytes returns the tile product of bytes of the path in use.
+func Bytes() GemmBytes { return active.neighbors.gemm }
+
+// Tile computes, for one tile C (MR×NR, row-major, rows ldc apart),
+//
+//	c[i·ldc+j] = start[i] + Σ_p a[p·MR+i]·b[p·NR+j]
+//
+// with p running over k words and the product of two words being that of their
+// parts, summed. Sums wrap around. Tile panics if a slice is too short.
+func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
+	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || ldc < g.NR || len(c) < (g.MR-1)*ldc+g.NR {
+		panic("simd: tile out of range")
+	}
+	g.tile(k, a, b, start, c, ldc)
+}
+
+// ScanFloats returns, in hits, all j in increasing order for which
+//
+//	(col[j] − 2c[j]) + row < max(limit, limits[j]),
+//
+// rounded after every operation: with squared norms in col and row and inner
+// products in c, the points nearer to a query than its limit, or than their own.
+// NaN is not small. All slices but hits have one length, which hits is at least.
+// No limit is NaN.
+func ScanFloats(hits []int32, c, col, limits []float32, row, limit float32) []int32 {
+	checkScan(len(hits), len(c), len(col), len(limits))
+	return hits[:active.neighbors.scanFloats(hits, c, col, limits, row, limit)]
+}
+
+// ScanInts is [ScanFloats] for integers; sums wrap around.
+func ScanInts(hits []int32, c, col, limits []int32, row, limit int32) []int32 {
+	checkScan(len(hits), len(c), len(col), len(limits))
+	return hits[:active.neighbors.scanInts(hits, c, col, limits, row, limit)]
+}
+
+// ScaleInts sets dst[j] = (c[j]·row)·col[j], rounded after the conversion and
+// after every product. All slices have one length.
+func ScaleInts(dst []float32, c []int32, row float32, col []float32) {
+	checkEqual(len(c), len(dst))
+	checkEqual(len(col), len(dst))
+	active.neighbors.scaleInts(dst, c, row, col)
+}
+
+func checkScan(hits, n, col, limits int) {
+	checkEqual(col, n)
+	checkEqual(limits, n)
+	if hits < n {
+		panic("simd: no room for the hits")
+	}
+}
+
+func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
+	for i := 0; i < 4; i += 2 {
+		s00, s10 := start[i], start[i+1]
+		s01, s02, s03, s11, s12, s13 := s00, s00, s00, s10, s10, s10
+		a, b := a[:4*k], b[:4*k]
+		for len(a) >= 4 && len(b) >= 4 {
+			a0, a1 := int32(a[i]), int32(a[i+1])
+			s00 += a0 * int32(b[0])
+			s01 += a0 * int32(b[1])
+			s02 += a0 * int32(b[2])
+			s03 += a0 * int32(b[3])
+			s10 += a1 * int32(b[0])
+			s11 += a1 * int32(b[1])
+			s12 += a1 * int32(b[2])
+			s13 += a1 * int32(b[3])
+			a, b = a[4:], b[4:]
+		}
+		c0, c1 := c[i*ldc:][:4], c[(i+1)*ldc:][:4]
+		c0[0], c0[1], c0[2], c0[3] = s00, s01, s02, s03
+		c1[0], c1[1], c1[2], c1[3] = s10, s11, s12, s13
+	}
+}
+
+func scanGeneric[T float32 | int32](hits []int32, c, col, limits []T, row, limit T) int {
+	count := 0
+	col, limits = col[:len(c)], limits[:len(c)]
+	for j, v := range c {
+		if (col[j]-2*v)+row < max(limit, limits[j]) {
+			hits[count] = int32(j)
+			count++
+		}
+	}
+	return count
+}
+
+func scaleIntsGeneric(dst []float32, c []int32, row float32, col []float32) {
+	c, col = c[:len(dst)], col[:len(dst)]
+	for j, v := range c {
+		dst[j] = float32(v) * row * col[j]
+	}
+}

@@ -1,0 +1,203 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// guardedInts is guarded for int32.
+func guardedInts(t *testing.T, n int) ([]int32, func()) {
+	const sentinel = 12345
+	whole := slices.Repeat([]int32{sentinel}, n+2*guard)
+	return whole[guard : guard+n : guard+n], func() {
+		t.Helper()
+		for i := range guard {
+			if whole[i] != sentinel || whole[guard+n+i] != sentinel {
+				t.Fatal("written outside the slice")
+			}
+		}
+	}
+}
+
+func TestGemmBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for _, p := range available {
+		g := p.neighbors.gemm
+		for k := range 23 {
+			for _, extreme := range []bool{false, true} {
+				value := func() int32 {
+					if extreme {
+						return 255
+					}
+					return int32(r.IntN(256))
+				}
+				bits := 32 / g.Depth
+				left, right := make([]int32, g.MR*k*g.Depth), make([]int32, g.NR*k*g.Depth)
+				a, b := make([]uint32, g.MR*k), make([]uint32, g.NR*k)
+				for i := range left {
+					left[i] = value()
+					a[i/g.Depth] |= uint32(left[i]) << (i % g.Depth * bits)
+				}
+				for i := range right {
+					right[i] = value()
+					stored := uint32(right[i])
+					if g.Signed {
+						right[i] -= 128
+						stored ^= 128
+					}
+					b[i/g.Depth] |= stored << (i % g.Depth * bits)
+				}
+				start := make([]int32, g.MR)
+				for i := range start {
+					start[i] = int32(r.Uint32())
+				}
+				ldc := g.NR + k%3
+				c, check := guardedInts(t, (g.MR-1)*ldc+g.NR)
+				for i := range c {
+					c[i] = -7
+				}
+				g.Tile(k, a, b, start, c, ldc)
+				check()
+				for i := range c {
+					row, col := i/ldc, i%ldc
+					want := int32(-7)
+					if col < g.NR {
+						want = start[row]
+						for p := range k {
+							for h := range g.Depth {
+								want += left[(p*g.MR+row)*g.Depth+h] * right[(p*g.NR+col)*g.Depth+h]
+							}
+						}
+					}
+					if c[i] != want {
+						t.Fatalf("%s, k=%d: row %d, column %d: %d, want %d", p.name, k, row, col, c[i], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestScan(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	floats := func() float32 {
+		if r.IntN(20) == 0 {
+			return []float32{inf, -inf, nan, 0}[r.IntN(4)]
+		}
+		return float32(r.IntN(9)) - 2
+	}
+	ints := func() int32 {
+		if r.IntN(20) == 0 {
+			return []int32{math.MaxInt32, math.MinInt32}[r.IntN(2)]
+		}
+		return int32(r.IntN(9)) - 2
+	}
+	for _, p := range available {
+		for n := range 150 {
+			testScan(t, p.neighbors.scanFloats, floats, func(v float32) bool { return v == v }, n)
+			testScan(t, p.neighbors.scanInts, ints, func(int32) bool { return true }, n)
+		}
+	}
+}
+
+func testScan[T float32 | int32](t *testing.T, scan func(hits []int32, c, col, limits []T, row, limit T) int, value func() T, valid func(T) bool, n int) {
+	t.Helper()
+	limit := func() T {
+		for {
+			if v := value(); valid(v) {
+				return v
+			}
+		}
+	}
+	for range 8 {
+		c, col, limits := make([]T, n), make([]T, n), make([]T, n)
+		for j := range n {
+			c[j], col[j], limits[j] = value(), value(), limit()
+		}
+		row, most := value(), limit()
+		want := make([]int32, n)
+		want = want[:scanGeneric(want, c, col, limits, row, most)]
+		hits, check := guardedInts(t, n)
+		got := hits[:scan(hits, c, col, limits, row, most)]
+		check()
+		if !slices.Equal(got, want) {
+			t.Fatalf("n=%d: %v, want %v", n, got, want)
+		}
+	}
+}
+
+func TestScaleInts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	for _, p := range available {
+		for n := range 100 {
+			c, col := make([]int32, n), random[float32](r, n)
+			for j := range c {
+				c[j] = int32(r.Uint32())
+			}
+			want := make([]float32, n)
+			scaleIntsGeneric(want, c, 0.3, col)
+			got, check := guarded[float32](t, n)
+			p.neighbors.scaleInts(got, c, 0.3, col)
+			check()
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, n=%d: %v, want %v", p.name, n, got, want)
+			}
+		}
+	}
+}
+
+func TestNeighborsRange(t *testing.T) {
+	g := Bytes()
+	a, b, start, c := make([]uint32, g.MR), make([]uint32, g.NR), make([]int32, g.MR), make([]int32, g.MR*g.NR)
+	f := make([]float32, 4)
+	for name, f := range map[string]func(){
+		"a":      func() { g.Tile(2, a, append(b, b...), start, c, g.NR) },
+		"b":      func() { g.Tile(2, append(a, a...), b, start, c, g.NR) },
+		"start":  func() { g.Tile(1, a, b, start[1:], c, g.NR) },
+		"c":      func() { g.Tile(1, a, b, start, c[1:], g.NR) },
+		"ldc":    func() { g.Tile(1, a, b, start, c, g.NR-1) },
+		"hits":   func() { ScanFloats(c[:3], f, f, f, 0, 0) },
+		"col":    func() { ScanFloats(c[:4], f, f[1:], f, 0, 0) },
+		"limits": func() { ScanInts(c[:4], c[:4], c[:4], c[:3], 0, 0) },
+		"dst":    func() { ScaleInts(f[1:], c[:4], 0, f) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func BenchmarkGemmBytes(b *testing.B) {
+	const k = 196
+	for _, p := range available {
+		b.Run(p.name, func(b *testing.B) {
+			g := p.neighbors.gemm
+			x, y, c := make([]uint32, k*g.MR), make([]uint32, k*g.NR), make([]int32, g.MR*g.NR)
+			for b.Loop() {
+				g.Tile(k, x, y, c[:g.MR], c, g.NR)
+			}
+			b.ReportMetric(k*float64(g.Depth*g.MR*g.NR)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+		})
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	const n = 448
+	for _, p := range available {
+		b.Run(p.name, func(b *testing.B) {
+			c, hits := make([]float32, n), make([]int32, n)
+			for b.Loop() {
+				p.neighbors.scanFloats(hits, c, c, c, 1, 0)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/value")
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package knn
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// byteIndex finds Euclidean neighbours of bytes in exact integers, so that no
+// distance needs a second look. Queries that are not bytes go to a denseIndex,
+// which is built for the first of them.
+type byteIndex struct {
+	Settings
+	x      *data.Dense[uint8]
+	sq     []int32 // ‖y‖²
+	left   *dense.PackedU8
+	right  *dense.PackedU8
+	floats func() *denseIndex
+}
+
+// newBytes returns the index for bytes.
+func newBytes(x *data.Dense[uint8], s Settings) Index {
+	switch {
+	case x.Cols > dense.MaxInnerU8: // squared distances could exceed an int32
+		return newDense(x, s)
+	case s.Metric == Angle:
+		return newByteAngles(x, s)
+	}
+	return &byteIndex{
+		Settings: s, x: x, sq: byteNorms(x, 0, x.Rows),
+		left:   dense.PackAU8(dense.NoTrans, x.Data, x.Rows, x.Cols, x.Cols),
+		right:  dense.PackBU8(dense.NoTrans, x.Data, x.Rows, x.Cols, x.Cols),
+		floats: sync.OnceValue(func() *denseIndex { return newDense(x, s) }),
+	}
+}
+
+func (ix *byteIndex) Dims() (n, d int) { return ix.x.Dims() }
+
+func (ix *byteIndex) Metric() Metric { return ix.Settings.Metric }
+
+// byteNorms returns the squared norms of points lo to hi.
+func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
+	sq := make([]int32, hi-lo)
+	par.For(hi-lo, 1024, func(a, b int) {
+		for i := a; i < b; i++ {
+			sq[i] = byteDot(x.Row(lo+i), x.Row(lo+i))
+		}
+	})
+	return sq
+}
+
+func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks[int32] {
+	b := newIntBlocks(left.Panel(), ix.right.Panel())
+	b.row, b.col = sq, ix.sq
+	b.multiply = func(w *workspace[int32], i0, i1, j0, j1 int) {
+		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.c, b.block)
+	}
+	return &b
+}
+
+func (ix *byteIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
+	q, ok := x.(*data.Dense[uint8])
+	if !ok {
+		return ix.floats().Query(ctx, x, k)
+	}
+	if err := checkQuery(x, ix.x.Cols); err != nil {
+		return nil, err
+	}
+	if err := checkK(k, ix.x.Rows); err != nil {
+		return nil, err
+	}
+	out := newNeighbors(q.Rows, k)
+	stripe := ix.compare(ix.left, ix.sq).stripe
+	err := inStripes(ctx, q.Rows, stripe, ix.OnProgress, func() func(lo, hi int) {
+		var w *workspace[int32]
+		return func(lo, hi int) {
+			left := dense.PackAU8(dense.NoTrans, q.Data[lo*q.Cols:hi*q.Cols], hi-lo, q.Cols, q.Cols)
+			b := ix.compare(left, byteNorms(q, lo, hi))
+			if w == nil {
+				w = b.newWorkspace()
+			}
+			found := b.search(w, 0, hi-lo, k)
+			for i := range hi - lo {
+				out.setExact(lo+i, found.of(i))
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// setExact writes the list of query i, which keys hold in any order.
+func (nb *Neighbors) setExact(i int, keys []hit) {
+	slices.Sort(keys)
+	index, distance := nb.Row(i)
+	for p, c := range keys {
+		index[p], distance[p] = int32(c.index()), math.Sqrt(float64(distanceOf[int32](c)))
+	}
+}
+
+func (ix *byteIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
+	n := ix.x.Rows
+	if err := checkK(k, n-1); err != nil {
+		return nil, err
+	}
+	found, err := ix.compare(ix.left, ix.sq).self(ctx, k, shareOf(ix.OnProgress, n))
+	if err != nil {
+		return nil, err
+	}
+	out := newNeighbors(n, k)
+	for i := range n {
+		out.setExact(i, found.of(i))
+	}
+	if ix.OnProgress != nil {
+		ix.OnProgress(n, n)
+	}
+	return out, nil
+}
+
+func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+	n := ix.x.Rows
+	rows := make([][]pair, n)
+	b := ix.compare(ix.left, ix.sq)
+	// Roots decide; the limit lets all through that are small enough.
+	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
+	limits := slices.Repeat([]int32{limit}, b.stripe)
+	err := inStripes(ctx, n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
+		w := b.newWorkspace()
+		return func(lo, hi int) {
+			for j := 0; j < n; j += b.block {
+				end := min(j+b.block, n)
+				b.visit(w, lo, hi, j, end, limits, w.none[:end-j], func(i, j int, d int32) {
+					if root := math.Sqrt(float64(d)); i != j && root <= radius {
+						rows[i] = append(rows[i], pair{root, int32(j)})
+					}
+				})
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fromRows(rows), nil
+}
+
+// byteDot returns Σ a·b for at most MaxInnerU8 bytes.
+func byteDot(a, b []uint8) int32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 int32
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += int32(a[0]) * int32(b[0])
+		s1 += int32(a[1]) * int32(b[1])
+		s2 += int32(a[2]) * int32(b[2])
+		s3 += int32(a[3]) * int32(b[3])
+		a, b = a[4:], b[4:]
+	}
+	for j, v := range a {
+		s0 += int32(v) * int32(b[j])
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// byteChord returns ‖a/‖a‖ − b/‖b‖‖² = 2(1 − cos) = 2 sin²/(1 + cos), where only
+// the last division and the root are rounded, or 2 if a or b is zero.
+func byteChord(a, b []uint8) float64 {
+	aa, ab, bb := int64(byteDot(a, a)), int64(byteDot(a, b)), int64(byteDot(b, b))
+	if ab == 0 {
+		return 2
+	}
+	norms := math.Sqrt(float64(aa * bb))
+	return 2 * float64(aa*bb-ab*ab) / (norms * (norms + float64(ab)))
+}

@@ -1,0 +1,295 @@
+package knn
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// real is a type in which trees hold coordinates: float64 for float64 points
+// and unit vectors, float32 (which holds every uint8) for the others.
+type real interface{ float32 | float64 }
+
+// tree is a balanced binary tree of points. A node with m points gives its
+// first ⌊m/2⌋ in the order of (coordinate, index) to the left child and the
+// others to the right, along the coordinate of widest spread (Friedman, Bentley
+// & Finkel, ACM Trans. Math. Software 3 (1977), 209–226). As the halves are
+// taken by position, neither duplicates nor constant coordinates unbalance it.
+//
+// Nodes are numbered as in a heap: the root is 1, the children of i are 2i and
+// 2i+1, and level l is [2^l, 2^(l+1)). All leaves are on the last level, and
+// leaf j holds positions [j·n/2^l, (j+1)·n/2^l) of the leaf order, rounded
+// down: every leaf has size or size−1 points.
+type tree[T real] struct {
+	metric Metric
+	n, d   int
+	levels int     // of splits; 2^levels leaves
+	size   int     // of the largest leaf
+	order  []int32 // the indices of the points in leaf order
+	first  []int32 // the smallest index in each node
+	// blocks holds the leaves by coordinate, so that a leaf is scanned along
+	// the points: coordinate c of point i of leaf j is blocks[(j·d+c)·size+i].
+	blocks []T
+	bounds bounds[T]
+}
+
+// bounds are the volumes that enclose the points of each node.
+type bounds[T real] interface {
+	// enclose computes the volume of a node from its points, row-major, and
+	// from their smallest and largest coordinates.
+	enclose(node int, rows, lo, hi []T)
+	// bound returns a value not above tree.measure of q and any point of the
+	// node, rounding included. It may be negative.
+	bound(q []float64, node int) float64
+}
+
+// leafPoints is the largest size of a leaf. More points in a leaf mean more
+// distances, fewer mean more nodes.
+const leafPoints = 16
+
+// shape returns the number of levels of splits of a tree on n points and the
+// size of its largest leaf.
+func shape(n int) (levels, size int) {
+	size = n
+	for size > leafPoints {
+		levels++
+		size = (n-1)>>levels + 1
+	}
+	return levels, size
+}
+
+// positions returns the range in leaf order of node i of a level, counted from 0.
+func (t *tree[T]) positions(i, level int) (lo, hi int) {
+	return i * t.n >> level, (i + 1) * t.n >> level
+}
+
+// sorter holds what is needed to build a tree only: the points of the levels
+// done are in rows[level&1], row-major, in the order of their nodes.
+type sorter[T real] struct {
+	*tree[T]
+	rows  [2][]T
+	order [2][]int32
+	keys  []key[T]
+}
+
+// newTree builds a tree on n rows of d coordinates with the given indices. rows
+// has room for padded(n)·d elements. Both slices are overwritten.
+//
+// Each of the log₂(n/16) levels reads and moves all points once and selects a
+// median among n keys in about 2n comparisons: O(nd log n).
+func newTree[T real](metric Metric, d int, index []int32, rows []T, newBounds func(nodes int) bounds[T]) *tree[T] {
+	n := len(index)
+	t := &tree[T]{metric: metric, n: n, d: d}
+	t.levels, t.size = shape(n)
+	leaves := 1 << t.levels
+	t.bounds = newBounds(2 * leaves)
+	t.first = make([]int32, 2*leaves)
+	s := &sorter[T]{tree: t, keys: make([]key[T], n)}
+	s.rows = [2][]T{rows, make([]T, len(rows))}
+	s.order = [2][]int32{index, make([]int32, n)}
+	// The top of the tree level by level, then subtrees of it independently.
+	const top = 6
+	for level := range min(top, t.levels) {
+		par.For(1<<level, 1, func(i, _ int) { s.split(i, level) })
+	}
+	if t.levels > top {
+		par.For(1<<top, 1, func(i, _ int) {
+			for level := top; level < t.levels; level++ {
+				below := level - top
+				for j := i << below; j < (i+1)<<below; j++ {
+					s.split(j, level)
+				}
+			}
+		})
+	}
+	t.order = s.order[t.levels&1]
+	t.blocks = s.rows[1-t.levels&1]
+	par.For(leaves, 64, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			s.leaf(j)
+		}
+	})
+	for node := leaves - 1; node > 0; node-- {
+		t.first[node] = min(t.first[2*node], t.first[2*node+1])
+	}
+	return t
+}
+
+// padded returns the number of rows that newTree needs room for.
+func padded(n int) int {
+	levels, size := shape(n)
+	return size << levels
+}
+
+// split encloses node i of a level and orders its points for its children.
+func (s *sorter[T]) split(i, level int) {
+	d := s.d
+	lo, hi := s.positions(i, level)
+	rows, order := s.rows[level&1][lo*d:hi*d], s.order[level&1][lo:hi]
+	low, high := extent(rows, d)
+	s.bounds.enclose(1<<level+i, rows, low, high)
+	widest := 0
+	for c := range d {
+		if high[c]-low[c] > high[widest]-low[widest] {
+			widest = c
+		}
+	}
+	keys := s.keys[lo:hi]
+	for p := range keys {
+		keys[p] = key[T]{rows[p*d+widest], order[p], int32(p)}
+	}
+	_, middle := s.positions(2*i, level+1)
+	selectKeys(keys, middle-lo)
+	nextRows, nextOrder := s.rows[1-level&1][lo*d:hi*d], s.order[1-level&1][lo:hi]
+	for p, k := range keys {
+		nextOrder[p] = k.index
+		copy(nextRows[p*d:(p+1)*d], rows[int(k.row)*d:])
+	}
+}
+
+// leaf encloses leaf j and stores its block.
+func (s *sorter[T]) leaf(j int) {
+	d := s.d
+	lo, hi := s.positions(j, s.levels)
+	rows := s.rows[s.levels&1][lo*d : hi*d]
+	low, high := extent(rows, d)
+	node := 1<<s.levels + j
+	s.bounds.enclose(node, rows, low, high)
+	s.first[node] = slices.Min(s.tree.order[lo:hi])
+	block := s.blocks[j*d*s.size:][:d*s.size]
+	for i := range hi - lo {
+		for c, v := range rows[i*d : (i+1)*d] {
+			block[c*s.size+i] = v
+		}
+	}
+}
+
+// extent returns the smallest and the largest value of each coordinate.
+func extent[T real](rows []T, d int) (lo, hi []T) {
+	both := make([]T, 2*d)
+	lo, hi = both[:d], both[d:]
+	copy(lo, rows)
+	copy(hi, rows)
+	for ; len(rows) > 0; rows = rows[d:] {
+		for c, v := range rows[:len(lo)] {
+			if v < lo[c] {
+				lo[c] = v
+			}
+			if v > hi[c] {
+				hi[c] = v
+			}
+		}
+	}
+	return lo, hi
+}
+
+// key is what the points of a node are ordered by, with the number of its row.
+type key[T real] struct {
+	v          T
+	index, row int32
+}
+
+func (a key[T]) less(b key[T]) bool {
+	return a.v < b.v || a.v == b.v && a.index < b.index
+}
+
+// selectKeys reorders keys so that those before m are less than those from m
+// on, by the algorithm of Floyd & Rivest (CACM 18 (1975), 165–173, algorithm
+// 489): the pivot is selected from a sample, so that two passes bring the ends
+// of the range close to m. Should they not close in, the rest is sorted.
+func selectKeys[T real](keys []key[T], m int) {
+	lo, hi := 0, len(keys)-1
+	for rounds := 4 + 2*bits.Len(uint(len(keys))); lo < hi; rounds-- {
+		if rounds == 0 {
+			slices.SortFunc(keys[lo:hi+1], func(a, b key[T]) int {
+				if a.less(b) {
+					return -1
+				}
+				return 1
+			})
+			return
+		}
+		if hi-lo > 600 {
+			n, i := float64(hi-lo+1), float64(m-lo+1)
+			z := math.Log(n)
+			s := 0.5 * math.Exp(2*z/3)
+			shift := math.Copysign(0.5*math.Sqrt(z*s*(n-s)/n), i-n/2)
+			from := max(lo, m-int(i*s/n-shift))
+			to := min(hi, m+int((n-i)*s/n+shift))
+			selectKeys(keys[from:to+1], m-from)
+		}
+		pivot := keys[m]
+		i, j := lo, hi
+		for i <= j {
+			for keys[i].less(pivot) {
+				i++
+			}
+			for pivot.less(keys[j]) {
+				j--
+			}
+			if i <= j {
+				keys[i], keys[j] = keys[j], keys[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case m <= j:
+			hi = j
+		case m >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+// measure returns the distance of q from a point in the form distances are
+// compared in, which Metric.distance turns into the metric's: squared for
+// Euclidean and, between unit vectors, for Angle. It adds the coordinates in
+// their order, as every index does, so that all agree to the last bit.
+func measure[T data.Element](m Metric, q []float64, x []T) float64 {
+	var s float64
+	switch m {
+	case Manhattan:
+		for j, v := range x {
+			s += math.Abs(q[j] - float64(v))
+		}
+	case Chebyshev:
+		for j, v := range x {
+			s = max(s, math.Abs(q[j]-float64(v)))
+		}
+	default:
+		return squaredDistance(q, x)
+	}
+	return s
+}
+
+// checkFinite returns an error with the first entry of x that is not finite.
+func checkFinite(x data.Points, what string) error {
+	n, d := x.Dims()
+	const grain = 4096
+	faults := make([]error, par.Chunks(n, grain))
+	par.For(n, grain, func(lo, hi int) {
+		row := make([]float64, d)
+		for i := lo; i < hi && faults[lo/grain] == nil; i++ {
+			data.RowTo(row, x, i)
+			for j, v := range row {
+				if v-v != 0 {
+					faults[lo/grain] = fmt.Errorf("knn: %s %d, coordinate %d is %v", what, i, j, v)
+					break
+				}
+			}
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

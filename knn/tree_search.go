@@ -1,0 +1,518 @@
+package knn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// treeIndex is the Index of a kd-tree or a ball tree.
+type treeIndex[T real] struct {
+	Settings
+	n, d  int
+	tree  *tree[T] // of all points, or the nonzero ones for Angle
+	zeros []int32  // the zero vectors, for Angle
+}
+
+// newTreeIndex loads the points and builds the tree.
+func newTreeIndex(x data.Points, s Settings, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
+	n, d := x.Dims()
+	if n < 1 || d < 1 {
+		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
+	}
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("knn: %d points are more than indices count, %d", n, math.MaxInt32)
+	}
+	if s.Metric < 0 || int(s.Metric) >= len(metricNames) {
+		return nil, fmt.Errorf("knn: no distance is called %v", s.Metric)
+	}
+	if _, ok := x.(*sparse.CSR); ok {
+		return nil, fmt.Errorf("knn: a %s needs dense points; sparse ones have an index by brute force (NewBrute)", kind)
+	}
+	if err := checkFinite(x, "point"); err != nil {
+		return nil, err
+	}
+	switch x := x.(type) {
+	case *data.Dense[uint8]:
+		if s.Metric != Angle {
+			return loadTree(x, s, f32), nil
+		}
+		return loadTree(x, s, f64), nil
+	case *data.Dense[float32]:
+		if s.Metric != Angle {
+			return loadTree(x, s, f32), nil
+		}
+		return loadTree(x, s, f64), nil
+	case *data.Dense[float64]:
+		return loadTree(x, s, f64), nil
+	}
+	panic(fmt.Sprintf("knn: unknown point set %T", x))
+}
+
+func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds func(d, nodes int) bounds[T]) Index {
+	n, d := x.Dims()
+	ix := &treeIndex[T]{Settings: s, n: n, d: d}
+	rows := make([]T, padded(n)*d)
+	zero := make([]bool, n)
+	par.For(n, 1024, func(lo, hi int) {
+		row := make([]float64, d)
+		for i := lo; i < hi; i++ {
+			zero[i] = load(row, x, i, s.Metric)
+			for c, v := range row {
+				rows[i*d+c] = T(v)
+			}
+		}
+	})
+	index := make([]int32, 0, n)
+	for i := range n {
+		if zero[i] {
+			ix.zeros = append(ix.zeros, int32(i))
+			continue
+		}
+		copy(rows[len(index)*d:], rows[i*d:(i+1)*d])
+		index = append(index, int32(i))
+	}
+	if len(index) > 0 {
+		ix.tree = newTree(s.Metric, d, index, rows[:padded(len(index))*d], func(nodes int) bounds[T] { return newBounds(d, nodes) })
+	}
+	return ix
+}
+
+// load sets row to point i of x, for Angle scaled to norm one, and reports
+// whether it then is a zero vector, which has a place of its own.
+func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
+	data.RowTo(row, x, i)
+	if m != Angle {
+		return false
+	}
+	scaleToUnit(row)
+	for _, v := range row {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// elementBytes returns the size of a coordinate in a tree on x.
+func elementBytes(x data.Points, m Metric) int64 {
+	if _, ok := x.(*data.Dense[float64]); ok || m == Angle {
+		return 8
+	}
+	return 4
+}
+
+// treeBytes returns the memory of a tree with nodeBytes for the volume of a
+// node and of k neighbours of each point, or that of building it if larger.
+func treeBytes(x data.Points, m Metric, k int, nodeBytes int64) int64 {
+	n, d := x.Dims()
+	levels, _ := shape(n)
+	element := elementBytes(x, m)
+	block := int64(padded(n)) * int64(d) * element
+	tree := block + 4*int64(n) + (nodeBytes+4)<<(levels+1)
+	building := block + (4+element+8)*int64(n)
+	return tree + max(building, 12*int64(n)*int64(k))
+}
+
+func (ix *treeIndex[T]) Dims() (n, d int) { return ix.n, ix.d }
+
+func (ix *treeIndex[T]) Metric() Metric { return ix.Settings.Metric }
+
+// searcher answers one query after another. It looks for the k nearest points,
+// or, if k is 0, for all within a radius.
+type searcher[T real] struct {
+	ix   *treeIndex[T]
+	q    []float64 // the query, scaled to norm one for Angle
+	zero bool      // Angle, and the query is zero
+	self int32     // the index of the query, or −1
+	k    int
+	near []pair // the nearest so far, nearest first; all within the radius, in no order
+	// A point at a distance above limit, as tree.measure gives it, is not among
+	// the nearest. Below clear it is certainly nearer than the k-th so far; in
+	// between, the metric's distance, which may tie where its square does not,
+	// and then the index decide.
+	limit, clear float64
+	radius       float64
+	dist         []float64
+	stack        []visit
+}
+
+// visit is a node to be searched, with its bound.
+type visit struct {
+	bound float64
+	node  int
+}
+
+func (ix *treeIndex[T]) newSearcher(k int) *searcher[T] {
+	s := &searcher[T]{ix: ix, k: k, q: make([]float64, ix.d), near: make([]pair, k)}
+	if ix.tree != nil {
+		s.dist = make([]float64, ix.tree.size)
+		s.stack = make([]visit, 0, ix.tree.levels+1)
+	}
+	return s
+}
+
+// start begins a search for the neighbours of the query in q, zero if it is a
+// zero vector under Angle, with the points that are π/2 away from it.
+func (s *searcher[T]) start(self int32, zero bool) {
+	m := s.ix.Settings.Metric
+	s.self = self
+	right := len(s.ix.zeros) // as many points are at a right angle
+	if zero {
+		right = s.ix.n
+	}
+	if s.k > 0 {
+		for p := range s.near {
+			s.near[p] = pair{math.Inf(1), math.MaxInt32}
+		}
+		s.limit, s.clear = math.Inf(1), math.Inf(1)
+		right = min(right, s.k+1) // the query may be one of them
+	} else {
+		s.near = s.near[:0]
+		s.limit = widen(m, m.square(s.radius))
+	}
+	for i := range int32(right) {
+		if !zero {
+			i = s.ix.zeros[i]
+		}
+		s.offer(2, i)
+	}
+}
+
+// square is the inverse of distance, up to rounding.
+func (m Metric) square(d float64) float64 {
+	switch m {
+	case Euclidean:
+		return d * d
+	case Angle:
+		return 4 * math.Pow(math.Sin(min(d, math.Pi)/2), 2)
+	}
+	return d
+}
+
+// widen returns a value above all those which Metric.distance may map to the
+// same distance as v.
+func widen(m Metric, v float64) float64 {
+	switch m {
+	case Manhattan, Chebyshev:
+		return v
+	case Angle:
+		if v > 4*(1-0x1p-40) {
+			return math.Inf(1)
+		}
+		return v * (1 + 0x1p-40)
+	}
+	return v * (1 + rootTie)
+}
+
+// offer takes a point at distance v, as tree.measure gives it.
+func (s *searcher[T]) offer(v float64, index int32) {
+	if v > s.limit || index == s.self {
+		return
+	}
+	p := pair{s.ix.Settings.Metric.distance(v), index}
+	if s.k == 0 {
+		if p.dist <= s.radius {
+			s.near = append(s.near, p)
+		}
+		return
+	}
+	last := len(s.near) - 1
+	if !p.less(s.near[last]) {
+		return
+	}
+	i := last
+	for i > 0 && p.less(s.near[i-1]) {
+		s.near[i] = s.near[i-1]
+		i--
+	}
+	s.near[i] = p
+	m := s.ix.Settings.Metric
+	if d := s.near[last].dist; d < math.Inf(1) {
+		v := m.square(d)
+		s.limit = widen(m, v)
+		s.clear = v - (s.limit - v)
+	}
+}
+
+// useless reports whether no point of a node at that bound can be among the
+// nearest.
+func (s *searcher[T]) useless(v visit) bool {
+	if v.bound > s.limit {
+		return true
+	}
+	if v.bound < s.clear && s.clear > 0 || s.k == 0 {
+		return false
+	}
+	last := s.near[len(s.near)-1]
+	return s.ix.tree.first[v.node] > last.index && s.ix.Settings.Metric.distance(max(v.bound, 0)) >= last.dist
+}
+
+// search visits the tree from a leaf upwards: the leaf, then at each ancestor
+// the other child.
+func (s *searcher[T]) search(leaf int) {
+	t := s.ix.tree
+	s.scan(leaf)
+	for node := 1<<t.levels + leaf; node > 1; node /= 2 {
+		s.descend(node ^ 1)
+	}
+}
+
+// descend visits the leaves below a node that may hold one of the nearest
+// points, from each node the nearer child first.
+func (s *searcher[T]) descend(node int) {
+	t := s.ix.tree
+	stack := append(s.stack[:0], visit{t.bounds.bound(s.q, node), node})
+	for len(stack) > 0 {
+		v := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for !s.useless(v) {
+			if leaf := v.node - 1<<t.levels; leaf >= 0 {
+				s.scan(leaf)
+				break
+			}
+			left, right := 2*v.node, 2*v.node+1
+			near, far := visit{t.bounds.bound(s.q, left), left}, visit{t.bounds.bound(s.q, right), right}
+			if far.bound < near.bound || far.bound == near.bound && t.first[right] < t.first[left] {
+				near, far = far, near
+			}
+			if !s.useless(far) {
+				stack = append(stack, far)
+			}
+			v = near
+		}
+	}
+}
+
+// scan measures all points of a leaf.
+func (s *searcher[T]) scan(leaf int) {
+	t := s.ix.tree
+	lo, hi := t.positions(leaf, t.levels)
+	dist := s.dist[:hi-lo]
+	t.measureLeaf(dist, s.q, leaf)
+	order := t.order[lo:hi]
+	for i, v := range dist {
+		if v <= s.limit {
+			s.offer(v, order[i])
+		}
+	}
+}
+
+// measureLeaf sets dst to the distances of q from the points of a leaf, as
+// measure does for one.
+func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
+	size := t.size
+	block := t.blocks[leaf*t.d*size:][:t.d*size]
+	n := len(dst)
+	switch {
+	case t.metric == Manhattan:
+		clear(dst)
+		for c, v := range q {
+			for i, x := range block[c*size:][:n] {
+				dst[i] += math.Abs(v - float64(x))
+			}
+		}
+	case t.metric == Chebyshev:
+		clear(dst)
+		for c, v := range q {
+			for i, x := range block[c*size:][:n] {
+				dst[i] = max(dst[i], math.Abs(v-float64(x)))
+			}
+		}
+	case len(q) == 2:
+		x, y := block[:n], block[size:][:n]
+		for i := range dst {
+			a, b := q[0]-float64(x[i]), q[1]-float64(y[i])
+			s := a * a
+			s += b * b
+			dst[i] = s
+		}
+	case len(q) == 3:
+		x, y, z := block[:n], block[size:][:n], block[2*size:][:n]
+		q0, q1, q2 := q[0], q[1], q[2]
+		for i := range dst {
+			a, b, c := q0-float64(x[i]), q1-float64(y[i]), q2-float64(z[i])
+			s := a * a
+			s += b * b
+			s += c * c
+			dst[i] = s
+		}
+	default:
+		clear(dst)
+		for c, v := range q {
+			for i, x := range block[c*size:][:n] {
+				e := v - float64(x)
+				dst[i] += e * e
+			}
+		}
+	}
+}
+
+// home returns the leaf to which the nearer child leads at each node.
+func (t *tree[T]) home(q []float64) int {
+	node := 1
+	for range t.levels {
+		node *= 2
+		if t.bounds.bound(q, node+1) < t.bounds.bound(q, node) {
+			node++
+		}
+	}
+	return node - 1<<t.levels
+}
+
+// each answers all n queries: do answers those from lo to hi, in parallel with
+// others.
+func (ix *treeIndex[T]) each(ctx context.Context, n, grain int, do func(lo, hi int)) error {
+	var done atomic.Int64
+	par.For(n, grain, func(lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		do(lo, hi)
+		if ix.OnProgress != nil {
+			ix.OnProgress(int(done.Add(int64(hi-lo))), n)
+		}
+	})
+	return ctx.Err()
+}
+
+// selfGrain is how many points of the set are searched for in one go.
+const selfGrain = 512
+
+// eachSelf answers the query of every point, in leaf order and the zero vectors
+// last, in chunks of selfGrain, and hands the searcher with the answer to take.
+func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, take func(chunk int, s *searcher[T])) error {
+	return ix.each(ctx, ix.n, selfGrain, func(lo, hi int) {
+		s := ix.newSearcher(k)
+		s.radius = radius
+		for p := lo; p < hi; p++ {
+			if rest := ix.n - len(ix.zeros); p >= rest {
+				s.start(ix.zeros[p-rest], true)
+			} else {
+				leaf := ix.tree.leafOf(p)
+				s.load(leaf, p)
+				s.start(ix.tree.order[p], false)
+				s.search(leaf)
+			}
+			take(lo/selfGrain, s)
+		}
+	})
+}
+
+// leafOf returns the leaf that holds a position: the largest j with
+// ⌊j·n/2^levels⌋ ≤ p.
+func (t *tree[T]) leafOf(p int) int { return ((p+1)<<t.levels - 1) / t.n }
+
+// load reads the point at position p, in a leaf, as the query.
+func (s *searcher[T]) load(leaf, p int) {
+	t := s.ix.tree
+	lo, _ := t.positions(leaf, t.levels)
+	block := t.blocks[leaf*t.d*t.size:]
+	for c := range s.q {
+		s.q[c] = float64(block[c*t.size+p-lo])
+	}
+}
+
+func (ix *treeIndex[T]) Self(ctx context.Context, k int) (*Neighbors, error) {
+	if err := checkK(k, ix.n-1); err != nil {
+		return nil, err
+	}
+	out := &Neighbors{K: k, Index: make([]int32, ix.n*k), Distance: make([]float64, ix.n*k)}
+	err := ix.eachSelf(ctx, k, 0, func(_ int, s *searcher[T]) { s.store(out, int(s.self)) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// store writes the answer to row i.
+func (s *searcher[T]) store(out *Neighbors, i int) {
+	index, distance := out.Row(i)
+	for p, b := range s.near {
+		index[p], distance[p] = b.index, b.dist
+	}
+}
+
+func (ix *treeIndex[T]) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
+	if err := checkQuery(x, ix.d); err != nil {
+		return nil, err
+	}
+	if err := checkK(k, ix.n); err != nil {
+		return nil, err
+	}
+	if err := checkFinite(x, "query"); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	out := &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
+	err := ix.each(ctx, n, min(max(n/64, 64), 1<<14), func(lo, hi int) {
+		s := ix.newSearcher(k)
+		// In the order of the leaves they are nearest to, so that a query finds
+		// in the cache what the one before it has read.
+		order := make([]at, hi-lo)
+		for i := range order {
+			order[i].query = lo + i
+			if zero := load(s.q, x, lo+i, ix.Settings.Metric); !zero && ix.tree != nil {
+				order[i].leaf = ix.tree.home(s.q)
+			}
+		}
+		slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
+		for _, a := range order {
+			zero := load(s.q, x, a.query, ix.Settings.Metric)
+			s.start(-1, zero)
+			if !zero && ix.tree != nil {
+				s.search(a.leaf)
+			}
+			s.store(out, a.query)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// at is a query and the leaf its search begins with.
+type at struct{ leaf, query int }
+
+func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+	// What one chunk of queries found, one query after the other.
+	type answers struct {
+		query []int32
+		pairs []pair
+	}
+	chunks := make([]answers, par.Chunks(ix.n, selfGrain))
+	out := &sparse.CSR{Rows: ix.n, Cols: ix.n, Ptr: make([]int64, ix.n+1)}
+	err := ix.eachSelf(ctx, 0, radius, func(chunk int, s *searcher[T]) {
+		slices.SortFunc(s.near, func(a, b pair) int { return int(a.index) - int(b.index) })
+		c := &chunks[chunk]
+		c.query = append(c.query, s.self)
+		c.pairs = append(c.pairs, s.near...)
+		out.Ptr[s.self+1] = int64(len(s.near))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range ix.n {
+		out.Ptr[i+1] += out.Ptr[i]
+	}
+	out.Col, out.Val = make([]int32, out.Ptr[ix.n]), make([]float64, out.Ptr[ix.n])
+	par.For(len(chunks), 1, func(c, _ int) {
+		pairs := chunks[c].pairs
+		for _, i := range chunks[c].query {
+			lo, hi := out.Ptr[i], out.Ptr[i+1]
+			for p := lo; p < hi; p++ {
+				out.Col[p], out.Val[p] = pairs[p-lo].index, pairs[p-lo].dist
+			}
+			pairs = pairs[hi-lo:]
+		}
+		chunks[c] = answers{}
+	})
+	return out, nil
+}

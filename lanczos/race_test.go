@@ -1,0 +1,7 @@
+//go:build race
+
+package lanczos_test
+
+// raceEnabled tells that the race detector, which makes everything many times
+// slower, is on: the largest cases are left out then.
+const raceEnabled = true
