@@ -44,18 +44,16 @@ func BallTreeBytes(x data.Points, m Metric, k int) int64 {
 type balls[T real] struct {
 	metric  Metric
 	d       int
+	shrink  float64 // one minus more than the relative error of a distance
 	centers []T
 	radii   []float64
 }
 
 func newBalls[T real](m Metric, d, nodes int) *balls[T] {
-	return &balls[T]{m, d, make([]T, d*nodes), make([]float64, nodes)}
+	return &balls[T]{m, d, 1 - float64(d+16)*0x1p-52, make([]T, d*nodes), make([]float64, nodes)}
 }
 
-// slack is more than the relative rounding error of a distance, unless it is
-// below tiny, whose square may underflow.
-func (b *balls[T]) slack() float64 { return float64(b.d+16) * 0x1p-52 }
-
+// tiny is a distance above those whose squares underflow.
 const tiny = 0x1p-500
 
 func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
@@ -87,7 +85,7 @@ func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
 	if b.squares() {
 		r = math.Sqrt(r)
 	}
-	b.radii[node] = r*(1+b.slack()) + tiny
+	b.radii[node] = r/b.shrink + tiny
 }
 
 // squares tells whether distances are compared by their squares.
@@ -99,12 +97,12 @@ func (b *balls[T]) squares() bool { return b.metric == Euclidean || b.metric == 
 func (b *balls[T]) bound(q []float64, node int) float64 {
 	d := measure(b.metric, q, b.centers[len(q)*node:][:len(q)])
 	r := b.radii[node]
-	if r == 0 {
+	switch {
+	case r == 0:
 		return d
+	case !b.squares():
+		return d*b.shrink - r
 	}
-	if !b.squares() {
-		return d*(1-b.slack()) - r
-	}
-	d = math.Sqrt(d)*(1-b.slack()) - r
-	return d * math.Abs(d) * (1 - 0x1p-50)
+	d = math.Sqrt(d)*b.shrink - r
+	return d * math.Abs(d) * (1 - math.Copysign(0x1p-50, d))
 }

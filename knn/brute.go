@@ -53,10 +53,14 @@ func newDense(x data.Points, s Settings) *denseIndex {
 	if s.Metric == Euclidean {
 		ix.mean = data.Mean(x)
 	}
-	flat, sq := ix.prepare(x, 0, n)
-	ix.right = dense.PackB32(flat, n, d, d)
-	ix.own = &side{x: x, self: true, sq: sq, left: dense.PackA32(flat, n, d, d)}
-	for _, s := range sq {
+	ix.right = dense.NewPackedB32(n, d)
+	ix.own = &side{x: x, self: true, sq: make([]float32, n), left: dense.NewPackedA32(n, d)}
+	par.For(n, ix.compare(ix.own).block, func(lo, hi int) {
+		flat := ix.prepare(ix.own.sq[lo:hi], x, lo, hi)
+		ix.right.Set(lo, hi, flat, d)
+		ix.own.left.Set(lo, hi, flat, d)
+	})
+	for _, s := range ix.own.sq {
 		ix.largest = max(ix.largest, math.Sqrt(float64(s)))
 	}
 	return ix
@@ -77,35 +81,33 @@ func (ix *denseIndex) Dims() (n, d int) { return ix.n, ix.d }
 func (ix *denseIndex) Metric() Metric { return ix.Settings.Metric }
 
 // prepare returns points lo to hi of x minus the mean, or scaled to norm one if
-// there is none, as float32, and their squared norms. Zero points stay zero, but
-// count as of norm one where others are scaled, so that they are at a right
-// angle to all.
-func (ix *denseIndex) prepare(x data.Points, lo, hi int) (flat, sq []float32) {
-	flat, sq = make([]float32, (hi-lo)*ix.d), make([]float32, hi-lo)
-	par.For(hi-lo, 1024, func(a, b int) {
-		row := make([]float64, ix.d)
-		for i := a; i < b; i++ {
-			data.RowTo(row, x, lo+i)
-			if ix.mean == nil {
-				scaleToUnit(row)
-			} else {
-				for j, m := range ix.mean {
-					row[j] -= m
-				}
+// there is none, as float32, and sets sq to their squared norms. Zero points stay
+// zero, but count as of norm one where others are scaled, so that they are at a
+// right angle to all.
+func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32 {
+	flat := make([]float32, (hi-lo)*ix.d)
+	row := make([]float64, ix.d)
+	for i := range hi - lo {
+		data.RowTo(row, x, lo+i)
+		if ix.mean == nil {
+			scaleToUnit(row)
+		} else {
+			for j, m := range ix.mean {
+				row[j] -= m
 			}
-			var s float64
-			for j, v := range row {
-				f := float32(v)
-				flat[i*ix.d+j] = f
-				s += float64(f) * float64(f)
-			}
-			if s == 0 && ix.mean == nil {
-				s = 1
-			}
-			sq[i] = float32(s)
 		}
-	})
-	return flat, sq
+		var s float64
+		for j, v := range row {
+			f := float32(v)
+			flat[i*ix.d+j] = f
+			s += float64(f) * float64(f)
+		}
+		if s == 0 && ix.mean == nil {
+			s = 1
+		}
+		sq[i] = float32(s)
+	}
+	return flat
 }
 
 // prepareBytes is prepare for angles between bytes: the inner products of the
@@ -127,8 +129,9 @@ func (ix *denseIndex) prepareSide(x data.Points, lo, hi int) *side {
 	if b, ok := x.(*data.Dense[uint8]); ok && ix.bytes != nil {
 		return ix.prepareBytes(b, lo, hi)
 	}
-	flat, sq := ix.prepare(x, lo, hi)
-	return &side{x: x, first: lo, sq: sq, left: dense.PackA32(flat, hi-lo, ix.d, ix.d)}
+	q := &side{x: x, first: lo, sq: make([]float32, hi-lo), left: dense.NewPackedA32(hi-lo, ix.d)}
+	q.left.Set(0, hi-lo, ix.prepare(q.sq, x, lo, hi), ix.d)
+	return q
 }
 
 // panel returns the number of queries at whose multiples they can be cut.
@@ -456,7 +459,6 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 type measurer struct {
 	ix     *denseIndex
 	q, row []float64
-	bytes  []uint8 // the query, if that and the points are bytes
 	best   []pair
 	from   *side // what was loaded last, and its number
 	loaded int
@@ -468,12 +470,6 @@ func (ix *denseIndex) newMeasurer() *measurer {
 
 func (m *measurer) load(x data.Points, i int) {
 	m.from = nil
-	m.bytes = nil
-	if b, ok := x.(*data.Dense[uint8]); ok && b.Cols <= dense.MaxInnerU8 {
-		if _, ok = m.ix.x.(*data.Dense[uint8]); ok {
-			m.bytes = b.Row(i)
-		}
-	}
 	data.RowTo(m.q, x, i)
 	if m.ix.Settings.Metric == Angle {
 		scaleToUnit(m.q)
@@ -506,9 +502,6 @@ func (m *measurer) square(j int) float64 {
 			return squaredDistance(m.q, x.Row(j))
 		}
 	}
-	if m.bytes != nil {
-		return byteChord(m.bytes, m.ix.x.(*data.Dense[uint8]).Row(j))
-	}
 	data.RowTo(m.row, m.ix.x, j)
 	scaleToUnit(m.row)
 	var s float64
@@ -525,23 +518,13 @@ func (m *measurer) square(j int) float64 {
 	return s
 }
 
-// squaredDistance returns ‖q − x‖² as four interleaved sums.
 func squaredDistance[T data.Element](q []float64, x []T) float64 {
-	q = q[:len(x)]
-	var s0, s1, s2, s3 float64
-	for len(x) >= 4 && len(q) >= 4 {
-		d0, d1, d2, d3 := q[0]-float64(x[0]), q[1]-float64(x[1]), q[2]-float64(x[2]), q[3]-float64(x[3])
-		s0 += d0 * d0
-		s1 += d1 * d1
-		s2 += d2 * d2
-		s3 += d3 * d3
-		x, q = x[4:], q[4:]
-	}
+	var s float64
 	for j, v := range x {
 		d := q[j] - float64(v)
-		s0 += d * d
+		s += d * d
 	}
-	return (s0 + s1) + (s2 + s3)
+	return s
 }
 
 // fromRows assembles rows of (distance, index) pairs, ascending by index, into

@@ -122,10 +122,10 @@ func TestBruteRejects(t *testing.T) {
 
 func TestBruteCosts(t *testing.T) {
 	dense := data.NewDense[float32](1000, 20)
-	if got, want := knn.BruteBytes(dense, 8), int64(1000*8*12+2*4*1000*20+4*1000); got != want {
+	if got, want := knn.BruteBytes(dense, 8), int64(1000*8*12+2*4*1000*20+8*1000*(8+8)+8*1000); got != want {
 		t.Errorf("dense: %d bytes, want %d", got, want)
 	}
-	if got := knn.BruteOperations(dense); got != 2*1000*1000*20 {
+	if got := knn.BruteOperations(dense); got != 1000*1000*20 {
 		t.Errorf("dense: %g operations", got)
 	}
 	// Columns of 2 and 1 entries.
@@ -133,7 +133,7 @@ func TestBruteCosts(t *testing.T) {
 	if got := knn.BruteOperations(m); got != 2*(2*2+1) {
 		t.Errorf("sparse: %g operations", got)
 	}
-	if got := knn.BruteBytes(m, 1); got != 12*2+16*3+8*2 {
+	if got := knn.BruteBytes(m, 1); got != 12*2+16*3+16*2 {
 		t.Errorf("sparse: %d bytes", got)
 	}
 }

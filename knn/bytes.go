@@ -167,14 +167,3 @@ func byteDot(a, b []uint8) int32 {
 	}
 	return s0 + s1 + s2 + s3
 }
-
-// byteChord returns ‖a/‖a‖ − b/‖b‖‖² = 2(1 − cos) = 2 sin²/(1 + cos), where only
-// the last division and the root are rounded, or 2 if a or b is zero.
-func byteChord(a, b []uint8) float64 {
-	aa, ab, bb := int64(byteDot(a, a)), int64(byteDot(a, b)), int64(byteDot(b, b))
-	if ab == 0 {
-		return 2
-	}
-	norms := math.Sqrt(float64(aa * bb))
-	return 2 * float64(aa*bb-ab*ab) / (norms * (norms + float64(ab)))
-}

@@ -103,7 +103,9 @@ type DescentStats struct {
 // are improved by NN-descent: neighbours of a point are introduced to each other
 // until few lists change (Dong, Moses & Li, WWW 2011, the full algorithm of
 // section 2.4). Distances are those of float32 points near the origin; the final
-// lists are measured again in float64, as those of [NewBrute] are.
+// lists are measured again in float64, as those of [NewBrute] are. Differences
+// below 1e-7 of the largest coordinate's are lost on the search, which costs
+// recall on sets of small clusters far apart; the estimate will tell.
 type Descent struct {
 	settings DescentSettings
 	x        data.Points
@@ -219,6 +221,9 @@ func (ix *Descent) search(ctx context.Context, k int) (*descentGraph, error) {
 	defer ix.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if ix.n <= leafSize {
+		k = ix.n - 1 // all are measured in float64
 	}
 	if ix.graph == nil || ix.graph.stats.K < k {
 		ix.graph = nil // its memory can serve the next
@@ -399,7 +404,7 @@ func (ix *Descent) spread() (float64, error) {
 				if ix.mean != nil {
 					v -= ix.mean[j]
 				}
-				if v = math.Abs(v); !(v <= most) {
+				if v = math.Abs(v); v > most || math.IsNaN(v) {
 					most = v
 				}
 			}

@@ -65,12 +65,16 @@ type graphSearch struct {
 }
 
 func newGraphSearch(g *descentGraph, k int, widening float64) *graphSearch {
+	kept := min(k+slack, g.n)
+	if g.n <= leafSize {
+		kept = g.n // all are measured in float64
+	}
 	return &graphSearch{
 		descentGraph: g,
 		widening:     (1 + widening) * (1 + widening),
 		q:            make([]float32, g.d),
 		visited:      make([]uint32, g.n),
-		found:        newNearest(min(k+slack, g.n)),
+		found:        newNearest(kept),
 		frontier:     &nearest{limit: math.MaxInt},
 	}
 }

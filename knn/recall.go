@@ -66,7 +66,7 @@ func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
 		sets[r] = newNearest(k)
 	}
 	for lo := 0; lo < n; lo += part {
-		if lo%(16*part) == 15*part {
+		if n > 8*part && lo%(4*part) == 0 {
 			runtime.GC() // or the parts' memory would grow as large as all that lives
 		}
 		hi := min(lo+part, n)

@@ -42,8 +42,8 @@ type bounds[T real] interface {
 	// enclose computes the volume of a node from its points, row-major, and
 	// from their smallest and largest coordinates.
 	enclose(node int, rows, lo, hi []T)
-	// bound returns a value not above tree.measure of q and any point of the
-	// node, rounding included. It may be negative.
+	// bound returns a value not above what measure returns for q and any point
+	// of the node, rounding included. It may be negative.
 	bound(q []float64, node int) float64
 }
 

@@ -75,7 +75,9 @@ func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds fu
 			ix.zeros = append(ix.zeros, int32(i))
 			continue
 		}
-		copy(rows[len(index)*d:], rows[i*d:(i+1)*d])
+		if len(index) < i {
+			copy(rows[len(index)*d:], rows[i*d:(i+1)*d])
+		}
 		index = append(index, int32(i))
 	}
 	if len(index) > 0 {
@@ -116,7 +118,7 @@ func treeBytes(x data.Points, m Metric, k int, nodeBytes int64) int64 {
 	element := elementBytes(x, m)
 	block := int64(padded(n)) * int64(d) * element
 	tree := block + 4*int64(n) + (nodeBytes+4)<<(levels+1)
-	building := block + (4+element+8)*int64(n)
+	building := block + (4+element+8+1)*int64(n)
 	return tree + max(building, 12*int64(n)*int64(k))
 }
 
@@ -129,18 +131,17 @@ func (ix *treeIndex[T]) Metric() Metric { return ix.Settings.Metric }
 type searcher[T real] struct {
 	ix   *treeIndex[T]
 	q    []float64 // the query, scaled to norm one for Angle
-	zero bool      // Angle, and the query is zero
 	self int32     // the index of the query, or −1
 	k    int
-	near []pair // the nearest so far, nearest first; all within the radius, in no order
-	// A point at a distance above limit, as tree.measure gives it, is not among
-	// the nearest. Below clear it is certainly nearer than the k-th so far; in
-	// between, the metric's distance, which may tie where its square does not,
-	// and then the index decide.
+	near []pair // the nearest so far, nearest first; or all within the radius, in no order
+	// A point at a distance above limit, as measure gives it, is not among the
+	// nearest. Below clear it is nearer than the k-th so far; in between decide
+	// the metric's distance, which may tie where its square does not, and then
+	// the index.
 	limit, clear float64
 	radius       float64
-	dist         []float64
-	stack        []visit
+	dist         []float64 // of the points of one leaf
+	stack        []visit   // at most one for each level
 }
 
 // visit is a node to be searched, with its bound.
@@ -150,7 +151,7 @@ type visit struct {
 }
 
 func (ix *treeIndex[T]) newSearcher(k int) *searcher[T] {
-	s := &searcher[T]{ix: ix, k: k, q: make([]float64, ix.d), near: make([]pair, k)}
+	s := &searcher[T]{ix: ix, k: k, q: make([]float64, ix.d), near: make([]pair, 0, k)}
 	if ix.tree != nil {
 		s.dist = make([]float64, ix.tree.size)
 		s.stack = make([]visit, 0, ix.tree.levels+1)
@@ -167,15 +168,12 @@ func (s *searcher[T]) start(self int32, zero bool) {
 	if zero {
 		right = s.ix.n
 	}
+	s.near = s.near[:0]
 	if s.k > 0 {
-		for p := range s.near {
-			s.near[p] = pair{math.Inf(1), math.MaxInt32}
-		}
 		s.limit, s.clear = math.Inf(1), math.Inf(1)
 		right = min(right, s.k+1) // the query may be one of them
-	} else {
-		s.near = s.near[:0]
-		s.limit = widen(m, m.square(s.radius))
+	} else if s.limit = widen(m, m.square(s.radius)); 2 > s.limit {
+		right = 0
 	}
 	for i := range int32(right) {
 		if !zero {
@@ -211,7 +209,7 @@ func widen(m Metric, v float64) float64 {
 	return v * (1 + rootTie)
 }
 
-// offer takes a point at distance v, as tree.measure gives it.
+// offer takes a point at a distance that measure gives as v.
 func (s *searcher[T]) offer(v float64, index int32) {
 	if v > s.limit || index == s.self {
 		return
@@ -223,19 +221,19 @@ func (s *searcher[T]) offer(v float64, index int32) {
 		}
 		return
 	}
-	last := len(s.near) - 1
-	if !p.less(s.near[last]) {
+	i := len(s.near)
+	if i < s.k {
+		s.near = append(s.near, p)
+	} else if i--; !p.less(s.near[i]) {
 		return
 	}
-	i := last
-	for i > 0 && p.less(s.near[i-1]) {
+	for ; i > 0 && p.less(s.near[i-1]); i-- {
 		s.near[i] = s.near[i-1]
-		i--
 	}
 	s.near[i] = p
-	m := s.ix.Settings.Metric
-	if d := s.near[last].dist; d < math.Inf(1) {
-		v := m.square(d)
+	if len(s.near) == s.k {
+		m := s.ix.Settings.Metric
+		v := m.square(s.near[s.k-1].dist)
 		s.limit = widen(m, v)
 		s.clear = v - (s.limit - v)
 	}
@@ -247,10 +245,10 @@ func (s *searcher[T]) useless(v visit) bool {
 	if v.bound > s.limit {
 		return true
 	}
-	if v.bound < s.clear && s.clear > 0 || s.k == 0 {
+	if v.bound < s.clear && s.clear > 0 || s.k == 0 || len(s.near) < s.k {
 		return false
 	}
-	last := s.near[len(s.near)-1]
+	last := s.near[s.k-1]
 	return s.ix.tree.first[v.node] > last.index && s.ix.Settings.Metric.distance(max(v.bound, 0)) >= last.dist
 }
 
@@ -260,15 +258,18 @@ func (s *searcher[T]) search(leaf int) {
 	t := s.ix.tree
 	s.scan(leaf)
 	for node := 1<<t.levels + leaf; node > 1; node /= 2 {
-		s.descend(node ^ 1)
+		sibling := node ^ 1
+		if v := (visit{t.bounds.bound(s.q, sibling), sibling}); !s.useless(v) {
+			s.descend(v)
+		}
 	}
 }
 
 // descend visits the leaves below a node that may hold one of the nearest
 // points, from each node the nearer child first.
-func (s *searcher[T]) descend(node int) {
+func (s *searcher[T]) descend(from visit) {
 	t := s.ix.tree
-	stack := append(s.stack[:0], visit{t.bounds.bound(s.q, node), node})
+	stack := append(s.stack[:0], from)
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -354,7 +355,7 @@ func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 	}
 }
 
-// home returns the leaf to which the nearer child leads at each node.
+// home returns the leaf reached by going to the nearer child at each node.
 func (t *tree[T]) home(q []float64) int {
 	node := 1
 	for range t.levels {

@@ -320,8 +320,9 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 // the next block of the basis, whose Ritz values are theta.
 //
 // The search ends when its smallest Ritz value, which bounds an eigenvalue from
-// above, is below the last one found, or is known well enough to say that it
-// will not be, or when there is no room left.
+// above, is below the last one found; or when it is known well enough to say that
+// it will not be, and what a random block holds of a missing direction, about
+// 1/√n, would have come forth; or when there is no room left.
 func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 	defer func() { res.Products = k.state.Products }()
 	if k.K == k.n {
@@ -335,10 +336,15 @@ func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 	search.t = mat.NewDense(p.basis, p.basis, nil)
 	search.begin(nil)
 	last := res.Values[k.K-1]
+	steps := p.basis / k.block
+	if amplified := theta[len(theta)-1]; k.f.degree > 1 && amplified > 1 {
+		// s steps amplify a wanted direction by T_s(θ) ≈ (2θ)ˢ/2.
+		steps = min(steps, 1+int(math.Ceil(math.Log(100*math.Sqrt(float64(k.n)))/math.Log(2*amplified))))
+	}
 	var z *ritz
 	for search.size+k.block <= p.basis {
 		search.expand()
-		if search.size < 3*k.block {
+		if search.size < min(3, steps)*k.block {
 			continue
 		}
 		var err error
@@ -350,7 +356,7 @@ func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 			res.Certificate.Next = k.f.lambda(z.theta[0])
 		}
 		uncertain := z.residual[0] * k.f.amplification(res.Certificate.Next, z.theta[0])
-		if next := res.Certificate.Next; next < last || uncertain <= math.Max(next-last, (last-k.low)/10) {
+		if next := res.Certificate.Next; next < last-2*k.Tolerance*k.norm || search.size >= steps*k.block && uncertain <= math.Max(next-last, (last-k.low)/10) {
 			break
 		}
 	}

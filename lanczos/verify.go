@@ -115,7 +115,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 		proc.columns(0, k).Copy(x)
 		proc.low = math.Min(proc.low, values[0])
 		claimed := &Result{Values: values}
-		missed, err := proc.missed(claimed, make([]float64, k))
+		missed, err := proc.missed(claimed, []float64{proc.f.value(values[k-1])})
 		if err != nil {
 			return nil, err
 		}

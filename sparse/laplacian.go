@@ -59,9 +59,13 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 	if err := w.CheckGraph(); err != nil {
 		return nil, err
 	}
+	return newLaplacian(w, kind), nil
+}
+
+func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	l := &Laplacian{w: w, kind: kind, degree: w.Degrees(), val: w.Val, power: 1}
 	if kind == Combinatorial {
-		return l, nil
+		return l
 	}
 	l.scale = make([]float64, w.Rows)
 	for i, d := range l.degree {
@@ -81,7 +85,13 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 			l.val[p] = l.scale[min(i, j)] * v * l.scale[max(i, j)]
 		}
 	}
-	return l, nil
+	return l
+}
+
+// Permute returns the operator on the vertices in the given order; see
+// [CSR.Permute].
+func (l *Laplacian) Permute(order []int32) *Laplacian {
+	return newLaplacian(l.w.Permute(order), l.kind).With(l.power, l.shift)
 }
 
 // With returns the operator (L + cI)ᵖ of the same graph. p must be at least 1.

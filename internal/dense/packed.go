@@ -8,7 +8,7 @@ import (
 )
 
 // A Packed32 is a float32 matrix, rows×k, laid out as one side of many products
-// A·Bᵀ by single-threaded callers. It is immutable and safe for concurrent use.
+// A·Bᵀ by single-threaded callers. Once set it is safe for concurrent use.
 type Packed32 struct {
 	rows, k, kc, panel int
 	data               []float32 // blocks of kc inner indices, each in panels of panel rows
@@ -17,29 +17,32 @@ type Packed32 struct {
 // A Scratch is the working memory of one goroutine. Its zero value is ready.
 type Scratch struct{ s scratch[float32] }
 
-// PackA32 copies x, rows×k with rows ld elements apart, into the left side of
-// products.
-func PackA32(x []float32, rows, k, ld int) *Packed32 {
-	return pack32(simd.Gemm32().MR, x, rows, k, ld)
-}
+// NewPackedA32 returns a zero matrix as the left side of products.
+func NewPackedA32(rows, k int) *Packed32 { return newPacked32(simd.Gemm32().MR, rows, k) }
 
-// PackB32 is [PackA32] for the right side.
-func PackB32(x []float32, rows, k, ld int) *Packed32 {
-	return pack32(simd.Gemm32().NR, x, rows, k, ld)
-}
+// NewPackedB32 is [NewPackedA32] for the right side.
+func NewPackedB32(rows, k int) *Packed32 { return newPacked32(simd.Gemm32().NR, rows, k) }
 
-func pack32(panel int, x []float32, rows, k, ld int) *Packed32 {
-	checkMatrix(rows, k, len(x), ld)
+func newPacked32(panel, rows, k int) *Packed32 {
 	p := &Packed32{rows: rows, k: k, kc: balance(max(k, 1), blockK), panel: panel}
 	p.data = make([]float32, p.padded()*k)
-	o := operand[float32]{x, ld, false}
-	par.For(rows, packRows/panel*panel, func(lo, hi int) {
-		for q0 := 0; q0 < k; q0 += p.kc {
-			q1 := min(q0+p.kc, k)
-			o.pack(p.data[q0*p.padded()+lo*(q1-q0):], panel, lo, hi, q0, q1)
-		}
-	})
 	return p
+}
+
+// Set copies x, its rows ld elements apart, to rows lo to hi; lo is a multiple of
+// the panel, and so is hi unless it is the number of rows. Disjoint ranges can be
+// set concurrently.
+func (p *Packed32) Set(lo, hi int, x []float32, ld int) {
+	checkRange(lo, hi, p.rows, p.panel)
+	checkMatrix(hi-lo, p.k, len(x), ld)
+	if hi < p.rows && hi%p.panel != 0 {
+		panic("dense: not a range of panels")
+	}
+	o := operand[float32]{x, ld, false}
+	for q0 := 0; q0 < p.k; q0 += p.kc {
+		q1 := min(q0+p.kc, p.k)
+		o.pack(p.data[q0*p.padded()+lo*(q1-q0):], p.panel, 0, hi-lo, q0, q1)
+	}
 }
 
 // packRows is the number of rows packed by one task, about.

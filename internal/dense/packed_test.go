@@ -22,13 +22,28 @@ func ranges(n, panel int) (r [][2]int) {
 	return r
 }
 
+func packA32(x []float32, rows, k, ld int) *Packed32 {
+	p := NewPackedA32(rows, k)
+	p.Set(0, rows, x, ld)
+	return p
+}
+
+// packB32 sets the matrix in two parts.
+func packB32(x []float32, rows, k, ld int) *Packed32 {
+	p := NewPackedB32(rows, k)
+	half := rows / 2 / p.Panel() * p.Panel()
+	p.Set(0, half, x, ld)
+	p.Set(half, rows, x[half*ld:], ld)
+	return p
+}
+
 func TestPacked32(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var scratch Scratch
 	for _, s := range products {
 		m, n, k := s[0], s[1], s[2]
 		a, b := randomSlice[float32](r, m*(k+1)), randomSlice[float32](r, n*(k+2))
-		pa, pb := PackA32(a, m, k, k+1), PackB32(b, n, k, k+2)
+		pa, pb := packA32(a, m, k, k+1), packB32(b, n, k, k+2)
 		if pa.Rows() != m || pb.Rows() != n {
 			t.Fatal("Rows")
 		}
@@ -109,11 +124,13 @@ func TestPackedU8(t *testing.T) {
 
 func TestPackedRange(t *testing.T) {
 	x, y := make([]float32, 100), make([]uint8, 100)
-	a, b := PackA32(x, 100, 1, 1), PackB32(x, 100, 1, 1)
+	a, b := packA32(x, 100, 1, 1), packB32(x, 100, 1, 1)
 	ua, ub := PackAU8(NoTrans, y, 100, 1, 1), PackBU8(NoTrans, y, 100, 1, 1)
 	c, u := make([]float32, 10), make([]int32, 10)
 	var scratch Scratch
 	for name, f := range map[string]func(){
+		"part of a panel":          func() { b.Set(0, 1, x, 1) },
+		"short matrix":             func() { b.Set(0, 100, x[1:], 1) },
 		"row off a panel":          func() { Mul32(a, 1, 2, b, 0, 2, c, 2, &scratch) },
 		"column off a panel":       func() { Mul32(a, 0, 2, b, 1, 2, c, 2, &scratch) },
 		"too many rows":            func() { Mul32(a, 0, 101, b, 0, 0, c, 2, &scratch) },
@@ -137,7 +154,7 @@ func BenchmarkMulPacked(b *testing.B) {
 	for _, k := range []int{100, 784} {
 		b.Run(fmt.Sprintf("float32/%d", k), func(b *testing.B) {
 			x, c := randomSlice[float32](r, n*k), make([]float32, m*n)
-			pa, pb := PackA32(x, m, k, k), PackB32(x, n, k, k)
+			pa, pb := packA32(x, m, k, k), packB32(x, n, k, k)
 			var s Scratch
 			for b.Loop() {
 				Mul32(pa, 0, m, pb, 0, n, c, n, &s)
