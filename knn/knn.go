@@ -1,9 +1,10 @@
 // Package knn finds nearest neighbours and turns them into weighted graphs.
 //
-// Neighbours are exact: candidates come from a float32 product of blocks, are
-// measured again in float64, and a rounding bound decides for every query
-// whether a point outside the candidates could still be nearer; where it could,
-// the query is answered again in float64 alone. Ties go to the smaller index.
+// Exact neighbours of bytes come from integers. For other dense points candidates
+// come from a float32 product of blocks, are measured again in float64, and a
+// rounding bound decides for every query whether a point outside the candidates
+// could still be nearer; where it could, all such points are measured. Ties go to
+// the smaller index.
 package knn
 
 import (

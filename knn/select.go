@@ -13,6 +13,17 @@ func (p pair) less(q pair) bool {
 	return p.dist < q.dist || p.dist == q.dist && p.index < q.index
 }
 
+// compare orders pairs for slices.SortFunc.
+func (p pair) compare(q pair) int {
+	switch {
+	case p.less(q):
+		return -1
+	case q.less(p):
+		return 1
+	}
+	return 0
+}
+
 // nearest keeps the limit smallest pairs seen, as a binary max-heap: the
 // largest of them is at the root.
 type nearest struct {

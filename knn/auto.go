@@ -1,0 +1,125 @@
+package knn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Method is a way to find neighbours.
+type Method int
+
+const (
+	// Auto has [Choose] pick one.
+	Auto Method = iota
+	// Brute compares all pairs: [NewBrute]. Exact.
+	Brute
+	// KDTree is [NewKDTree]. Exact.
+	KDTree
+	// BallTree is [NewBallTree]. Exact.
+	BallTree
+	// NNDescent is [NewDescent]. Approximate.
+	NNDescent
+)
+
+var methodNames = []string{"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}
+
+// String returns the name used on the command line and in manifests.
+func (m Method) String() string { return enum.String(methodNames, m) }
+
+// MarshalText returns the name.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Method) UnmarshalText(text []byte) error {
+	return enum.Set(m, methodNames, "method", text)
+}
+
+// Exact tells whether the method finds the true neighbours.
+func (m Method) Exact() bool { return m != NNDescent }
+
+// patience is the time in seconds that Choose gives an exact search before it
+// prefers an approximate one.
+const patience = 300
+
+// Choose picks a method for the k nearest neighbours of all points of x and says
+// why. rate is the machine's floating-point operations a second in float64
+// matrix products, which the cost model is built on:
+//
+//   - all pairs: 2n²d operations at twice the rate, in float32;
+//   - a tree: per query about 16·2^min(d,30)·(1 + log₂k) points of d coordinates
+//     at a tenth of the rate, as the neighbourhood touches every direction; it
+//     wins in few dimensions only.
+//
+// The cheaper exact one is taken, unless it would take more than five minutes
+// and NN-descent supports the points and the metric.
+func Choose(x data.Points, metric Metric, k int, rate float64) (Method, string) {
+	n, d := x.Dims()
+	if _, ok := x.(*sparse.CSR); ok {
+		return Brute, "the points are sparse"
+	}
+	brute := BruteOperations(x) / (2 * rate)
+	if metric == Manhattan || metric == Chebyshev {
+		brute *= 20 // no matrix product computes these
+	}
+	visited := math.Min(float64(n), 16*math.Exp2(math.Min(float64(d), 30))*(1+math.Log2(float64(max(k, 1)))))
+	tree := 2 * float64(n) * visited * float64(d) / (rate / 10)
+	best, method := brute, Brute
+	if tree < brute {
+		best, method = tree, KDTree
+		if metric == Angle {
+			method = BallTree
+		}
+	}
+	why := fmt.Sprintf("%d points in %d dimensions: all pairs would take about %s, a tree about %s", n, d, seconds(brute), seconds(tree))
+	if best > patience && (metric == Euclidean || metric == Angle) {
+		return NNDescent, why + ", both too long; the result is approximate"
+	}
+	return method, why
+}
+
+func seconds(s float64) string {
+	switch {
+	case s < 10:
+		return fmt.Sprintf("%.1g s", s)
+	case s < 6000:
+		return fmt.Sprintf("%.0f s", s)
+	}
+	return fmt.Sprintf("%.0f h", s/3600)
+}
+
+// NewIndex returns an index of the given method, which must not be Auto.
+func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
+	if s == nil {
+		s = &DescentSettings{}
+	}
+	switch m {
+	case Brute:
+		return NewBrute(x, &s.Settings)
+	case KDTree:
+		return NewKDTree(x, &s.Settings)
+	case BallTree:
+		return NewBallTree(x, &s.Settings)
+	case NNDescent:
+		return NewDescent(x, s)
+	}
+	return nil, fmt.Errorf("knn: no index for method %s; choose one first", m)
+}
+
+// IndexBytes returns the memory that an index and the k nearest neighbours of
+// all its points take, beside x.
+func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
+	n, d := x.Dims()
+	switch m {
+	case KDTree:
+		return KDTreeBytes(x, k)
+	case BallTree:
+		return BallTreeBytes(x, metric, k)
+	case NNDescent:
+		return int64(n) * (4*int64(d) + 12*int64(k+3) + 30)
+	}
+	return BruteBytes(x, k)
+}
