@@ -45,18 +45,23 @@ func (m Method) Exact() bool { return m != NNDescent }
 // prefers an approximate one.
 const patience = 300
 
+// rate is the number of operations a second in float64 matrix products that the
+// cost model of Choose assumes. It is not measured: the choice must not depend on
+// the machine's mood.
+const rate = 1e11
+
 // Choose picks a method for the k nearest neighbours of all points of x and says
-// why. rate is the machine's floating-point operations a second in float64
-// matrix products, which the cost model is built on:
+// why. The cost model, in floating-point operations:
 //
-//   - all pairs: 2n²d operations at twice the rate, in float32;
+//   - all pairs: 2n²d in float32, at twice the rate of float64; sparse points as
+//     [BruteOperations] counts; for Manhattan and Chebyshev at a tenth of it;
 //   - a tree: per query about 16·2^min(d,30)·(1 + log₂k) points of d coordinates
 //     at a tenth of the rate, as the neighbourhood touches every direction; it
 //     wins in few dimensions only.
 //
 // The cheaper exact one is taken, unless it would take more than five minutes
 // and NN-descent supports the points and the metric.
-func Choose(x data.Points, metric Metric, k int, rate float64) (Method, string) {
+func Choose(x data.Points, metric Metric, k int) (Method, string) {
 	n, d := x.Dims()
 	if _, ok := x.(*sparse.CSR); ok {
 		return Brute, "the points are sparse"

@@ -76,7 +76,7 @@ func (s *GraphSettings) validate() error {
 }
 
 // NewGraph searches ix and returns the symmetric weight matrix of its points,
-// and the settings with T filled in. Edges whose weight underflows to zero are
+// and the settings with T filled in. With ErrRecall they are those reached. Edges whose weight underflows to zero are
 // left out.
 func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
 	if err := s.validate(); err != nil {
@@ -93,10 +93,11 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 		return s.weigh(m, nil), s, nil
 	}
 	nb, err := ix.Self(ctx, s.K)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrRecall) {
 		return nil, s, err
 	}
-	return FromNeighbors(nb, s)
+	w, s, fault := FromNeighbors(nb, s)
+	return w, s, errors.Join(fault, err)
 }
 
 // FromNeighbors returns the graph of the first s.K of the given neighbours of

@@ -85,7 +85,6 @@ func TestReadLists(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	const rate = 1e11
 	for _, c := range []struct {
 		x      data.Points
 		metric knn.Metric
@@ -99,7 +98,7 @@ func TestChoose(t *testing.T) {
 		{&data.Dense[float32]{Rows: 20_000, Cols: 64}, knn.Chebyshev, knn.Brute},
 		{&sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 0, 0}}, knn.Angle, knn.Brute},
 	} {
-		got, why := knn.Choose(c.x, c.metric, 10, rate)
+		got, why := knn.Choose(c.x, c.metric, 10)
 		if got != c.want || why == "" {
 			n, d := c.x.Dims()
 			t.Errorf("%d×%d, %s: %s because %s; want %s", n, d, c.metric, got, why, c.want)

@@ -53,6 +53,7 @@ type Fitted struct {
 	PCA    *data.PCA // applied to new points first; may be nil
 
 	Metric    knn.Metric
+	Method    knn.Method // search for new points; all pairs unless it is a tree
 	Graph     knn.GraphSettings
 	Laplacian sparse.Kind
 }
@@ -108,7 +109,11 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 			return nil, err
 		}
 	}
-	ix, err := knn.NewBrute(m.Points, &knn.Settings{Metric: m.Metric, OnProgress: s.OnProgress})
+	method := m.Method
+	if method != knn.KDTree && method != knn.BallTree {
+		method = knn.Brute
+	}
+	ix, err := knn.NewIndex(m.Points, method, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: s.OnProgress}})
 	if err != nil {
 		return nil, err
 	}

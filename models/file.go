@@ -23,6 +23,7 @@ type fileSettings struct {
 	Model      string            `json:"model"`
 	Eigenmap   EigenmapSettings  `json:"eigenmap"`
 	Metric     knn.Metric        `json:"metric"`
+	Method     knn.Method        `json:"method"`
 	Graph      knn.GraphSettings `json:"graph"`
 	Laplacian  sparse.Kind       `json:"laplacian"`
 	Rank       int               `json:"rank"`
@@ -37,7 +38,7 @@ type fileSettings struct {
 // points and principal components if there are any, and the manifest. hashes
 // name what the model was made from.
 func (m *Fitted) Save(path string, hashes map[string]string) error {
-	mf, err := manifest.New(manifest.Model, fileSettings{EigenmapName, m.Settings, m.Metric, m.Graph, m.Laplacian,
+	mf, err := manifest.New(manifest.Model, fileSettings{EigenmapName, m.Settings, m.Metric, m.Method, m.Graph, m.Laplacian,
 		m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates}, hashes)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 	m := &Fitted{
 		Eigenmap: &Eigenmap{Settings: s.Eigenmap, Rank: s.Rank, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback,
 			Candidates: s.Candidates},
-		Metric: s.Metric, Graph: s.Graph, Laplacian: s.Laplacian,
+		Metric: s.Metric, Method: s.Method, Graph: s.Graph, Laplacian: s.Laplacian,
 	}
 	m.Classes = numbers[int64](r, "classes")
 	m.Values = numbers[float64](r, "values")

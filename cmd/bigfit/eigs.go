@@ -124,7 +124,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions
 			}
 		}
 	})
-	if solveErr != nil && !errors.Is(solveErr, lanczos.ErrNotConverged) {
+	if !usable(solveErr) {
 		return solveErr
 	}
 	s := summarizeEigs(r, o.Tolerance)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 )
 
@@ -23,12 +24,18 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, lanczos.ErrNotConverged):
+	case err != nil && usable(err):
 		return exitNotConverged
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
 	}
 	return exitInput
+}
+
+// usable tells whether err comes with a result that falls short of what was
+// asked: outputs are written and the exit code is that of not converged.
+func usable(err error) bool {
+	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
 }
 
 // outputError is a failure to write a result, as opposed to bad input.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -118,7 +116,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) erro
 		return err
 	}
 	src, solveErr := a.fitSources(ctx, o, y, flags)
-	if solveErr != nil && !errors.Is(solveErr, lanczos.ErrNotConverged) {
+	if !usable(solveErr) {
 		return solveErr
 	}
 	o.eigenmap.Seed = a.seed
@@ -133,7 +131,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) erro
 		Vectors:  src.eigs.Vectors.Slice(0, n, 0, m.Settings.Eigenvectors).(*mat.Dense),
 		Degrees:  src.degrees,
 		Points:   src.points, PCA: src.pca,
-		Metric: src.options.Graph.Metric, Graph: src.options.Graph.Graph, Laplacian: src.options.Laplacian,
+		Metric: src.options.Graph.Metric, Method: src.options.Graph.Method, Graph: src.options.Graph.Graph, Laplacian: src.options.Laplacian,
 	}
 	src.hashes[hashLabels] = data.HashPoints(&data.Dense[float64]{Rows: n, Cols: 1, Data: classValues(y)})
 	err = a.write(ctx, func() error {

@@ -27,8 +27,8 @@ type sources struct {
 	hashes     map[string]string
 }
 
-// fitSources reads what is given and computes what is not. With
-// lanczos.ErrNotConverged come the eigenpairs that were reached.
+// fitSources reads what is given and computes what is not. With a usable error
+// comes what was reached.
 func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, flags *pflag.FlagSet) (*sources, error) {
 	src := &sources{options: o.eigs, hashes: map[string]string{}}
 	if o.graph.Graph.K == 0 && o.graph.Graph.Radius == 0 {
@@ -72,10 +72,11 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 		return src, a.fitOnEigs(o, y, x, w, src, flags)
 	}
 	var components *sparse.Components
+	var notReached error
 	if w == nil {
-		g, err := a.graph(ctx, x, o.graph)
-		if err != nil {
-			return nil, err
+		var g *graphed
+		if g, notReached = a.graph(ctx, x, o.graph); !usable(notReached) {
+			return nil, notReached
 		}
 		w, components, src.options.Graph, src.points, src.pca = g.w, g.components, g.options, g.points, g.pca
 	} else {
@@ -89,11 +90,11 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 	src.hashes[hashGraph] = data.HashPoints(w)
 	src.options.K = pairsFor(o.eigenmap, len(y.Labeled()), w.Rows)
 	r, l, err := a.eigenpairs(ctx, w, components, src.options, nil)
-	if err != nil && !errors.Is(err, lanczos.ErrNotConverged) {
+	if !usable(err) {
 		return nil, err
 	}
 	src.eigs, src.components, src.degrees = r, components, l.Degrees()
-	return src, err
+	return src, errors.Join(notReached, err)
 }
 
 // fitOnEigs completes src with saved eigenpairs. w may be nil.

@@ -46,6 +46,10 @@ type graphOptions struct {
 	PCA    int               `json:"pca,omitempty"`
 	Metric knn.Metric        `json:"metric"`
 	Graph  knn.GraphSettings `json:"graph"`
+	Method knn.Method        `json:"method"`
+	Recall float64           `json:"recall,omitempty"` // asked for
+	// Found is the recall of an approximate search; nil in settings.
+	Found *knn.Recall `json:"recall_found,omitempty"`
 }
 
 // flags adds the flags of a graph; their defaults are the values that o has.
@@ -56,6 +60,8 @@ func (o *graphOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.Graph.Radius, "radius", o.Graph.Radius, "join all points at most this far apart, in place of nearest neighbours")
 	nameFlag(f, &o.Graph.Symmetry, "symmetry", "join neighbours if one names the other or only if each does: either, both")
 	nameFlag(f, &o.Graph.Weights, "weights", "weights: one, heat, self-tuning")
+	nameFlag(f, &o.Method, "method", "search: auto, brute, kd-tree, ball-tree (all exact), nn-descent (approximate)")
+	f.Float64Var(&o.Recall, "recall", o.Recall, "raise the effort of nn-descent until its estimated recall reaches this share")
 	f.Float64Var(&o.Graph.T, "t", o.Graph.T, "t of the heat weights exp(-d²/4t) (default: chosen from the data)")
 }
 
@@ -97,7 +103,8 @@ func (a *app) project(x data.Points, o graphOptions) (data.Points, *data.PCA, er
 // defaultNeighbors is the paper's number of neighbours.
 const defaultNeighbors = 8
 
-// graph projects x and builds its graph, as stages.
+// graph projects x and builds its graph, as stages. With knn.ErrRecall comes the
+// graph that was reached.
 func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphed, error) {
 	if o.Graph.K == 0 && o.Graph.Radius == 0 {
 		o.Graph.K = defaultNeighbors
@@ -109,24 +116,53 @@ func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphe
 	if err != nil {
 		return nil, err
 	}
-	err = a.need("neighbours", knn.BruteBytes(z, o.Graph.K), knn.BruteOperations(z), "project the points on fewer dimensions with --pca")
+	a.chooseMethod(z, &o)
+	var operations float64
+	if o.Method == knn.Brute {
+		operations = knn.BruteOperations(z)
+	}
+	err = a.need("neighbours", knn.IndexBytes(z, o.Method, o.Metric, o.Graph.K), operations, "project the points on fewer dimensions with --pca")
 	if err != nil {
 		return nil, err
 	}
 	st := a.progress.Stage("graph")
-	ix, err := knn.NewBrute(z, &knn.Settings{Metric: o.Metric, OnProgress: func(done, total int) {
-		st.Update(float64(done), float64(total), "")
-	}})
+	ix, err := knn.NewIndex(z, o.Method, &knn.DescentSettings{
+		Settings: knn.Settings{Metric: o.Metric, OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }},
+		Recall:   o.Recall, Seed: a.seed,
+	})
 	if err != nil {
 		return nil, err
 	}
 	g := &graphed{options: o, points: z, pca: pca}
-	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, o.Graph); err != nil {
+	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, o.Graph); g.w == nil {
 		return nil, err
 	}
 	g.components = g.w.Components()
-	st.Done(papers.DescribeGraph(g.w, g.components))
-	return g, nil
+	note := papers.DescribeGraph(g.w, g.components)
+	if d, ok := ix.(*knn.Descent); ok {
+		found := d.Stats().Recall
+		g.options.Found = &found
+		note += fmt.Sprintf(", recall %s", found)
+	}
+	st.Done(note)
+	return g, err
+}
+
+// chooseMethod puts a method in place of auto and says which and why. A radius
+// graph is always exact.
+func (a *app) chooseMethod(x data.Points, o *graphOptions) {
+	if o.Method != knn.Auto {
+		return
+	}
+	method, why := knn.Choose(x, o.Metric, o.Graph.K)
+	if o.Recall > 0 && o.Graph.Radius == 0 {
+		method, why = knn.NNDescent, "a recall was asked for"
+	}
+	if o.Graph.Radius > 0 && !method.Exact() {
+		method, why = knn.Brute, "a radius needs an exact search"
+	}
+	o.Method = method
+	a.note("neighbours: by %s, because %s", method, why)
 }
 
 const defaultTolerance = 1e-8

@@ -1,5 +1,6 @@
 // Package simd holds the innermost loops of bigfit: the tile of the matrix
-// product, sums of gathered rows, and two level-1 loops. Each exists in pure Go
+// product, sums of gathered rows, exact products of bytes, the search for small
+// distances, and some level-1 loops. Each exists in pure Go
 // and, on amd64, in AVX-512 and AVX2+FMA assembly written by the generator in
 // _asm. One path is chosen when the program starts: the best the CPU and the
 // operating system support, or the one named by the environment variable
