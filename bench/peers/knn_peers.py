@@ -1,0 +1,69 @@
+"""Nearest neighbours by other programs: k of every point, the point itself not counted.
+
+Debian: python3-numpy python3-scipy python3-sklearn python3-faiss python3-pynndescent
+Arguments: X.npy|X.npz k out.npz|- peer,...   with peers faiss, brute, cosine, ckdtree, balltree, pynndescent
+Prints one JSON line a peer; out.npz gets the indices of the first one.
+"""
+import json
+import resource
+import sys
+import time
+
+import numpy
+
+path, k, out, names = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].split(",")
+if path.endswith(".npy"):
+    points = numpy.load(path)
+else:
+    with numpy.load(path) as archive:
+        if "indptr" in archive.files:
+            import scipy.sparse
+            points = scipy.sparse.load_npz(path).astype(numpy.float64)
+        else:
+            points = archive["X"]
+if isinstance(points, numpy.ndarray):
+    points = numpy.ascontiguousarray(points, dtype=numpy.float32)
+
+
+def faiss():
+    import faiss
+    index = faiss.IndexFlatL2(points.shape[1])
+    index.add(points)
+    return index.search(points, k + 1)[1]
+
+
+def scikit(algorithm, metric="minkowski"):
+    from sklearn.neighbors import NearestNeighbors
+    model = NearestNeighbors(n_neighbors=k + 1, algorithm=algorithm, metric=metric, n_jobs=2).fit(points)
+    return model.kneighbors(points, return_distance=False)
+
+
+def ckdtree():
+    from scipy.spatial import cKDTree
+    return cKDTree(points).query(points, k + 1, workers=2)[1]
+
+
+def pynndescent():
+    import pynndescent
+    return pynndescent.NNDescent(points, n_neighbors=k + 1, random_state=0).neighbor_graph[0]
+
+
+peers = {
+    "faiss": ("FAISS IndexFlatL2", faiss),
+    "brute": ("scikit-learn brute", lambda: scikit("brute")),
+    "cosine": ("scikit-learn brute, cosine", lambda: scikit("brute", "cosine")),
+    "ckdtree": ("SciPy cKDTree, 2 workers", ckdtree),
+    "balltree": ("scikit-learn ball_tree", lambda: scikit("ball_tree")),
+    "pynndescent": ("pynndescent", pynndescent),
+}
+for name in names:
+    title, search = peers[name]
+    if name == "pynndescent":
+        import pynndescent as module
+        module.NNDescent(points[:2000], n_neighbors=k + 1)  # compiles, outside the timing
+    start = time.perf_counter()
+    found = search()
+    seconds = time.perf_counter() - start
+    print(json.dumps({"peer": title, "seconds": seconds, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}), flush=True)
+    if out != "-" and name == names[0]:
+        numpy.savez(out, indices=numpy.asarray(found, dtype=numpy.int64))
