@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -315,7 +315,7 @@ func (ix *Descent) descend(ctx context.Context, k int) (*descentGraph, error) {
 		return back
 	})
 	if len(flat) > 1<<24 {
-		runtime.GC() // so that what served the search can take the result
+		debug.FreeOSMemory() // what served the search, before the result needs more
 	}
 	return g, nil
 }
@@ -355,7 +355,9 @@ func (ix *Descent) reporter(steps int) func() {
 // A listMeasurer measures lists in float64.
 type listMeasurer struct {
 	measurer
-	best []pair
+	best    []pair
+	rows    []int32
+	touched float64
 }
 
 func (ix *Descent) newListMeasurer() *listMeasurer {
@@ -367,14 +369,35 @@ func (ix *Descent) newListMeasurer() *listMeasurer {
 // first. It is valid until the next call.
 func (m *listMeasurer) list(g *descentGraph, i int32) []pair {
 	m.load(m.ix.x, int(g.order[i]))
-	m.best = m.best[:0]
+	m.best, m.rows = m.best[:0], m.rows[:0]
 	for _, v := range g.list(i) {
 		if v&number != number {
-			m.add(g.order[v&number])
+			m.rows = append(m.rows, g.order[v&number])
 		}
+	}
+	switch x := m.ix.x.(type) {
+	case *data.Dense[float32]:
+		m.touched += float64(touch(x, m.rows))
+	case *data.Dense[float64]:
+		m.touched += touch(x, m.rows)
+	}
+	for _, j := range m.rows {
+		m.add(j)
 	}
 	sortPairs(m.best)
 	return m.best
+}
+
+// touch reads a little of all rows at once: they are scattered over x, and the
+// processor waits for one at a time when they are measured.
+func touch[T float32 | float64](x *data.Dense[T], rows []int32) (sum T) {
+	for _, j := range rows {
+		row := x.Row(int(j))
+		for p := 0; p < min(len(row), 64); p += 16 {
+			sum += row[p]
+		}
+	}
+	return sum
 }
 
 func (m *listMeasurer) add(j int32) {
