@@ -174,7 +174,7 @@ func (p *plan) setKnown(known int) {
 	// Few pairs want a long Krylov sequence, many want matrix products that are
 	// not narrow.
 	switch {
-	case p.wanted >= 500:
+	case p.wanted >= manyPairs:
 		p.block = 32
 	case p.wanted >= 64:
 		p.block = 16
@@ -191,6 +191,10 @@ func (p *plan) setKnown(known int) {
 		p.basis -= p.block
 	}
 }
+
+// manyPairs is the number of pairs from which the orthogonalization of the basis
+// costs more than the products.
+const manyPairs = 500
 
 // denseLimit is the dimension up to which the dense method is always used.
 const denseLimit = 800

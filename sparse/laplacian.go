@@ -212,6 +212,13 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 	})
 }
 
+// A product asks for what a row needs prefetchRows earlier, in blocks of up to
+// prefetchCols columns; the processor foresees the rest of longer ones itself.
+const (
+	prefetchRows = 2
+	prefetchCols = 64
+)
+
 // step sets dst = αL·x + βx + γy; a nil y counts as zero.
 func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
 	xr := x.RawMatrix()
@@ -222,6 +229,10 @@ func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamm
 		acc := make([]float64, xr.Cols)
 		for i := lo; i < hi; i++ {
 			p, q := l.w.Ptr[i], l.w.Ptr[i+1]
+			if i+prefetchRows < hi && xr.Cols <= prefetchCols {
+				ahead := l.w.Col[l.w.Ptr[i+prefetchRows]:l.w.Ptr[i+prefetchRows+1]]
+				simd.PrefetchRows(xr.Data, xr.Stride, ahead, xr.Cols)
+			}
 			if l.val == nil {
 				simd.SumRows(acc, xr.Data, xr.Stride, l.w.Col[p:q])
 			} else {

@@ -27,6 +27,8 @@ func assembly() []*path {
 			dot:  dot64AVX512,
 			symv: symvRows64AVX512,
 
+			prefetch: prefetch64AVX2,
+
 			distances: distances32AVX512,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
@@ -53,6 +55,8 @@ func assembly() []*path {
 			},
 			dot:  dot64AVX2,
 			symv: symvRows64AVX2,
+
+			prefetch: prefetch64AVX2,
 
 			distances: distances32AVX2,
 			neighbors: neighborKernels{

@@ -9,6 +9,7 @@ var generic = path{
 	dot:  dotGeneric,
 	symv: symvRowsGeneric,
 
+	prefetch:  func([]float64, int, []int32, int) {}, // Go has no such instruction
 	distances: distancesGeneric,
 	neighbors: neighborKernels{
 		gemm:       GemmBytes{MR: 4, NR: 4, Depth: 1, tile: gemmBytesGeneric},

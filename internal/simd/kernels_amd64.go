@@ -64,6 +64,11 @@ func dot64AVX2(a []float64, b []float64) (sum float64)
 //go:noescape
 func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
 
+// prefetch64AVX2 asks for rows of x, see [PrefetchRows].
+//
+//go:noescape
+func prefetch64AVX2(x []float64, ld int, idx []int32, width int)
+
 // gemm32AVX512 computes one 14×32 tile, see [Gemm].
 //
 //go:noescape

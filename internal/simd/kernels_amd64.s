@@ -1782,6 +1782,37 @@ end:
 	VZEROUPPER
 	RET
 
+// func prefetch64AVX2(x []float64, ld int, idx []int32, width int)
+// Requires: MMX+
+TEXT ·prefetch64AVX2(SB), NOSPLIT, $0-64
+	MOVQ x_base+0(FP), AX
+	MOVQ ld+24(FP), CX
+	SHLQ $0x03, CX
+	MOVQ idx_base+32(FP), DX
+	MOVQ idx_len+40(FP), BX
+	MOVQ width+56(FP), SI
+	SHLQ $0x03, SI
+
+row:
+	TESTQ   BX, BX
+	JZ      end
+	MOVLQSX (DX), DI
+	IMULQ   CX, DI
+	ADDQ    AX, DI
+	LEAQ    (DI)(SI*1), R8
+
+line:
+	PREFETCHT0 (DI)
+	ADDQ       $0x40, DI
+	CMPQ       DI, R8
+	JL         line
+	ADDQ       $0x04, DX
+	DECQ       BX
+	JMP        row
+
+end:
+	RET
+
 // func gemm32AVX512(k int, a []float32, row int, step int, b []float32, c []float32, ldc int, acc bool)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemm32AVX512(SB), NOSPLIT, $0-105

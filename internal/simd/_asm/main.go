@@ -72,6 +72,9 @@ func main() {
 		if m.elem == "float64" {
 			m.dot()
 			m.symv()
+			if !m.wide { // no vectors are involved
+				m.prefetch()
+			}
 		} else {
 			m.distances()
 		}
