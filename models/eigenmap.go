@@ -349,8 +349,12 @@ func (m *Eigenmap) settle(classes []int32, c *sparse.Components, y *data.Labels)
 	return classes
 }
 
+// transduceColumns is the number of columns of scores that TransduceAll holds.
+const transduceColumns = 256
+
 // TransduceAll is Transduce for many models of one graph, each with its own
-// labels, in one product with the eigenvectors per number of eigenvectors.
+// labels. Models of equal numbers of eigenvectors share products with them; it
+// holds n×256 scores.
 func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Eigenmap, ys []*data.Labels) [][]int32 {
 	n, _ := e.Vectors.Dims()
 	byP := map[int][]int{}
@@ -359,25 +363,29 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Eigenmap, ys []
 	}
 	out := make([][]int32, len(ms))
 	for p, group := range byP {
-		var width int
-		for _, i := range group {
-			_, w := ms[i].Coefficients.Dims()
-			width += w
-		}
-		a, f := mat.NewDense(p, width, nil), mat.NewDense(n, width, nil)
-		at := 0
-		for _, i := range group {
-			_, w := ms[i].Coefficients.Dims()
-			a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
-			at += w
-		}
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Vectors.Slice(0, n, 0, p).(*mat.Dense), a, 0, f)
-		at = 0
-		for _, i := range group {
-			_, w := ms[i].Coefficients.Dims()
-			scores := bothClasses(f.Slice(0, n, at, at+w).(*mat.Dense))
-			out[i] = ms[i].settle(decide(scores), c, ys[i])
-			at += w
+		vectors := e.Vectors.Slice(0, n, 0, p).(*mat.Dense)
+		_, columns := ms[group[0]].Coefficients.Dims()
+		for part := range slices.Chunk(group, max(1, transduceColumns/columns)) {
+			var width int
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				width += w
+			}
+			a, f := mat.NewDense(p, width, nil), mat.NewDense(n, width, nil)
+			at := 0
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
+				at += w
+			}
+			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, vectors, a, 0, f)
+			at = 0
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				scores := bothClasses(f.Slice(0, n, at, at+w).(*mat.Dense))
+				out[i] = ms[i].settle(decide(scores), c, ys[i])
+				at += w
+			}
 		}
 	}
 	return out
