@@ -318,6 +318,9 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	return res, nil
 }
 
+// searchBlock is the largest block of the search for missed eigenvalues.
+const searchBlock = 8
+
 // missed runs the process on the complement of what was found, from a random
 // block that has nothing to do with it, and tells whether there is an eigenvalue
 // below the last one found: a Krylov space of b starting vectors holds at most b
@@ -334,23 +337,26 @@ func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 		return false, nil
 	}
 	p := *k.plan
-	p.known = k.K
+	p.known, p.block = k.K, min(k.block, searchBlock)
+	p.basis = (k.basis - k.wanted) / p.block * p.block
 	search := *k
 	search.plan = &p
-	p.basis = (k.basis - k.wanted) / k.block * k.block
+	for i := range search.work {
+		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
+	}
 	search.t = mat.NewDense(p.basis, p.basis, nil)
 	search.begin(nil)
 	last := res.Values[k.K-1]
-	steps := p.basis / k.block
+	steps := p.basis / p.block
 	if amplified := theta[len(theta)-1]; k.f.degree > 1 && amplified > 1 {
 		// s steps amplify a wanted direction by T_s(θ) ≈ (2θ)ˢ/2.
-		steps = min(steps, 1+int(math.Ceil(math.Log(100*math.Sqrt(float64(k.n)))/math.Log(2*amplified))))
+		steps = min(steps, max(3, int(math.Ceil(math.Log(20*math.Sqrt(float64(k.n)))/math.Log(2*amplified)))))
 	}
 	var z *ritz
-	for search.size+k.block <= p.basis {
+	for search.size+p.block <= p.basis {
 		search.expand()
-		if search.size < min(3, steps)*k.block {
-			continue
+		if search.size < max(min(3, steps)*p.block, k.block) {
+			continue // for an answer, or for as many Ritz vectors as a block has
 		}
 		var err error
 		if z, err = search.ritz(); err != nil {
@@ -361,7 +367,7 @@ func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 			res.Certificate.Next = k.f.lambda(z.theta[0])
 		}
 		uncertain := z.residual[0] * k.f.amplification(res.Certificate.Next, z.theta[0])
-		if next := res.Certificate.Next; next < last-2*k.Tolerance*k.norm || search.size >= steps*k.block && uncertain <= math.Max(next-last, (last-k.low)/10) {
+		if next := res.Certificate.Next; next < last-2*k.Tolerance*k.norm || search.size >= steps*p.block && uncertain <= math.Max(next-last, (last-k.low)/10) {
 			break
 		}
 	}
