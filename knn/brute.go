@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -434,6 +435,7 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 		squared = 4 * math.Pow(math.Sin(min(radius, math.Pi)/2), 2)
 	}
 	rows := make([][]pair, ix.n)
+	budget := ix.Settings.newBudget()
 	b := ix.compare(ix.own)
 	err := inStripes(ctx, ix.n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
 		m, w := ix.newMeasurer(), b.newWorkspace()
@@ -443,13 +445,13 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 				limits[i] = ix.limit(ix.own.sq[lo+i], squared)
 			}
 			ix.nearby(m, w, b, ix.own, lo, hi, limits, func(i, j int, d float64) {
-				if d <= radius {
+				if d <= radius && budget.take(1) {
 					rows[i] = append(rows[i], pair{d, int32(j)})
 				}
 			})
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, budget.check(radius)); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -128,6 +129,7 @@ func (ix *byteIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
 func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	n := ix.x.Rows
 	rows := make([][]pair, n)
+	budget := ix.Settings.newBudget()
 	b := ix.compare(ix.left, ix.sq)
 	// Roots decide; the limit lets all through that are small enough.
 	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
@@ -138,14 +140,14 @@ func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, e
 			for j := 0; j < n; j += b.block {
 				end := min(j+b.block, n)
 				b.visit(w, lo, hi, j, end, limits, w.none[:end-j], func(i, j int, d int32) {
-					if root := math.Sqrt(float64(d)); i != j && root <= radius {
+					if root := math.Sqrt(float64(d)); i != j && root <= radius && budget.take(1) {
 						rows[i] = append(rows[i], pair{root, int32(j)})
 					}
 				})
 			}
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, budget.check(radius)); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync/atomic"
 
@@ -255,17 +256,18 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, visit func(q *
 
 func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	rows := make([][]pair, ix.x.Rows)
+	budget := ix.Settings.newBudget()
 	err := ix.each(ctx, ix.x, func(q *sparseQuery, i int, sq float64) {
 		for j := range q.dots {
 			if j == i {
 				continue
 			}
-			if d := q.distance(ix.x, i, sq, j); d <= radius {
+			if d := q.distance(ix.x, i, sq, j); d <= radius && budget.take(1) {
 				rows[i] = append(rows[i], pair{d, int32(j)})
 			}
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, budget.check(radius)); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -82,6 +82,10 @@ type Index interface {
 type Settings struct {
 	// Metric defaults to Euclidean.
 	Metric Metric
+	// MaxPairs, if positive, is the number of pairs at which Within gives up, so
+	// that a radius that is too large does not fill the memory. A pair takes up
+	// to 48 bytes on the way to a graph.
+	MaxPairs int64
 	// OnProgress, if not nil, is told how many of the queries are answered.
 	// Calls come from several goroutines.
 	OnProgress func(done, total int)

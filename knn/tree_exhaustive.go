@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -93,14 +94,15 @@ func (ix *exhaustive[T]) Self(ctx context.Context, k int) (*Neighbors, error) {
 
 func (ix *exhaustive[T]) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	rows := make([][]pair, ix.x.Rows)
+	budget := ix.Settings.newBudget()
 	err := ix.each(ctx, ix.x, func(q []float64, i int) {
 		for j := range ix.x.Rows {
-			if d := measure(ix.Settings.Metric, q, ix.x.Row(j)); j != i && d <= radius {
+			if d := measure(ix.Settings.Metric, q, ix.x.Row(j)); j != i && d <= radius && budget.take(1) {
 				rows[i] = append(rows[i], pair{d, int32(j)})
 			}
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, budget.check(radius)); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

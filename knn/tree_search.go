@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -490,14 +491,18 @@ func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR
 	}
 	chunks := make([]answers, par.Chunks(ix.n, selfGrain))
 	out := &sparse.CSR{Rows: ix.n, Cols: ix.n, Ptr: make([]int64, ix.n+1)}
+	budget := ix.Settings.newBudget()
 	err := ix.eachSelf(ctx, 0, radius, func(chunk int, s *searcher[T]) {
+		if !budget.take(len(s.near)) {
+			return
+		}
 		slices.SortFunc(s.near, func(a, b pair) int { return int(a.index) - int(b.index) })
 		c := &chunks[chunk]
 		c.query = append(c.query, s.self)
 		c.pairs = append(c.pairs, s.near...)
 		out.Ptr[s.self+1] = int64(len(s.near))
 	})
-	if err != nil {
+	if err = errors.Join(err, budget.check(radius)); err != nil {
 		return nil, err
 	}
 	for i := range ix.n {

@@ -127,7 +127,7 @@ func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphe
 	}
 	st := a.progress.Stage("graph")
 	ix, err := knn.NewIndex(z, o.Method, &knn.DescentSettings{
-		Settings: knn.Settings{Metric: o.Metric, OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }},
+		Settings: knn.Settings{Metric: o.Metric, MaxPairs: max(1, int64(a.memory)/48), OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }},
 		Recall:   o.Recall, Seed: a.seed,
 	})
 	if err != nil {
