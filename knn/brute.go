@@ -2,7 +2,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -451,7 +450,10 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 			})
 		}
 	})
-	if err = errors.Join(err, budget.check(radius)); err != nil {
+	if err == nil {
+		err = budget.check(radius)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

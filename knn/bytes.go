@@ -2,7 +2,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -147,7 +146,10 @@ func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, e
 			}
 		}
 	})
-	if err = errors.Join(err, budget.check(radius)); err != nil {
+	if err == nil {
+		err = budget.check(radius)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

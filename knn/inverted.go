@@ -2,7 +2,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync/atomic"
 
@@ -267,7 +266,10 @@ func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CS
 			}
 		}
 	})
-	if err = errors.Join(err, budget.check(radius)); err != nil {
+	if err == nil {
+		err = budget.check(radius)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -2,7 +2,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -102,7 +101,10 @@ func (ix *exhaustive[T]) Within(ctx context.Context, radius float64) (*sparse.CS
 			}
 		}
 	})
-	if err = errors.Join(err, budget.check(radius)); err != nil {
+	if err == nil {
+		err = budget.check(radius)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

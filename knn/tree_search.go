@@ -2,7 +2,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -502,7 +501,10 @@ func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR
 		c.pairs = append(c.pairs, s.near...)
 		out.Ptr[s.self+1] = int64(len(s.near))
 	})
-	if err = errors.Join(err, budget.check(radius)); err != nil {
+	if err == nil {
+		err = budget.check(radius)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for i := range ix.n {
