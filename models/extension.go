@@ -58,6 +58,12 @@ type Fitted struct {
 	Laplacian sparse.Kind
 }
 
+// Name is EigenmapName.
+func (m *Fitted) Name() string { return EigenmapName }
+
+// Outcomes are the class values.
+func (m *Fitted) Outcomes() []int64 { return m.Classes }
+
 // PredictSettings of [Fitted.Predict]. The zero value is a vote of the nearest 3.
 type PredictSettings struct {
 	Extension Extension
@@ -71,8 +77,8 @@ type PredictSettings struct {
 
 // Prediction holds the answers for m points.
 type Prediction struct {
-	Classes []int32    // positions in the model's Classes
-	Scores  *mat.Dense // m×c: shares of the vote, or the values of f
+	Classes []int32    // positions in the model's classes; nil for a regression
+	Scores  *mat.Dense // m×c: shares of the vote, or the values of f; of a regression its m×outputs values
 }
 
 // Predict classifies new points. It holds one m×c block of scores and, for

@@ -1,0 +1,98 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// Model is a fitted model: immutable, and safe for concurrent use.
+type Model interface {
+	// Name is the model's name in manifests and on the command line.
+	Name() string
+	// Outcomes are the class values that a Prediction's Classes are positions
+	// in; nil for a regression.
+	Outcomes() []int64
+	// Predict answers for m points of as many dimensions as those it was
+	// fitted on. A nil s means the defaults. The answer for a point does not
+	// depend on the other points asked for at once.
+	Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error)
+	// Save writes the model as a .npz file, whole or not at all. hashes name
+	// what it was made from.
+	Save(path string, hashes map[string]string) error
+}
+
+// fileModel is what the manifest of a model file says about any model but the
+// eigenmap classifier, whose settings stand beside the name.
+type fileModel struct {
+	Model    string          `json:"model"`
+	Settings json.RawMessage `json:"settings"`
+}
+
+// loaders make a model of the settings in its manifest and the arrays of its
+// file, which they check.
+var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error){}
+
+// saveModel writes the arrays of a model with its settings.
+func saveModel(path, name string, settings any, hashes map[string]string, entries []npy.Entry) error {
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	mf, err := manifest.New(manifest.Model, fileModel{name, raw}, hashes)
+	if err != nil {
+		return err
+	}
+	text, err := mf.Bytes()
+	if err != nil {
+		return err
+	}
+	return npy.WriteArchive(path, append(entries, npy.Entry{Name: manifest.Name, Data: text}))
+}
+
+// Load reads a file that a model's Save wrote, and its manifest. limit bounds
+// the memory in bytes if it is positive. Damage is an error that names the file
+// and the array.
+func Load(path string, limit int64) (Model, *manifest.Manifest, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.Close()
+	r := &reader{a: a, limit: limit}
+	text := numbers[uint8](r, manifest.Name)
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	mf, err := manifest.Parse(text, manifest.Model, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var f fileModel
+	if err := json.Unmarshal(mf.Settings, &f); err != nil {
+		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+	}
+	if f.Model == EigenmapName {
+		m, mf, err := LoadEigenmap(path, limit)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, mf, nil
+	}
+	load, ok := loaders[f.Model]
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, f.Model)
+	}
+	m, err := load(r, f.Settings)
+	if err == nil {
+		err = r.err
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, mf, nil
+}

@@ -1,0 +1,113 @@
+package models
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+)
+
+// Targets are what a model learns from: numbers for some of n points. They are
+// the classes in one-against-all coding, or the values of a regression.
+type Targets struct {
+	// Len is the number n of points.
+	Len int
+	// Labeled are the numbers of the points with a target, ascending.
+	Labeled []int
+	// Y is the l×m block of their targets, in the order of Labeled. With two
+	// classes it is one column, −1 for the first and +1 for the second; with
+	// more a column each, +1 for the class and −1 for all others.
+	Y *mat.Dense
+	// Classes are the class values; nil for a regression.
+	Classes []int64
+}
+
+// ClassTargets codes classes. At least two must have a labeled point.
+func ClassTargets(y *data.Labels) (*Targets, error) {
+	if err := checkLabels(y, y.Len()); err != nil {
+		return nil, err
+	}
+	t := &Targets{Len: y.Len(), Labeled: y.Labeled(), Classes: y.Classes}
+	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(y.Classes)), nil)
+	for p, i := range t.Labeled {
+		row := t.Y.RawRowView(p)
+		for c := range row {
+			row[c] = -1
+		}
+		switch c := y.Index[i]; {
+		case len(row) > 1:
+			row[c] = 1
+		case c == 1:
+			row[0] = 1
+		}
+	}
+	return t, nil
+}
+
+// codeColumns is the number of columns that code c classes.
+func codeColumns(c int) int {
+	if c == 2 {
+		return 1
+	}
+	return c
+}
+
+// ValueTargets takes the values of a regression, an n×m block; a row of NaN is a
+// point without a target. A row that is NaN in part is an error, and so are
+// infinities.
+func ValueTargets(y *mat.Dense) (*Targets, error) {
+	n, m := y.Dims()
+	t := &Targets{Len: n}
+	var values []float64
+	for i := range n {
+		row := y.RawRowView(i)
+		missing := 0
+		for j, v := range row {
+			if math.IsInf(v, 0) {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v", i, j, v)
+			}
+			if math.IsNaN(v) {
+				missing++
+			}
+		}
+		switch missing {
+		case 0:
+			t.Labeled = append(t.Labeled, i)
+			values = append(values, row...)
+		case m:
+		default:
+			return nil, fmt.Errorf("models: point %d has %d of %d targets; it must have all or none", i, m-missing, m)
+		}
+	}
+	if len(t.Labeled) == 0 {
+		return nil, fmt.Errorf("models: no point has a target")
+	}
+	t.Y = mat.NewDense(len(t.Labeled), m, values)
+	return t, nil
+}
+
+// Keep returns the targets of the labeled points at the given positions in
+// Labeled only.
+func (t *Targets) Keep(positions []int) *Targets {
+	positions = slices.Sorted(slices.Values(positions))
+	_, m := t.Y.Dims()
+	out := &Targets{Len: t.Len, Classes: t.Classes, Y: mat.NewDense(len(positions), m, nil)}
+	for p, q := range positions {
+		out.Labeled = append(out.Labeled, t.Labeled[q])
+		copy(out.Y.RawRowView(p), t.Y.RawRowView(q))
+	}
+	return out
+}
+
+// newPrediction makes an answer of raw outputs, one column of them for each of
+// Targets.Y. Two classes get a score each, of opposite sign.
+func newPrediction(raw *mat.Dense, classes []int64) *Prediction {
+	if classes == nil {
+		return &Prediction{Scores: raw}
+	}
+	scores := bothClasses(raw)
+	return &Prediction{Classes: decide(scores), Scores: scores}
+}
