@@ -47,10 +47,11 @@ type Laplacian struct {
 	w      *CSR
 	kind   Kind
 	degree []float64
-	scale  []float64 // D^-½ with 0 for degree zero; nil if combinatorial
-	val    []float64 // s_i w_ij s_j if normalized, w's own values otherwise
-	power  int
-	shift  float64
+	// The matrix is diag(diagonal) − val, with w's columns.
+	diagonal []float64
+	val      []float64 // s_i w_ij s_j with s = D^-½ (0 for degree zero) if normalized, w's own values otherwise
+	power    int
+	shift    float64
 }
 
 // NewLaplacian returns the Laplacian of the graph with weights w, which is
@@ -64,13 +65,15 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 
 func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	l := &Laplacian{w: w, kind: kind, degree: w.Degrees(), val: w.Val, power: 1}
+	l.diagonal = l.degree
 	if kind == Combinatorial {
 		return l
 	}
-	l.scale = make([]float64, w.Rows)
+	scale := make([]float64, w.Rows)
+	l.diagonal = make([]float64, w.Rows)
 	for i, d := range l.degree {
 		if d > 0 {
-			l.scale[i] = 1 / math.Sqrt(d)
+			scale[i], l.diagonal[i] = 1/math.Sqrt(d), 1
 		}
 	}
 	l.val = make([]float64, len(w.Col))
@@ -82,7 +85,7 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 			if w.Val != nil {
 				v = w.Val[p]
 			}
-			l.val[p] = l.scale[min(i, j)] * v * l.scale[max(i, j)]
+			l.val[p] = scale[min(i, j)] * v * scale[max(i, j)]
 		}
 	}
 	return l
@@ -129,7 +132,7 @@ func (l *Laplacian) NullVectors(c *Components, limit int) *mat.Dense {
 		return nil
 	}
 	weight := func(i int) float64 {
-		if l.scale == nil || l.degree[i] == 0 {
+		if l.kind == Combinatorial || l.degree[i] == 0 {
 			return 1
 		}
 		return l.degree[i]
@@ -212,43 +215,23 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 	})
 }
 
-// A product asks for what a row needs prefetchRows earlier, in blocks of up to
-// prefetchCols columns; the processor foresees the rest of longer ones itself.
-const (
-	prefetchRows = 2
-	prefetchCols = 64
-)
-
 // step sets dst = αL·x + βx + γy; a nil y counts as zero.
 func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
 	xr := x.RawMatrix()
 	if n, b := dst.Dims(); xr.Rows != l.Dim() || n != xr.Rows || b != xr.Cols {
 		panic(fmt.Sprintf("sparse: product of a Laplacian of dimension %d: dst is %d×%d, x is %d×%d", l.Dim(), n, b, xr.Rows, xr.Cols))
 	}
+	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val, Diag: l.diagonal}
+	to, from, other := asBlock(dst), asBlock(x), simd.Block{}
+	if y != nil {
+		other = asBlock(y)
+	}
 	par.For(xr.Rows, rowGrain, func(lo, hi int) {
-		acc := make([]float64, xr.Cols)
-		for i := lo; i < hi; i++ {
-			p, q := l.w.Ptr[i], l.w.Ptr[i+1]
-			if i+prefetchRows < hi && xr.Cols <= prefetchCols {
-				ahead := l.w.Col[l.w.Ptr[i+prefetchRows]:l.w.Ptr[i+prefetchRows+1]]
-				simd.PrefetchRows(xr.Data, xr.Stride, ahead, xr.Cols)
-			}
-			if l.val == nil {
-				simd.SumRows(acc, xr.Data, xr.Stride, l.w.Col[p:q])
-			} else {
-				simd.AddScaledRows(acc, xr.Data, xr.Stride, l.w.Col[p:q], l.val[p:q])
-			}
-			diagonal := l.degree[i]
-			if l.scale != nil && diagonal > 0 {
-				diagonal = 1
-			}
-			d := dst.RawRowView(i)
-			if y == nil {
-				simd.CombineRow(d, acc, -alpha, x.RawRowView(i), alpha*diagonal+beta)
-				continue
-			}
-			simd.CombineRow(acc, acc, -alpha, x.RawRowView(i), alpha*diagonal+beta)
-			simd.CombineRow(d, acc, 1, y.RawRowView(i), gamma)
-		}
+		g.Combine(to, from, other, lo, hi, -alpha, alpha, beta, gamma)
 	})
+}
+
+func asBlock(x *mat.Dense) simd.Block {
+	r := x.RawMatrix()
+	return simd.Block{Data: r.Data, Cols: r.Cols, LD: r.Stride}
 }

@@ -27,7 +27,8 @@ func assembly() []*path {
 			dot:  dot64AVX512,
 			symv: symvRows64AVX512,
 
-			prefetch: prefetch64AVX2,
+			prefetch:  prefetch64AVX2,
+			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX512, graphRows16AVX512, graphRows32AVX512},
 
 			distances: distances32AVX512,
 			neighbors: neighborKernels{
@@ -56,7 +57,8 @@ func assembly() []*path {
 			dot:  dot64AVX2,
 			symv: symvRows64AVX2,
 
-			prefetch: prefetch64AVX2,
+			prefetch:  prefetch64AVX2,
+			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX2, graphRows16AVX2, graphRows32AVX2},
 
 			distances: distances32AVX2,
 			neighbors: neighborKernels{

@@ -34,6 +34,21 @@ func dot64AVX512(a []float64, b []float64) (sum float64)
 //go:noescape
 func symvRows64AVX512(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
 
+// graphRows8AVX512 does rows of 8 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// graphRows16AVX512 does rows of 16 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// graphRows32AVX512 does rows of 32 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
 // gemm64AVX2 computes one 6×8 tile, see [Gemm].
 //
 //go:noescape
@@ -63,6 +78,26 @@ func dot64AVX2(a []float64, b []float64) (sum float64)
 //
 //go:noescape
 func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64, d []float64)
+
+// graphRows4AVX2 does rows of 4 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// graphRows8AVX2 does rows of 8 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// graphRows16AVX2 does rows of 16 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// graphRows32AVX2 does rows of 32 adjacent columns, see [Graph.Combine].
+//
+//go:noescape
+func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // prefetch64AVX2 asks for rows of x, see [PrefetchRows].
 //

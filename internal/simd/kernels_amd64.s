@@ -1007,6 +1007,327 @@ fold:
 	VZEROUPPER
 	RET
 
+// func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x06, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Z1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Z4, Z4, Z4
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Z5
+	VFMADD231PD  (R14), Z5, Z4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Z4, Z4
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X5
+	VFMADD231SD  (R10), X2, X5
+	VBROADCASTSD X5, Z5
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (BX), Z5, Z4
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Z1, Z4
+	ADDQ         $+64, DX
+
+store:
+	VMOVUPD Z4, (AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x07, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Z1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x07, R14
+	PREFETCHT0   (CX)(R14*1)
+	PREFETCHT0   64(CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x07, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Z6
+	VFMADD231PD  (R14), Z6, Z4
+	VFMADD231PD  64(R14), Z6, Z5
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x07, R14
+	PREFETCHT0 (CX)(R14*1)
+	PREFETCHT0 64(CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x07, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Z4, Z4
+	VADDPD     64(R14), Z5, Z5
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X6
+	VFMADD231SD  (R10), X2, X6
+	VBROADCASTSD X6, Z6
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (BX), Z6, Z4
+	VMULPD       Z0, Z5, Z5
+	VFMADD231PD  64(BX), Z6, Z5
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Z1, Z4
+	VFMADD231PD  64(DX), Z1, Z5
+	ADDQ         $+128, DX
+
+store:
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x08, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Z1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x08, R14
+	PREFETCHT0   (CX)(R14*1)
+	PREFETCHT0   64(CX)(R14*1)
+	PREFETCHT0   128(CX)(R14*1)
+	PREFETCHT0   192(CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x08, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Z8
+	VFMADD231PD  (R14), Z8, Z4
+	VFMADD231PD  64(R14), Z8, Z5
+	VFMADD231PD  128(R14), Z8, Z6
+	VFMADD231PD  192(R14), Z8, Z7
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x08, R14
+	PREFETCHT0 (CX)(R14*1)
+	PREFETCHT0 64(CX)(R14*1)
+	PREFETCHT0 128(CX)(R14*1)
+	PREFETCHT0 192(CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x08, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Z4, Z4
+	VADDPD     64(R14), Z5, Z5
+	VADDPD     128(R14), Z6, Z6
+	VADDPD     192(R14), Z7, Z7
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X8
+	VFMADD231SD  (R10), X2, X8
+	VBROADCASTSD X8, Z8
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (BX), Z8, Z4
+	VMULPD       Z0, Z5, Z5
+	VFMADD231PD  64(BX), Z8, Z5
+	VMULPD       Z0, Z6, Z6
+	VFMADD231PD  128(BX), Z8, Z6
+	VMULPD       Z0, Z7, Z7
+	VFMADD231PD  192(BX), Z8, Z7
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Z1, Z4
+	VFMADD231PD  64(DX), Z1, Z5
+	VFMADD231PD  128(DX), Z1, Z6
+	VFMADD231PD  192(DX), Z1, Z7
+	ADDQ         $+256, DX
+
+store:
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	VMOVUPD Z6, 128(AX)
+	VMOVUPD Z7, 192(AX)
+	ADDQ    $+256, AX
+	ADDQ    $+256, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
 // func gemm64AVX2(k int, a []float64, row int, step int, b []float64, c []float64, ldc int, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm64AVX2(SB), NOSPLIT, $0-105
@@ -1779,6 +2100,471 @@ end:
 	VMOVSD X5, 8(AX)
 	VMOVSD X6, 16(AX)
 	VMOVSD X7, 24(AX)
+	VZEROUPPER
+	RET
+
+// func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x05, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Y4, Y4, Y4
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x05, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x05, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Y5
+	VFMADD231PD  (R14), Y5, Y4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x05, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x05, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Y4, Y4
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X5
+	VFMADD231SD  (R10), X2, X5
+	VBROADCASTSD X5, Y5
+	VMULPD       Y0, Y4, Y4
+	VFMADD231PD  (BX), Y5, Y4
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Y1, Y4
+	ADDQ         $+32, DX
+
+store:
+	VMOVUPD Y4, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x06, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Y6
+	VFMADD231PD  (R14), Y6, Y4
+	VFMADD231PD  32(R14), Y6, Y5
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Y4, Y4
+	VADDPD     32(R14), Y5, Y5
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X6
+	VFMADD231SD  (R10), X2, X6
+	VBROADCASTSD X6, Y6
+	VMULPD       Y0, Y4, Y4
+	VFMADD231PD  (BX), Y6, Y4
+	VMULPD       Y0, Y5, Y5
+	VFMADD231PD  32(BX), Y6, Y5
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Y1, Y4
+	VFMADD231PD  32(DX), Y1, Y5
+	ADDQ         $+64, DX
+
+store:
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    $+64, AX
+	ADDQ    $+64, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x07, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x07, R14
+	PREFETCHT0   (CX)(R14*1)
+	PREFETCHT0   64(CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x07, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Y8
+	VFMADD231PD  (R14), Y8, Y4
+	VFMADD231PD  32(R14), Y8, Y5
+	VFMADD231PD  64(R14), Y8, Y6
+	VFMADD231PD  96(R14), Y8, Y7
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x07, R14
+	PREFETCHT0 (CX)(R14*1)
+	PREFETCHT0 64(CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x07, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Y4, Y4
+	VADDPD     32(R14), Y5, Y5
+	VADDPD     64(R14), Y6, Y6
+	VADDPD     96(R14), Y7, Y7
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X8
+	VFMADD231SD  (R10), X2, X8
+	VBROADCASTSD X8, Y8
+	VMULPD       Y0, Y4, Y4
+	VFMADD231PD  (BX), Y8, Y4
+	VMULPD       Y0, Y5, Y5
+	VFMADD231PD  32(BX), Y8, Y5
+	VMULPD       Y0, Y6, Y6
+	VFMADD231PD  64(BX), Y8, Y6
+	VMULPD       Y0, Y7, Y7
+	VFMADD231PD  96(BX), Y8, Y7
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Y1, Y4
+	VFMADD231PD  32(DX), Y1, Y5
+	VFMADD231PD  64(DX), Y1, Y6
+	VFMADD231PD  96(DX), Y1, Y7
+	ADDQ         $+128, DX
+
+store:
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	VMOVUPD Y6, 64(AX)
+	VMOVUPD Y7, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-208
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x08, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVSD        s+176(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        c+200(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        a+184(FP), X2
+	MOVSD        b+192(FP), X3
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x08, R14
+	PREFETCHT0   (CX)(R14*1)
+	PREFETCHT0   64(CX)(R14*1)
+	PREFETCHT0   128(CX)(R14*1)
+	PREFETCHT0   192(CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x08, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R12*8), Y12
+	VFMADD231PD  (R14), Y12, Y4
+	VFMADD231PD  32(R14), Y12, Y5
+	VFMADD231PD  64(R14), Y12, Y6
+	VFMADD231PD  96(R14), Y12, Y7
+	VFMADD231PD  128(R14), Y12, Y8
+	VFMADD231PD  160(R14), Y12, Y9
+	VFMADD231PD  192(R14), Y12, Y10
+	VFMADD231PD  224(R14), Y12, Y11
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x08, R14
+	PREFETCHT0 (CX)(R14*1)
+	PREFETCHT0 64(CX)(R14*1)
+	PREFETCHT0 128(CX)(R14*1)
+	PREFETCHT0 192(CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x08, R14
+	ADDQ       CX, R14
+	VADDPD     (R14), Y4, Y4
+	VADDPD     32(R14), Y5, Y5
+	VADDPD     64(R14), Y6, Y6
+	VADDPD     96(R14), Y7, Y7
+	VADDPD     128(R14), Y8, Y8
+	VADDPD     160(R14), Y9, Y9
+	VADDPD     192(R14), Y10, Y10
+	VADDPD     224(R14), Y11, Y11
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VMOVAPD      X3, X12
+	VFMADD231SD  (R10), X2, X12
+	VBROADCASTSD X12, Y12
+	VMULPD       Y0, Y4, Y4
+	VFMADD231PD  (BX), Y12, Y4
+	VMULPD       Y0, Y5, Y5
+	VFMADD231PD  32(BX), Y12, Y5
+	VMULPD       Y0, Y6, Y6
+	VFMADD231PD  64(BX), Y12, Y6
+	VMULPD       Y0, Y7, Y7
+	VFMADD231PD  96(BX), Y12, Y7
+	VMULPD       Y0, Y8, Y8
+	VFMADD231PD  128(BX), Y12, Y8
+	VMULPD       Y0, Y9, Y9
+	VFMADD231PD  160(BX), Y12, Y9
+	VMULPD       Y0, Y10, Y10
+	VFMADD231PD  192(BX), Y12, Y10
+	VMULPD       Y0, Y11, Y11
+	VFMADD231PD  224(BX), Y12, Y11
+	TESTQ        DX, DX
+	JZ           store
+	VFMADD231PD  (DX), Y1, Y4
+	VFMADD231PD  32(DX), Y1, Y5
+	VFMADD231PD  64(DX), Y1, Y6
+	VFMADD231PD  96(DX), Y1, Y7
+	VFMADD231PD  128(DX), Y1, Y8
+	VFMADD231PD  160(DX), Y1, Y9
+	VFMADD231PD  192(DX), Y1, Y10
+	VFMADD231PD  224(DX), Y1, Y11
+	ADDQ         $+256, DX
+
+store:
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	VMOVUPD Y6, 64(AX)
+	VMOVUPD Y7, 96(AX)
+	VMOVUPD Y8, 128(AX)
+	VMOVUPD Y9, 160(AX)
+	VMOVUPD Y10, 192(AX)
+	VMOVUPD Y11, 224(AX)
+	ADDQ    $+256, AX
+	ADDQ    $+256, BX
+	ADDQ    $+8, R10
+	ADDQ    $+8, SI
+	DECQ    DI
+	JNZ     row
+
+end:
 	VZEROUPPER
 	RET
 

@@ -36,7 +36,8 @@ type path struct {
 	dot  func(a, b []float64) float64
 	symv func(y, v, a []float64, lda int, s, d []float64)
 
-	prefetch func(x []float64, ld int, idx []int32, width int)
+	prefetch  func(x []float64, ld int, idx []int32, width int)
+	graphRows [len(graphColumns)]graphKernel // nil: by rows
 
 	distances func(dst, q, x []float32, ld int, idx []int32)
 	neighbors neighborKernels

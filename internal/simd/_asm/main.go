@@ -72,6 +72,9 @@ func main() {
 		if m.elem == "float64" {
 			m.dot()
 			m.symv()
+			for columns := m.lanes; columns <= 32; columns *= 2 {
+				m.graphRows(columns)
+			}
 			if !m.wide { // no vectors are involved
 				m.prefetch()
 			}

@@ -1,0 +1,76 @@
+package simd
+
+// Graph is what a product with a graph's matrix reads: compressed rows with
+// weights Val (nil: all one) and a diagonal.
+type Graph struct {
+	Ptr  []int64
+	Col  []int32
+	Val  []float64
+	Diag []float64
+}
+
+// Block is a row-major block of Cols columns whose rows are LD elements apart.
+type Block struct {
+	Data     []float64
+	Cols, LD int
+}
+
+func (b Block) row(i int) []float64 { return b.Data[i*b.LD:][:b.Cols] }
+
+// graphKernel does rows of a fixed number of adjacent columns.
+type graphKernel func(dst, x, y []float64, first int, ptr []int64, col []int32, val, diag []float64, s, a, b, c float64)
+
+// Columns of the fixed kernels; any other number, and rows that are not
+// adjacent, go through the kernels for one row.
+var graphColumns = [...]int{4, 8, 16, 32}
+
+// Combine sets rows lo ≤ i < hi of dst to
+//
+//	s·Σ_p val_p·x[col_p] + (a·diag_i + b)·x[i] + c·y[i]
+//
+// with p over row i, adding in this order. y.Data may be nil: its term is left
+// out. dst must not overlap x but may be y. The caller guarantees that all
+// columns are rows of x; this is not checked.
+func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
+	checkEqual(x.Cols, dst.Cols)
+	cols := x.Cols
+	if y.Data != nil {
+		checkEqual(y.Cols, cols)
+	}
+	if cols == x.LD && cols == dst.LD && (y.Data == nil || cols == y.LD) {
+		for i, n := range graphColumns {
+			kernel := active.graphRows[i]
+			if n != cols || kernel == nil {
+				continue
+			}
+			var yr []float64
+			if y.Data != nil {
+				yr = y.Data[lo*cols : hi*cols]
+			}
+			kernel(dst.Data[lo*cols:hi*cols], x.Data, yr, lo, g.Ptr[lo:hi+1], g.Col, g.Val, g.Diag[lo:hi], s, a, b, c)
+			return
+		}
+	}
+	// A product asks for what a row needs two rows earlier, in blocks of up to
+	// 64 columns; the processor foresees the rest of longer ones itself.
+	const ahead, most = 2, 64
+	acc := make([]float64, cols)
+	for i := lo; i < hi; i++ {
+		p, q := g.Ptr[i], g.Ptr[i+1]
+		if i+ahead < hi && cols <= most {
+			PrefetchRows(x.Data, x.LD, g.Col[g.Ptr[i+ahead]:g.Ptr[i+ahead+1]], cols)
+		}
+		if g.Val == nil {
+			SumRows(acc, x.Data, x.LD, g.Col[p:q])
+		} else {
+			AddScaledRows(acc, x.Data, x.LD, g.Col[p:q], g.Val[p:q])
+		}
+		d := dst.row(i)
+		if y.Data == nil {
+			CombineRow(d, acc, s, x.row(i), a*g.Diag[i]+b)
+			continue
+		}
+		CombineRow(acc, acc, s, x.row(i), a*g.Diag[i]+b)
+		CombineRow(d, acc, 1, y.row(i), c)
+	}
+}
