@@ -22,69 +22,111 @@ func randomBlock(n, b int, rng *rand.Rand) *mat.Dense {
 	return mat.NewDense(n, b, x)
 }
 
-// project takes from w its components along the orthonormal columns of v,
-// w ← w − v(vᵀw), and returns the coefficients vᵀw.
-func project(w, v *mat.Dense) *mat.Dense {
-	_, m := v.Dims()
-	_, b := w.Dims()
-	c := mat.NewDense(m, b, nil)
-	dense.Gemm(dense.Transposed, dense.NoTrans, 1, v, w, 0, c)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, -1, v, c, 1, w)
-	return c
+// project takes from w, whose columns are adjacent, its components along the
+// orthonormal columns of v: w ← w − v(vᵀw).
+func project(w, v *mat.Dense) {
+	c, _ := dense.Sweep(w, v, nil, nil, true)
+	dense.Sweep(w, v, c, nil, false)
 }
 
-// orthonormalize makes the columns of w orthonormal and orthogonal to those of
-// v, and returns c and r with w_before = v·c + w·r. Directions that are missing
-// because the columns depend on each other or on v are filled with random ones,
-// which have a zero row in r; rank is the number of columns that are not filled.
+// orthonormalize makes the columns of w, which are adjacent, orthonormal and
+// orthogonal to those of v, and returns c and r with w_before = v·c + w·r.
+// Directions that are missing because the columns depend on each other or on v
+// are filled with random ones, which have a zero row in r; rank is the number of
+// columns that are not filled.
 //
-// Each round is one block Gram–Schmidt step against v and an orthogonalization
-// of w by the eigenvectors of its Gram matrix (Stathopoulos & Wu, SIAM J. Sci.
-// Comput. 23, 2002). Two rounds reach working accuracy unless w was nearly
-// dependent; then there are more.
+// A round is a block Gram–Schmidt step against v and the orthogonalization of w
+// by the eigenvectors of its Gram matrix (Stathopoulos & Wu, SIAM J. Sci.
+// Comput. 23, 2002), which is known from the sweep before. Two rounds reach
+// working accuracy unless w was nearly dependent; then there are more.
 func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int) {
 	n, b := w.Dims()
-	m := 0
 	if v != nil {
-		_, m = v.Dims()
+		_, m := v.Dims()
 		c = mat.NewDense(m, b, nil)
 	}
-	r = mat.NewDense(b, b, nil)
+	r, rank = identity(b), b
+	overlap, gram := dense.Sweep(w, v, nil, nil, true)
+	reference := make([]float64, b) // lengths before anything is taken from w
 	for j := range b {
-		r.Set(j, j, 1)
+		reference[j] = math.Sqrt(gram.At(j, j))
 	}
-	rank = b
-	for round, rounds := 0, 2; round < rounds; round++ {
-		before := columnNorms(w)
-		if m > 0 {
-			// The earlier rounds' w·r is now v·c₁ + w'·r, so c grows by c₁·r.
-			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, project(w, v), r, 1, c)
+	const most = 8
+	for round := range most {
+		if v != nil {
+			// The earlier rounds' w·r is now v·overlap + w'·r.
+			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, overlap, r, 1, c)
+			dense.Gemm(dense.Transposed, dense.NoTrans, -1, overlap, overlap, 1, gram)
 		}
-		step, good, clean := whiten(w, before)
+		step := whitening(gram, reference)
+		if round == 0 && v != nil && !(step.spread > 1e-6) {
+			// Too little is left of w for its Gram matrix to be told from the
+			// difference: project only.
+			overlap, gram = dense.Sweep(w, v, overlap, nil, true)
+			continue
+		}
+		rank = min(rank, step.good)
 		next := mat.NewDense(b, b, nil)
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step, r, 0, next)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step.back, r, 0, next)
 		r = next
-		rank = min(rank, good)
-		if good < b {
-			fill := randomBlock(n, b-good, rng)
+		last := step.good == b && step.spread > 0.1 && (v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
+		overlap, gram = dense.Sweep(w, v, overlap, step.forth, !last)
+		if step.good < b {
+			fill := randomBlock(n, b-step.good, rng)
 			scaleColumns(fill, columnNorms(fill))
-			w.Slice(0, n, good, b).(*mat.Dense).Copy(fill)
+			w.Slice(0, n, step.good, b).(*mat.Dense).Copy(fill)
+			overlap, gram = dense.Sweep(w, v, nil, nil, true)
 		}
-		if !clean && round < 6 {
-			rounds = max(rounds, round+2)
+		for j := range reference {
+			reference[j] = 1
+		}
+		if last {
+			break
 		}
 	}
-	return c, r, rank
+	// What is left is rounding of the last step's Gram matrix.
+	step := whitening(gram, reference)
+	dense.MulInPlace(w, step.forth)
+	next := mat.NewDense(b, b, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step.back, r, 0, next)
+	return c, next, rank
 }
 
-// whiten replaces w by w·uᵢ/‖w·uᵢ‖ for the eigenvectors uᵢ of its Gram matrix,
-// largest eigenvalue first, and returns the b×b matrix s with w_before = w·s.
-// From column good on, what is left is rounding relative to the lengths
-// reference that the columns had before they were projected; those rows of s
-// are zero. clean means that w is now orthonormal to nearly working accuracy.
-func whiten(w *mat.Dense, reference []float64) (s *mat.Dense, good int, clean bool) {
+func identity(b int) *mat.Dense {
+	x := mat.NewDense(b, b, nil)
+	for j := range b {
+		x.Set(j, j, 1)
+	}
+	return x
+}
+
+// largest returns max |x_ij|.
+func largest(x *mat.Dense) float64 {
+	var most float64
+	r := x.RawMatrix()
+	for i := range r.Rows {
+		for _, v := range r.Data[i*r.Stride:][:r.Cols] {
+			most = math.Max(most, math.Abs(v))
+		}
+	}
+	return most
+}
+
+// whitened are the steps between a block w and w·forth, whose columns are
+// orthonormal: w = w·forth·back.
+type whitened struct {
+	forth, back *mat.Dense
+	good        int     // columns of w·forth that are more than rounding; the others are 0
+	spread      float64 // smallest over largest eigenvalue of the scaled Gram matrix, 0 if not positive
+}
+
+// whitening finds the steps from the Gram matrix of w, whose columns had the
+// lengths reference before most was taken from them: what is left of a direction
+// below 1e-13 of that is rounding. A column wuᵢ/‖wuᵢ‖ comes of each eigenvector uᵢ
+// of the Gram matrix scaled by reference, largest eigenvalue first.
+func whitening(gram *mat.Dense, reference []float64) whitened {
 	const negligible = 1e-13
-	_, b := w.Dims()
+	b := len(reference)
 	unit := make([]float64, b)
 	for j, v := range reference {
 		unit[j] = 1
@@ -92,12 +134,10 @@ func whiten(w *mat.Dense, reference []float64) (s *mat.Dense, good int, clean bo
 			unit[j] = v
 		}
 	}
-	gram := mat.NewDense(b, b, nil)
-	dense.Syrk(dense.Transposed, 1, w, 0, gram)
 	sym := mat.NewSymDense(b, nil)
 	for i := range b {
 		for j := i; j < b; j++ {
-			sym.SetSym(i, j, gram.At(i, j)/(unit[i]*unit[j]))
+			sym.SetSym(i, j, gram.At(i, j)/unit[i]/unit[j])
 		}
 	}
 	var e mat.EigenSym
@@ -107,25 +147,23 @@ func whiten(w *mat.Dense, reference []float64) (s *mat.Dense, good int, clean bo
 	values := e.Values(nil) // ascending
 	var u mat.Dense
 	e.VectorsTo(&u)
-	transform := mat.NewDense(b, b, nil)
-	for q := range b {
+	out := whitened{forth: mat.NewDense(b, b, nil), back: mat.NewDense(b, b, nil)}
+	for ; out.good < b; out.good++ {
+		q := out.good
+		value := values[b-1-q]
+		if !(value > negligible*negligible) {
+			break
+		}
+		norm := math.Sqrt(value)
 		for i := range b {
-			transform.Set(i, q, u.At(i, b-1-q)/unit[i])
+			out.forth.Set(i, q, u.At(i, b-1-q)/unit[i]/norm)
+			out.back.Set(q, i, u.At(i, b-1-q)*unit[i]*norm)
 		}
 	}
-	dense.MulInPlace(w, transform)
-	norms := columnNorms(w)
-	scaleColumns(w, norms)
-	s = mat.NewDense(b, b, nil)
-	for good < b && norms[good] > negligible {
-		for i := range b {
-			s.Set(good, i, u.At(i, b-1-good)*unit[i]*norms[good])
-		}
-		good++
+	if out.good == b {
+		out.spread = values[0] / values[b-1]
 	}
-	// The eigenvalues are accurate to rounding of the largest one.
-	clean = good == b && values[0] > 1e-6*values[b-1]
-	return s, good, clean
+	return out
 }
 
 // columnDots returns xᵀ_j y_j for every column j.

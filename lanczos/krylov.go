@@ -41,14 +41,9 @@ type krylov struct {
 }
 
 // growth is the logarithm of the filter's largest value. A larger one means
-// fewer basis vectors and more products for each, which pays where
-// orthogonalization dominates; rounding in the filter limits it.
-func (p *plan) growth() float64 {
-	if p.wanted >= manyPairs {
-		return 12
-	}
-	return 8
-}
+// fewer basis vectors and more products for each; rounding in the filter limits
+// it.
+const growth = 12
 
 // newKrylov prepares a process behind the known eigenvectors, the columns of
 // known (nil if there are none); d is the density of the spectrum. start, if not nil, is a guess at the wanted
@@ -89,14 +84,14 @@ func (k *krylov) setCut(last, cut float64) {
 	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
 	cut = math.Max(cut, last+(last-k.low)/8)
 	// The degree is bounded, and with it how little the cut may lie above low.
-	cut = math.Max(cut, k.low+span*(math.Cosh(k.growth()/float64(maxDegree))-1)/2)
+	cut = math.Max(cut, k.low+span*(math.Cosh(growth/float64(maxDegree))-1)/2)
 	if cut > k.low+span/2 || k.moved > 3 {
 		// So large a part of the spectrum, or one so unevenly spread, leaves a
 		// filter nothing to suppress.
 		k.f = linearFilter(k.low, k.high)
 		return
 	}
-	k.f = newFilter(k.low, cut, k.high, k.growth())
+	k.f = newFilter(k.low, cut, k.high, growth)
 }
 
 // columns returns columns lo to hi of v.
@@ -288,7 +283,7 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	k.compress(z, k.wanted)
 	theta := z.theta[:k.wanted]
 	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
-	res.Degree, res.Restarts = k.f.degree, k.state.Restart
+	res.Degree, res.Restarts, res.Products = k.f.degree, k.state.Restart, k.state.Products
 	tolerance := k.Tolerance * k.norm
 	worst := res.MaxResidual()
 	if !(worst <= tolerance) {

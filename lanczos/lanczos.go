@@ -184,7 +184,7 @@ func (p *plan) setKnown(known int) {
 	least := p.wanted + 6*p.block
 	p.basis = p.Basis
 	if p.basis == 0 {
-		p.basis = p.wanted + p.wanted*3/4
+		p.basis = p.wanted + max(p.wanted*3/4, 8*p.block)
 	}
 	p.basis = (max(p.basis, least) + p.block - 1) / p.block * p.block
 	for p.MemoryLimit > 0 && !p.dense() && p.bytes() > p.MemoryLimit && p.basis-p.block >= least {
@@ -193,7 +193,7 @@ func (p *plan) setKnown(known int) {
 }
 
 // manyPairs is the number of pairs from which the orthogonalization of the basis
-// costs more than the products.
+// costs so much that it must be done by wide matrix products.
 const manyPairs = 500
 
 // denseLimit is the dimension up to which the dense method is always used.

@@ -17,6 +17,9 @@ import (
 // is valid until the hook returns; Save keeps it.
 type Snapshot struct{ k *krylov }
 
+// ErrSnapshot means that the snapshot to go on from is not of this run.
+var ErrSnapshot = errors.New("lanczos: the snapshot is of another run")
+
 // snapshotState is everything but the arrays.
 type snapshotState struct {
 	Operator  string  `json:"operator"`
@@ -92,7 +95,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
 	}
 	if st.Operator != operator {
-		return nil, fmt.Errorf("%s: a checkpoint of another operator; remove it to begin anew", path)
+		return nil, fmt.Errorf("%s: a snapshot of another operator, %s; this run is of %s", path, st.Operator, operator)
 	}
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
@@ -136,8 +139,8 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 		return nil, errors.New("lanczos: the snapshot was used before")
 	}
 	if k.n != p.n || k.K != p.K || k.Nullity != p.Nullity || k.Largest != p.Largest || k.Tolerance != p.Tolerance || k.Seed != p.Seed {
-		return nil, fmt.Errorf("lanczos: the snapshot is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; this run is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
-			k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
+		return nil, fmt.Errorf("%w: of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
+			ErrSnapshot, k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
 	}
 	k.MaxRestarts, k.OnRestart, k.OnCheckpoint = p.MaxRestarts, p.OnRestart, p.OnCheckpoint
 	k.a = a

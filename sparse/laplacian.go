@@ -113,6 +113,9 @@ func (l *Laplacian) Dim() int { return l.w.Rows }
 // Kind returns the definition in use.
 func (l *Laplacian) Kind() Kind { return l.kind }
 
+// Power returns the p of (L + cI)ᵖ.
+func (l *Laplacian) Power() int { return l.power }
+
 // Shift returns the c of (L + cI)ᵖ.
 func (l *Laplacian) Shift() float64 { return l.shift }
 

@@ -29,6 +29,7 @@ func assembly() []*path {
 
 			prefetch:  prefetch64AVX2,
 			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX512, graphRows16AVX512, graphRows32AVX512},
+			panel:     map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
 			distances: distances32AVX512,
 			neighbors: neighborKernels{
@@ -59,6 +60,7 @@ func assembly() []*path {
 
 			prefetch:  prefetch64AVX2,
 			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX2, graphRows16AVX2, graphRows32AVX2},
+			panel:     map[int]panelKernel{8: {4, panel8AVX2}, 16: {2, panel16AVX2}},
 
 			distances: distances32AVX2,
 			neighbors: neighborKernels{

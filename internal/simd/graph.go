@@ -51,6 +51,10 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			return
 		}
 	}
+	if cols == 1 {
+		g.combineVector(dst, x, y, lo, hi, s, a, b, c)
+		return
+	}
 	// A product asks for what a row needs two rows earlier, in blocks of up to
 	// 64 columns; the processor foresees the rest of longer ones itself.
 	const ahead, most = 2, 64
@@ -72,5 +76,28 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 		}
 		CombineRow(acc, acc, s, x.row(i), a*g.Diag[i]+b)
 		CombineRow(d, acc, 1, y.row(i), c)
+	}
+}
+
+// combineVector is Combine for a single column.
+func (g *Graph) combineVector(dst, x, y Block, lo, hi int, s, a, b, c float64) {
+	for i := lo; i < hi; i++ {
+		var sum float64
+		col := g.Col[g.Ptr[i]:g.Ptr[i+1]]
+		if g.Val == nil {
+			for _, j := range col {
+				sum += x.Data[int(j)*x.LD]
+			}
+		} else {
+			val := g.Val[g.Ptr[i]:][:len(col)]
+			for p, j := range col {
+				sum += val[p] * x.Data[int(j)*x.LD]
+			}
+		}
+		sum = s*sum + (a*g.Diag[i]+b)*x.Data[i*x.LD]
+		if y.Data != nil {
+			sum += c * y.Data[i*y.LD]
+		}
+		dst.Data[i*dst.LD] = sum
 	}
 }

@@ -49,6 +49,16 @@ func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr [
 //go:noescape
 func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
 
+// panel8AVX512 does blocks of 8 rows of 8 columns, see [Panel].
+//
+//go:noescape
+func panel8AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
+
+// panel16AVX512 does blocks of 8 rows of 16 columns, see [Panel].
+//
+//go:noescape
+func panel16AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
+
 // gemm64AVX2 computes one 6×8 tile, see [Gemm].
 //
 //go:noescape
@@ -98,6 +108,16 @@ func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []i
 //
 //go:noescape
 func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+
+// panel8AVX2 does blocks of 4 rows of 8 columns, see [Panel].
+//
+//go:noescape
+func panel8AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
+
+// panel16AVX2 does blocks of 2 rows of 16 columns, see [Panel].
+//
+//go:noescape
+func panel16AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
 
 // prefetch64AVX2 asks for rows of x, see [PrefetchRows].
 //

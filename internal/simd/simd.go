@@ -38,6 +38,7 @@ type path struct {
 
 	prefetch  func(x []float64, ld int, idx []int32, width int)
 	graphRows [len(graphColumns)]graphKernel // nil: by rows
+	panel     map[int]panelKernel            // by columns
 
 	distances func(dst, q, x []float32, ld int, idx []int32)
 	neighbors neighborKernels

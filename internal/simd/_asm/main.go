@@ -75,6 +75,8 @@ func main() {
 			for columns := m.lanes; columns <= 32; columns *= 2 {
 				m.graphRows(columns)
 			}
+			m.panel(8)
+			m.panel(16)
 			if !m.wide { // no vectors are involved
 				m.prefetch()
 			}
