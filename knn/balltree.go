@@ -28,7 +28,12 @@ func NewBallTree(x data.Points, s *Settings) (Index, error) {
 	if s == nil {
 		s = &Settings{}
 	}
-	return newTreeIndex(x, *s, "ball tree",
+	return newBallTree(x, s, nil)
+}
+
+// newBallTree builds a ball tree or restores the state of one.
+func newBallTree(x data.Points, s *Settings, st *State) (Index, error) {
+	return newTreeIndex(x, *s, st, "ball tree",
 		func(d, nodes int) bounds[float32] { return newBalls[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBalls[float64](s.Metric, d, nodes) })
 }

@@ -219,7 +219,7 @@ func (ix *denseIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbo
 		return nil, err
 	}
 	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
-		return ix.floats().Query(ctx, x, k)
+		return ix.floats().withProgress(ix.OnProgress).Query(ctx, x, k)
 	}
 	n, _ := x.Dims()
 	kept := min(k+slack, ix.n)

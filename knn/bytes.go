@@ -67,7 +67,7 @@ func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks[int32] {
 func (ix *byteIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
 	q, ok := x.(*data.Dense[uint8])
 	if !ok {
-		return ix.floats().Query(ctx, x, k)
+		return ix.floats().withProgress(ix.OnProgress).Query(ctx, x, k)
 	}
 	if err := checkQuery(x, ix.x.Cols); err != nil {
 		return nil, err

@@ -113,6 +113,11 @@ type Descent struct {
 	mean     []float64 // nil for Angle
 	scale    float64
 
+	found *foundGraph
+}
+
+// A foundGraph is shared by the copies of an index that differ in OnProgress.
+type foundGraph struct {
 	mu    sync.Mutex
 	graph *descentGraph // nil before the first search
 }
@@ -123,6 +128,7 @@ type descentGraph struct {
 	stats DescentStats
 	order []int32           // order[i] is the number in x of point i of the search
 	root  *rpNode           // a tree whose leaves are ranges of points
+	leaf  int               // the largest number of points in one
 	links func() *backlinks // for queries, made when needed
 }
 
@@ -137,7 +143,7 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if s == nil {
 		s = &DescentSettings{}
 	}
-	ix := &Descent{settings: s.filled(), x: x, scale: 1}
+	ix := &Descent{settings: s.filled(), x: x, scale: 1, found: &foundGraph{}}
 	ix.n, ix.d = x.Dims()
 	if _, ok := x.(*sparse.CSR); ok {
 		return nil, errors.New("knn: NN-descent needs dense points; NewBrute takes sparse ones")
@@ -171,12 +177,12 @@ func (ix *Descent) Metric() Metric { return ix.settings.Metric }
 
 // Stats returns what the last search did; the zero value before the first.
 func (ix *Descent) Stats() DescentStats {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	if ix.graph == nil {
+	ix.found.mu.Lock()
+	defer ix.found.mu.Unlock()
+	if ix.found.graph == nil {
 		return DescentStats{}
 	}
-	return ix.graph.stats
+	return ix.found.graph.stats
 }
 
 // Within is not supported: the graph does not tell which points are missing.
@@ -215,25 +221,32 @@ func (ix *Descent) Self(ctx context.Context, k int) (*Neighbors, error) {
 	return out, nil
 }
 
-// search returns a graph with lists of at least k neighbours.
+// search returns a graph with lists of at least k neighbours; for k = 0 the one
+// that is there, or of 10.
 func (ix *Descent) search(ctx context.Context, k int) (*descentGraph, error) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
+	ix.found.mu.Lock()
+	defer ix.found.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if ix.found.graph != nil && k == 0 {
+		return ix.found.graph, nil
+	}
+	if k == 0 {
+		k = min(10, ix.n-1)
 	}
 	if ix.n <= leafSize {
 		k = ix.n - 1 // all are measured in float64
 	}
-	if ix.graph == nil || ix.graph.stats.K < k {
-		ix.graph = nil // its memory can serve the next
+	if ix.found.graph == nil || ix.found.graph.stats.K < k {
+		ix.found.graph = nil // its memory can serve the next
 		g, err := ix.descend(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		ix.graph = g
+		ix.found.graph = g
 	}
-	return ix.graph, nil
+	return ix.found.graph, nil
 }
 
 // descend searches for k neighbours of every point.
@@ -255,7 +268,7 @@ func (ix *Descent) descend(ctx context.Context, k int) (*descentGraph, error) {
 	root.rename(forest.spare)
 	ix.prepare(flat, order)
 
-	g := &descentGraph{order: order, root: root, candidateGraph: newCandidateGraph(flat, ix.n, ix.d, width(0))}
+	g := &descentGraph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, ix.n, ix.d, width(0))}
 	g.stats = DescentStats{K: k, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
 	report := ix.reporter(s.Trees + s.Exchanges + 1)
 	ex := newExchange(g.candidateGraph)
@@ -308,16 +321,24 @@ func (ix *Descent) descend(ctx context.Context, k int) (*descentGraph, error) {
 		ex = newExchange(g.candidateGraph)
 	}
 	g.dist = nil
+	for p := range g.index {
+		g.index[p] &= number // the marks have served
+	}
+	g.finish()
+	if len(flat) > 1<<24 {
+		debug.FreeOSMemory() // what served the search, before the result needs more
+	}
+	return g, nil
+}
+
+// finish prepares a graph without marks for queries.
+func (g *descentGraph) finish() {
 	g.links = sync.OnceValue(func() *backlinks {
 		back := newBacklinks(g.n, g.width)
 		back.fill(g.candidateGraph)
 		back.sort()
 		return back
 	})
-	if len(flat) > 1<<24 {
-		debug.FreeOSMemory() // what served the search, before the result needs more
-	}
-	return g, nil
 }
 
 // recall estimates the recall of the graph on a sample.

@@ -22,7 +22,7 @@ func (ix *Descent) Query(ctx context.Context, x data.Points, k int) (*Neighbors,
 	if err := checkK(k, ix.n); err != nil {
 		return nil, err
 	}
-	g, err := ix.search(ctx, min(10, ix.n-1))
+	g, err := ix.search(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -29,10 +29,15 @@ func NewKDTree(x data.Points, s *Settings) (Index, error) {
 	if s == nil {
 		s = &Settings{}
 	}
+	return newKDTree(x, s, nil)
+}
+
+// newKDTree builds a kd-tree or restores the state of one.
+func newKDTree(x data.Points, s *Settings, st *State) (Index, error) {
 	if s.Metric == Angle {
 		return nil, fmt.Errorf("knn: a kd-tree has no angles; use a ball tree (NewBallTree)")
 	}
-	return newTreeIndex(x, *s, "kd-tree",
+	return newTreeIndex(x, *s, st, "kd-tree",
 		func(d, nodes int) bounds[float32] { return newBoxes[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBoxes[float64](s.Metric, d, nodes) })
 }

@@ -82,15 +82,10 @@ type sorter[T real] struct {
 // Each of the log₂(n/16) levels reads and moves all points once and selects a
 // median among n keys in about 2n comparisons: O(nd log n).
 func newTree[T real](metric Metric, d int, index []int32, rows []T, newBounds func(nodes int) bounds[T]) *tree[T] {
-	n := len(index)
-	t := &tree[T]{metric: metric, n: n, d: d}
-	t.levels, t.size = shape(n)
-	leaves := 1 << t.levels
-	t.bounds = newBounds(2 * leaves)
-	t.first = make([]int32, 2*leaves)
-	s := &sorter[T]{tree: t, keys: make([]key[T], n)}
+	t := emptyTree(metric, d, len(index), newBounds)
+	s := &sorter[T]{tree: t, keys: make([]key[T], t.n)}
 	s.rows = [2][]T{rows, make([]T, len(rows))}
-	s.order = [2][]int32{index, make([]int32, n)}
+	s.order = [2][]int32{index, make([]int32, t.n)}
 	// The top of the tree level by level, then subtrees of it independently.
 	const top = 6
 	for level := range min(top, t.levels) {
@@ -108,15 +103,62 @@ func newTree[T real](metric Metric, d int, index []int32, rows []T, newBounds fu
 	}
 	t.order = s.order[t.levels&1]
 	t.blocks = s.rows[1-t.levels&1]
+	t.fill(s.rows[t.levels&1], nil)
+	return t
+}
+
+// orderedTree returns a tree on rows that are in leaf order already, with the
+// given indices: it only encloses them. rows has padded(n)·d elements.
+func orderedTree[T real](metric Metric, d int, order []int32, rows []T, newBounds func(nodes int) bounds[T]) *tree[T] {
+	t := emptyTree(metric, d, len(order), newBounds)
+	t.order = order
+	t.blocks = make([]T, len(rows))
+	extents := make([]T, 2*d<<t.levels) // of the nodes of one level
+	t.fill(rows, extents)
+	for level := t.levels - 1; level >= 0; level-- {
+		below := extents
+		extents = make([]T, 2*d<<level)
+		par.For(1<<level, max(1, 1<<level/64), func(from, to int) {
+			for i := from; i < to; i++ {
+				children := below[4*d*i:][:4*d]
+				low, high := extents[2*d*i:][:d], extents[2*d*i+d:][:d]
+				for c := range d {
+					low[c] = min(children[c], children[2*d+c])
+					high[c] = max(children[d+c], children[3*d+c])
+				}
+				lo, hi := t.positions(i, level)
+				t.bounds.enclose(1<<level+i, rows[lo*d:hi*d], low, high)
+			}
+		})
+	}
+	return t
+}
+
+// emptyTree returns a tree that lacks order and blocks.
+func emptyTree[T real](metric Metric, d, n int, newBounds func(nodes int) bounds[T]) *tree[T] {
+	t := &tree[T]{metric: metric, n: n, d: d}
+	t.levels, t.size = shape(n)
+	t.bounds = newBounds(2 << t.levels)
+	t.first = make([]int32, 2<<t.levels)
+	return t
+}
+
+// fill stores and encloses the leaves, of rows in leaf order, and sets first. If
+// extents is not nil it is set to those of the leaves, 2d values each.
+func (t *tree[T]) fill(rows, extents []T) {
+	leaves := 1 << t.levels
 	par.For(leaves, 64, func(lo, hi int) {
+		both := make([]T, 2*t.d)
 		for j := lo; j < hi; j++ {
-			s.leaf(j)
+			if extents != nil {
+				both = extents[2*t.d*j:][:2*t.d]
+			}
+			t.leaf(j, rows, both)
 		}
 	})
 	for node := leaves - 1; node > 0; node-- {
 		t.first[node] = min(t.first[2*node], t.first[2*node+1])
 	}
-	return t
 }
 
 // padded returns the number of rows that newTree needs room for.
@@ -130,7 +172,7 @@ func (s *sorter[T]) split(i, level int) {
 	d := s.d
 	lo, hi := s.positions(i, level)
 	rows, order := s.rows[level&1][lo*d:hi*d], s.order[level&1][lo:hi]
-	low, high := extent(rows, d)
+	low, high := extentTo(make([]T, 2*d), rows)
 	s.bounds.enclose(1<<level+i, rows, low, high)
 	widest := 0
 	for c := range d {
@@ -151,26 +193,28 @@ func (s *sorter[T]) split(i, level int) {
 	}
 }
 
-// leaf encloses leaf j and stores its block.
-func (s *sorter[T]) leaf(j int) {
-	d := s.d
-	lo, hi := s.positions(j, s.levels)
-	rows := s.rows[s.levels&1][lo*d : hi*d]
-	low, high := extent(rows, d)
-	node := 1<<s.levels + j
-	s.bounds.enclose(node, rows, low, high)
-	s.first[node] = slices.Min(s.tree.order[lo:hi])
-	block := s.blocks[j*d*s.size:][:d*s.size]
+// leaf encloses leaf j and stores its block, of rows in leaf order, and sets both
+// to its extent.
+func (t *tree[T]) leaf(j int, rows, both []T) {
+	d := t.d
+	lo, hi := t.positions(j, t.levels)
+	rows = rows[lo*d : hi*d]
+	low, high := extentTo(both, rows)
+	node := 1<<t.levels + j
+	t.bounds.enclose(node, rows, low, high)
+	t.first[node] = slices.Min(t.order[lo:hi])
+	block := t.blocks[j*d*t.size:][:d*t.size]
 	for i := range hi - lo {
 		for c, v := range rows[i*d : (i+1)*d] {
-			block[c*s.size+i] = v
+			block[c*t.size+i] = v
 		}
 	}
 }
 
-// extent returns the smallest and the largest value of each coordinate.
-func extent[T real](rows []T, d int) (lo, hi []T) {
-	both := make([]T, 2*d)
+// extentTo sets both, 2d values, to the smallest and the largest value of each
+// coordinate and returns its halves.
+func extentTo[T real](both, rows []T) (lo, hi []T) {
+	d := len(both) / 2
 	lo, hi = both[:d], both[d:]
 	copy(lo, rows)
 	copy(hi, rows)

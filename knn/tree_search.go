@@ -20,8 +20,9 @@ type treeIndex[T real] struct {
 	zeros []int32  // the zero vectors, for Angle
 }
 
-// newTreeIndex loads the points and builds the tree.
-func newTreeIndex(x data.Points, s Settings, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
+// newTreeIndex loads the points and builds the tree, or restores it if there is
+// a state.
+func newTreeIndex(x data.Points, s Settings, st *State, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
 	n, d := x.Dims()
 	if n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
@@ -41,21 +42,24 @@ func newTreeIndex(x data.Points, s Settings, kind string, f32 func(d, nodes int)
 	switch x := x.(type) {
 	case *data.Dense[uint8]:
 		if s.Metric != Angle {
-			return loadTree(x, s, f32), nil
+			return loadTree(x, s, st, f32)
 		}
-		return loadTree(x, s, f64), nil
+		return loadTree(x, s, st, f64)
 	case *data.Dense[float32]:
 		if s.Metric != Angle {
-			return loadTree(x, s, f32), nil
+			return loadTree(x, s, st, f32)
 		}
-		return loadTree(x, s, f64), nil
+		return loadTree(x, s, st, f64)
 	case *data.Dense[float64]:
-		return loadTree(x, s, f64), nil
+		return loadTree(x, s, st, f64)
 	}
 	panic(fmt.Sprintf("knn: unknown point set %T", x))
 }
 
-func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds func(d, nodes int) bounds[T]) Index {
+func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, st *State, newBounds func(d, nodes int) bounds[T]) (Index, error) {
+	if st != nil {
+		return restoreTree(x, s, newBounds, st.Order)
+	}
 	n, d := x.Dims()
 	ix := &treeIndex[T]{Settings: s, n: n, d: d}
 	rows := make([]T, padded(n)*d)
@@ -83,7 +87,7 @@ func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds fu
 	if len(index) > 0 {
 		ix.tree = newTree(s.Metric, d, index, rows[:padded(len(index))*d], func(nodes int) bounds[T] { return newBounds(d, nodes) })
 	}
-	return ix
+	return ix, nil
 }
 
 // load sets row to point i of x, for Angle scaled to norm one, and reports

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -52,10 +53,17 @@ type Fitted struct {
 	Points data.Points
 	PCA    *data.PCA // applied to new points first; may be nil
 
-	Metric    knn.Metric
-	Method    knn.Method // search for new points; all pairs unless it is a tree
+	Metric knn.Metric
+	// Method searches for the neighbours of new points; Auto compares all pairs.
+	Method knn.Method
+	// Index is the state of the index that the graph was built with, if it has
+	// one and is at hand. Without it the first Predict builds an index by Method.
+	Index     *knn.State
 	Graph     knn.GraphSettings
 	Laplacian sparse.Kind
+
+	mu sync.Mutex
+	ix knn.Index // nil before it is needed
 }
 
 // Name is EigenmapName.
@@ -79,10 +87,16 @@ type PredictSettings struct {
 type Prediction struct {
 	Classes []int32    // positions in the model's classes; nil for a regression
 	Scores  *mat.Dense // m×c: shares of the vote, or the values of f; of a regression its m×outputs values
+	// Recall is that of the graph of training points in which the neighbours
+	// were searched for, as estimated when it was made; nil if they are exact
+	// or it was not estimated.
+	Recall *knn.Recall
 }
 
 // Predict classifies new points. It holds one m×c block of scores and, for
-// Nystrom, 2048·p values; the neighbours cost what knn.NewBrute says.
+// Nystrom, 2048·p values. The neighbours come from the index of the training
+// points, which is restored or built once; after NN-descent they are approximate
+// and the Prediction has the recall.
 //
 // For a new point x with weights w_i to its nearest training points, found and
 // weighted as an edge of the graph, and d = Σ w_i, the Nyström extension of an
@@ -115,11 +129,7 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 			return nil, err
 		}
 	}
-	method := m.Method
-	if method != knn.KDTree && method != knn.BallTree {
-		method = knn.Brute
-	}
-	ix, err := knn.NewIndex(m.Points, method, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: s.OnProgress}})
+	ix, err := m.index()
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +144,16 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 		k = m.Graph.K
 	}
 	n := len(m.Labels)
-	nb, err := ix.Query(ctx, x, min(k, n))
+	nb, err := knn.WithProgress(ix, s.OnProgress).Query(ctx, x, min(k, n))
 	if err != nil {
 		return nil, err
 	}
 	out := &Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil)}
+	if d, ok := ix.(*knn.Descent); ok {
+		if r := d.Stats().Recall; r.Sample > 0 {
+			out.Recall = &r
+		}
+	}
 	if s.Extension == LabelKNN {
 		out.Classes = make([]int32, nb.Len())
 		for i := range out.Classes {
@@ -173,6 +188,33 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 		}
 	}
 	return out, nil
+}
+
+// index returns the index of the training points, which the first call restores
+// or builds.
+func (m *Fitted) index() (knn.Index, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ix != nil {
+		return m.ix, nil
+	}
+	var ix knn.Index
+	var err error
+	s := &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}, Seed: m.Settings.Seed}
+	if m.Index != nil {
+		ix, err = knn.Restore(m.Points, m.Index, s)
+	} else {
+		method := m.Method
+		if method == knn.Auto {
+			method = knn.Brute
+		}
+		ix, err = knn.NewIndex(m.Points, method, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.ix = ix
+	return ix, nil
 }
 
 // vanishing is the size below which a score, of order one, is rounding error.

@@ -268,7 +268,7 @@ func TestPredictRejects(t *testing.T) {
 	ctx := context.Background()
 	good := smallFitted(t)
 	x := data.NewDense[float64](1, 2)
-	without, radius := *good, *good
+	without, radius := smallFitted(t), smallFitted(t)
 	without.Points = nil
 	radius.Graph = knn.GraphSettings{Radius: 0.5}
 	cancelled, cancel := context.WithCancel(ctx)
@@ -281,8 +281,8 @@ func TestPredictRejects(t *testing.T) {
 		s    *PredictSettings
 		want string
 	}{
-		{"no points", ctx, &without, x, nil, "without points"},
-		{"radius", ctx, &radius, x, &PredictSettings{Extension: Nystrom}, "0.5"},
+		{"no points", ctx, without, x, nil, "without points"},
+		{"radius", ctx, radius, x, &PredictSettings{Extension: Nystrom}, "0.5"},
 		{"dimension", ctx, good, data.NewDense[float64](1, 3), nil, "3 dimensions"},
 		{"neighbours", ctx, good, x, &PredictSettings{Neighbors: -1}, "-1 neighbours"},
 		{"extension", ctx, good, x, &PredictSettings{Extension: 9}, "unknown (9)"},

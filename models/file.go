@@ -31,15 +31,17 @@ type fileSettings struct {
 	Unreached  int               `json:"unreached"`
 	Fallback   int32             `json:"fallback"`
 	Candidates []Candidate       `json:"candidates,omitempty"`
+	Index      *knn.State        `json:"index,omitempty"`
 }
 
 // Save writes the model as a .npz file, whole or not at all: classes (c),
 // values (p), coefficients (p×c), labels (n), vectors (n×p), degrees (n), the
-// points and principal components if there are any, and the manifest. hashes
-// name what the model was made from.
+// points and principal components if there are any, the arrays of Index as
+// index_order, index_neighbors (n×width), index_splits (nodes×3) and
+// index_thresholds, and the manifest. hashes name what the model was made from.
 func (m *Fitted) Save(path string, hashes map[string]string) error {
 	mf, err := manifest.New(manifest.Model, fileSettings{EigenmapName, m.Settings, m.Metric, m.Method, m.Graph, m.Laplacian,
-		m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates}, hashes)
+		m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, m.Index}, hashes)
 	if err != nil {
 		return err
 	}
@@ -56,25 +58,14 @@ func (m *Fitted) Save(path string, hashes map[string]string) error {
 		{Name: "degrees", Data: m.Degrees},
 		{Name: manifest.Name, Data: text},
 	}
-	switch x := m.Points.(type) {
-	case nil:
-	case *sparse.CSR:
-		val := any(x.Val)
-		if x.Val == nil {
-			val = npy.Repeat{Value: 1, Count: len(x.Col)}
+	entries = append(entries, pointEntries(m.Points, m.PCA)...)
+	if st := m.Index; st != nil {
+		entries = append(entries, npy.Entry{Name: "index_order", Data: st.Order})
+		if st.Stats != nil {
+			entries = append(entries, npy.Entry{Name: "index_neighbors", Shape: []int{len(st.Order), st.Stats.Width}, Data: st.Neighbors},
+				npy.Entry{Name: "index_splits", Shape: []int{len(st.Thresholds), 3}, Data: st.Splits},
+				npy.Entry{Name: "index_thresholds", Data: st.Thresholds})
 		}
-		entries = append(entries, npy.Entry{Name: "points_indptr", Data: x.Ptr}, npy.Entry{Name: "points_indices", Data: x.Col},
-			npy.Entry{Name: "points_data", Data: val}, npy.Entry{Name: "points_shape", Data: []int64{int64(x.Rows), int64(x.Cols)}})
-	case *data.Dense[uint8]:
-		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
-	case *data.Dense[float32]:
-		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
-	case *data.Dense[float64]:
-		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
-	}
-	if m.PCA != nil {
-		entries = append(entries, npy.Entry{Name: "pca_mean", Data: m.PCA.Mean}, matrixEntry("pca_components", m.PCA.Components),
-			npy.Entry{Name: "pca_variance", Data: m.PCA.Variance}, npy.Entry{Name: "pca_total", Data: []float64{m.PCA.Total}})
 	}
 	return npy.WriteArchive(path, entries)
 }
@@ -124,10 +115,14 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 	m.Vectors = r.matrix("vectors")
 	m.Degrees = numbers[float64](r, "degrees")
 	m.Points = r.points()
-	if a.Has("pca_mean") {
-		m.PCA = &data.PCA{Mean: numbers[float64](r, "pca_mean"), Components: r.matrix("pca_components"), Variance: numbers[float64](r, "pca_variance")}
-		if total := numbers[float64](r, "pca_total"); len(total) == 1 {
-			m.PCA.Total = total[0]
+	m.PCA = r.pca()
+	if s.Index != nil {
+		m.Index = s.Index
+		m.Index.Order = numbers[int32](r, "index_order")
+		if m.Index.Stats != nil {
+			m.Index.Neighbors = table[int32](r, "index_neighbors", m.Index.Stats.Width)
+			m.Index.Splits = table[int32](r, "index_splits", 3)
+			m.Index.Thresholds = numbers[float32](r, "index_thresholds")
 		}
 	}
 	if r.err != nil {
@@ -135,6 +130,11 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 	}
 	if err := m.check(); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Index != nil { // before anything is done with it
+		if _, err := m.index(); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return m, mf, nil
 }
@@ -167,15 +167,17 @@ func (m *Fitted) check() error {
 			break
 		}
 	}
+	if m.Index != nil {
+		expect(m.Points != nil, "an index without points")
+		expect(m.Index.Method == m.Method, "the index is a %v, the method %v", m.Index.Method, m.Method)
+	}
 	if m.Points != nil {
 		pn, d := m.Points.Dims()
 		expect(pn == n, "%d points for %d labels", pn, n)
 		expect(m.Graph.Weights != knn.Heat || m.Graph.T > 0, "heat weights with t = %v", m.Graph.T)
 		expect(m.Graph.K > 0 || m.Graph.Radius > 0, "a graph of neither neighbours nor a radius")
-		if m.PCA != nil {
-			k, from := m.PCA.Components.Dims()
-			expect(len(m.PCA.Variance) == k, "%d variances of %d principal components", len(m.PCA.Variance), k)
-			expect(k == d && from == len(m.PCA.Mean), "principal components are %d×%d for means of %d and points of %d dimensions", k, from, len(m.PCA.Mean), d)
+		if err := checkPCA(m.PCA, d); err != nil {
+			faults = append(faults, err)
 		}
 	}
 	return errors.Join(faults...)
@@ -205,6 +207,24 @@ func numbers[T any](r *reader, name string) []T {
 	}
 	if floats, ok := any(values).([]float64); ok {
 		r.checkFinite(name, floats)
+	}
+	return values
+}
+
+// table reads the elements of a matrix with so many columns, row by row.
+func table[T any](r *reader, name string, cols int) []T {
+	if r.err != nil {
+		return nil
+	}
+	x, err := r.a.Read(name)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	values, ok := x.Data.([]T)
+	if !ok || len(x.Shape) != 2 || x.Shape[1] != cols {
+		r.err = fmt.Errorf("%s: %s is %v; a matrix of %T with %d columns is needed", r.a.Path(), name, x, values, cols)
+		return nil
 	}
 	return values
 }

@@ -135,12 +135,12 @@ func entriesOf(t *testing.T, path string) map[string]npy.Entry {
 
 func TestLoadMalformed(t *testing.T) {
 	dense := smallFitted(t)
-	pca := *dense
+	pca := smallFitted(t)
 	pca.PCA = &data.PCA{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
-	csr := *dense
+	csr := smallFitted(t)
 	csr.Points = data.ToSparse(dense.Points)
 	files := map[string]string{}
-	for name, m := range map[string]*Fitted{"dense": dense, "pca": &pca, "sparse": &csr} {
+	for name, m := range map[string]*Fitted{"dense": dense, "pca": pca, "sparse": csr} {
 		files[name] = filepath.Join(t.TempDir(), name+".npz")
 		if err := m.Save(files[name], nil); err != nil {
 			t.Fatal(err)

@@ -130,7 +130,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) erro
 		Labels:   m.Transduce(src.eigs, src.components, y),
 		Vectors:  src.eigs.Vectors.Slice(0, n, 0, m.Settings.Eigenvectors).(*mat.Dense),
 		Degrees:  src.degrees,
-		Points:   src.points, PCA: src.pca,
+		Points:   src.points, PCA: src.pca, Index: src.index,
 		Metric: src.options.Graph.Metric, Method: src.options.Graph.Method, Graph: src.options.Graph.Graph, Laplacian: src.options.Laplacian,
 	}
 	src.hashes[hashLabels] = data.HashPoints(&data.Dense[float64]{Rows: n, Cols: 1, Data: classValues(y)})

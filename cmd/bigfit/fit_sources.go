@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -24,6 +25,7 @@ type sources struct {
 	options    eigsOptions
 	points     data.Points
 	pca        *data.PCA
+	index      *knn.State // of the index that the graph was built with; nil without
 	hashes     map[string]string
 }
 
@@ -78,7 +80,7 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, fla
 		if g, notReached = a.graph(ctx, x, o.graph); !usable(notReached) {
 			return nil, notReached
 		}
-		w, components, src.options.Graph, src.points, src.pca = g.w, g.components, g.options, g.points, g.pca
+		w, components, src.options.Graph, src.points, src.pca, src.index = g.w, g.components, g.options, g.points, g.pca, g.index
 	} else {
 		components = w.Components()
 		if x != nil {

@@ -72,6 +72,7 @@ type graphed struct {
 	options    graphOptions
 	points     data.Points // after PCA
 	pca        *data.PCA   // nil without
+	index      *knn.State  // of the index it was built with; nil without
 }
 
 // project applies the principal components of o to x, as a stage.
@@ -137,7 +138,7 @@ func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphe
 	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, o.Graph); g.w == nil {
 		return nil, err
 	}
-	g.components = g.w.Components()
+	g.components, g.index = g.w.Components(), knn.StateOf(ix)
 	note := papers.DescribeGraph(g.w, g.components)
 	if d, ok := ix.(*knn.Descent); ok {
 		found := d.Stats().Recall

@@ -69,11 +69,14 @@ weights of the graph and applies the classifier.`,
 			if err != nil {
 				return err
 			}
-			sum := predictSummary{Points: len(p.Classes), Classes: m.Classes}
+			sum := predictSummary{Points: len(p.Classes), Classes: m.Classes, Recall: p.Recall}
 			text := fmt.Sprintf("%s: classes of %d points", out, sum.Points)
 			if e := errorRate(p.Classes, m.Classes, truth); !math.IsNaN(e) {
 				sum.Error = &e
 				text += fmt.Sprintf("; error %.2f %%", e)
+			}
+			if p.Recall != nil {
+				text += fmt.Sprintf("; approximate neighbours from a graph with recall %s", p.Recall)
 			}
 			return a.print(sum, text)
 		},
@@ -93,6 +96,9 @@ type predictSummary struct {
 	Points  int      `json:"points"`
 	Classes []int64  `json:"classes"`
 	Error   *float64 `json:"error,omitempty"`
+	// Recall of the graph in which neighbours were searched for; nil if they are
+	// exact or none were needed.
+	Recall *knn.Recall `json:"recall,omitempty"`
 }
 
 func (a *app) predict(cmd *cobra.Command, m *models.Fitted, path string, s *models.PredictSettings) (*models.Prediction, error) {
@@ -106,7 +112,7 @@ func (a *app) predict(cmd *cobra.Command, m *models.Fitted, path string, s *mode
 	}
 	if m.Points != nil {
 		n, _ := x.Dims()
-		bytes := knn.BruteBytes(m.Points, 0) + 8*int64(n)*int64(len(m.Classes)+2*max(s.Neighbors, m.Graph.K, 3))
+		bytes := knn.IndexBytes(m.Points, m.Method, m.Metric, 0) + 8*int64(n)*int64(len(m.Classes)+2*max(s.Neighbors, m.Graph.K, 3))
 		if err := a.need("prediction", bytes, 0, "split the new points over several files"); err != nil {
 			return nil, err
 		}
