@@ -1,7 +1,8 @@
 // Command eigs times our eigenpairs of graph Laplacians beside other programs',
 // in one run:
 //
-//	go run ./bench/eigs                      MNIST's 8-neighbour graph, from BIGFIT_DATA
+//	go run ./bench/eigs                      the graphs of MNIST and 20 Newsgroups, from BIGFIT_DATA
+//	go run ./bench/eigs -million             and 50 pairs of a graph of a million points
 //	go run ./bench/eigs -graph W.npz -k 100  any graph saved by SciPy or bigfit
 //
 // It writes eigs.json and eigs.md and prints the table. Run it on a machine that
@@ -14,9 +15,11 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,70 +27,112 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/peers"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 const tolerance = 1e-8
 
+// options are the flags.
+type options struct {
+	graph                string
+	pairs, kinds         string
+	peers                bool
+	peerMax              int
+	products, newsgroups bool
+	million              bool
+	points               int
+	memory               int64
+	out                  string
+}
+
 func main() {
 	log.SetFlags(0)
-	graph := flag.String("graph", "", "graph (default: made from MNIST in $BIGFIT_DATA)")
-	pairs := flag.String("k", "20,100,1000", "numbers of eigenpairs")
-	kinds := flag.String("laplacian", "normalized,combinatorial", "Laplacians")
-	others := flag.Bool("peers", true, "run SciPy too")
-	slow := flag.Int("peer-max", 100, "largest number of pairs that peers are asked for; 1000 take SciPy a quarter of an hour")
-	out := flag.String("o", "bench-results", "folder for the results")
-	memory := flag.Int64("memory", 0, "memory limit of the basis in bytes, 0 for none")
-	one := flag.Bool("one", false, "measure ours once and print JSON")
+	var o options
+	flag.StringVar(&o.graph, "graph", "", "graph (default: made from MNIST in $BIGFIT_DATA)")
+	flag.StringVar(&o.pairs, "k", "20,100,1000", "numbers of eigenpairs")
+	flag.StringVar(&o.kinds, "laplacian", "normalized,combinatorial", "Laplacians")
+	flag.BoolVar(&o.peers, "peers", true, "run SciPy and SLEPc too")
+	flag.IntVar(&o.peerMax, "peer-max", 100, "largest number of pairs that peers are asked for; 1000 take SciPy a quarter of an hour")
+	flag.BoolVar(&o.products, "products", true, "time the products of the filter too")
+	flag.BoolVar(&o.newsgroups, "newsgroups", true, "2000 pairs of the graph of 20 Newsgroups too, unless there is a -graph")
+	flag.BoolVar(&o.million, "million", false, "50 pairs of the graph of a manifold too")
+	flag.IntVar(&o.points, "points", 1_000_000, "points of the manifold")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	flag.Int64Var(&o.memory, "memory", 0, "memory limit in bytes, 0 for none")
+	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold")
 	flag.Parse()
-	if *one {
-		if err := measure(*graph, *pairs, *kinds, *memory); err != nil {
-			log.Fatal(err)
-		}
-		return
+	var err error
+	switch *one {
+	case "":
+		err = run(context.Background(), &o)
+	case "pairs":
+		err = measurePairs(&o)
+	case "products":
+		err = measureProducts(&o)
+	case "manifold":
+		err = measureManifold(&o)
+	default:
+		err = fmt.Errorf("-one is %q; it must be pairs, products or manifold", *one)
 	}
-	if err := run(context.Background(), *graph, strings.Split(*pairs, ","), strings.Split(*kinds, ","), *others, *slow, *out, *memory); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, graph string, pairs, kinds []string, others bool, slow int, out string, memory int64) error {
+// bench gathers the rows of a run.
+type bench struct {
+	*options
+	ctx  context.Context
+	rows []peers.Row
+}
+
+func run(ctx context.Context, o *options) error {
+	dir, err := os.MkdirTemp("", "bigfit-eigs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{options: o, ctx: ctx}
+	graph, name := o.graph, filepath.Base(o.graph)
 	if graph == "" {
-		dir, err := os.MkdirTemp("", "bigfit-eigs-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		if graph, err = mnistGraph(ctx, dir); err != nil {
+		name = "MNIST 8-NN"
+		if graph, err = paperGraph(ctx, dir, papers.MNIST); err != nil {
 			return err
 		}
 	}
-	var rows []peers.Row
-	for _, k := range pairs {
-		for _, kind := range kinds {
-			work := fmt.Sprintf("%s pairs, %s", k, kind)
-			log.Print(work)
-			objects, err := peers.Self(ctx, os.Stderr, "-one", "-graph", graph, "-k", k, "-laplacian", kind, "-memory", strconv.FormatInt(memory, 10))
-			if err != nil {
+	for _, k := range strings.Split(o.pairs, ",") {
+		for _, kind := range strings.Split(o.kinds, ",") {
+			if err := b.eigenpairs(graph, name, k, kind); err != nil {
 				return err
-			}
-			if n, err := strconv.Atoi(k); err != nil {
-				return err
-			} else if others && n <= slow {
-				more, err := peers.Run(ctx, os.Stderr, "eigs_scipy.py", graph, k, kind, fmt.Sprint(tolerance))
-				if err != nil {
-					return err
-				}
-				objects = append(objects, more...)
-			}
-			for _, o := range objects {
-				rows = append(rows, peers.NewRow(work, o))
 			}
 		}
 	}
-	table, err := peers.Save(out, "eigs", "Eigenpairs of "+filepath.Base(graph), rows)
+	if o.products {
+		for _, kind := range strings.Split(o.kinds, ",") {
+			if err := b.self(fmt.Sprintf("%s: product, %s", name, kind), "products", "-graph", graph, "-laplacian", kind); err != nil {
+				return err
+			}
+		}
+	}
+	if o.newsgroups && o.graph == "" {
+		if graph, err = paperGraph(ctx, dir, papers.Newsgroups); err != nil {
+			return err
+		}
+		if err := b.eigenpairs(graph, "20 Newsgroups 8-NN", "2000", "combinatorial"); err != nil {
+			return err
+		}
+	}
+	if o.million {
+		graph, name = filepath.Join(dir, "manifold.npz"), fmt.Sprintf("%d-point manifold 10-NN", o.points)
+		if err := b.self(name, "manifold", "-graph", graph, "-points", strconv.Itoa(o.points)); err != nil {
+			return err
+		}
+		if err := b.self(name+": 50 pairs, normalized", "pairs", "-graph", graph, "-k", "50", "-laplacian", "normalized"); err != nil {
+			return err
+		}
+	}
+	table, err := peers.Save(o.out, "eigs", "Eigenpairs of graph Laplacians", b.rows)
 	if err != nil {
 		return err
 	}
@@ -95,55 +140,116 @@ func run(ctx context.Context, graph string, pairs, kinds []string, others bool, 
 	return nil
 }
 
-// mnistGraph writes the graph of Belkin & Niyogi (2004), Table 1.
-func mnistGraph(ctx context.Context, dir string) (string, error) {
-	e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
-	if err != nil {
-		return "", err
-	}
-	ix, err := knn.NewBrute(e.X, nil)
-	if err != nil {
-		return "", err
-	}
-	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "mnist-8nn.npz")
-	return path, sparse.WriteNPZ(path, w, nil)
+// self measures ours in a process of its own.
+func (b *bench) self(work, what string, args ...string) error {
+	log.Print(work)
+	objects, err := peers.Self(b.ctx, os.Stderr, append([]string{"-one", what, "-memory", strconv.FormatInt(b.memory, 10)}, args...)...)
+	b.add(work, objects)
+	return err
 }
 
-// measure computes the pairs once and prints what it took.
-func measure(graph, pairs, kind string, memory int64) error {
-	k, err := strconv.Atoi(pairs)
+func (b *bench) add(work string, objects []map[string]any) {
+	for _, o := range objects {
+		title := work
+		if width, ok := o["block"].(float64); ok {
+			title = fmt.Sprintf("%s, block %.0f", work, width)
+		}
+		b.rows = append(b.rows, peers.NewRow(title, o))
+	}
+}
+
+// eigenpairs times ours and the peers'.
+func (b *bench) eigenpairs(graph, name, k, kind string) error {
+	n, err := strconv.Atoi(k)
 	if err != nil {
 		return err
 	}
-	var laplacian sparse.Kind
-	if err := laplacian.UnmarshalText([]byte(kind)); err != nil {
+	work := fmt.Sprintf("%s: %s pairs, %s", name, k, kind)
+	if err := b.self(work, "pairs", "-graph", graph, "-k", k, "-laplacian", kind); err != nil {
 		return err
 	}
-	w, err := sparse.ReadNPZ(graph, 0)
+	if !b.peers || n > b.peerMax {
+		return nil
+	}
+	args := []string{graph, k, kind, fmt.Sprint(tolerance)}
+	scipy, err := peers.Run(b.ctx, os.Stderr, "eigs_scipy.py", args...)
+	if err != nil {
+		return err
+	}
+	slepc, err := peers.SLEPc(b.ctx, os.Stderr, args...)
+	b.add(work, append(scipy, slepc...))
+	return err
+}
+
+// paperGraph writes the graph of an experiment of Belkin & Niyogi (2004).
+func paperGraph(ctx context.Context, dir string, experiment func(papers.Options) (*papers.Experiment, error)) (string, error) {
+	e, err := experiment(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, e.Name+".npz")
+	return path, writeGraph(ctx, path, e.X, e.Metric, false, e.Graph)
+}
+
+// limitMemory does what the command does about --memory-limit.
+func limitMemory(bytes int64) {
+	if bytes > 0 {
+		debug.SetGCPercent(40)
+		debug.SetMemoryLimit(bytes)
+	}
+}
+
+// peakBytes returns the peak memory of this process.
+func peakBytes() (int64, error) {
+	var usage syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return usage.Maxrss * 1024, err
+}
+
+// readGraph reads the graph and the kind of Laplacian that the flags name.
+func readGraph(o *options) (w *sparse.CSR, kind sparse.Kind, err error) {
+	if err := kind.UnmarshalText([]byte(o.kinds)); err != nil {
+		return nil, 0, err
+	}
+	w, err = sparse.ReadNPZ(o.graph, 0)
+	return w, kind, err
+}
+
+// measurePairs computes the pairs once and prints what it took.
+func measurePairs(o *options) error {
+	limitMemory(o.memory)
+	k, err := strconv.Atoi(o.pairs)
+	if err != nil {
+		return err
+	}
+	w, kind, err := readGraph(o)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	l, err := sparse.NewLaplacian(w, laplacian)
+	l, err := sparse.NewLaplacian(w, kind)
 	if err != nil {
 		return err
 	}
-	r, err := lanczos.Laplacian(context.Background(), l, w.Components(), &lanczos.Settings{K: k, Tolerance: tolerance, MemoryLimit: memory})
+	r, err := lanczos.Laplacian(context.Background(), l, w.Components(), &lanczos.Settings{K: k, Tolerance: tolerance, MemoryLimit: o.memory})
 	if err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+	peak, err := peakBytes()
+	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": "bigfit", "seconds": seconds, "max_residual": r.MaxResidual(), "orthogonality": r.Orthogonality,
-		"last_value": r.Values[k-1], "next_value": r.Certificate.Next, "products": r.Products, "degree": r.Degree, "restarts": r.Restarts,
-		"threads": runtime.GOMAXPROCS(0), "peak_bytes": usage.Maxrss * 1024,
-	})
+	report := map[string]any{
+		"peer": "bigfit", "seconds": seconds, "n": w.Rows, "max_residual": r.MaxResidual(), "norm": r.Norm, "orthogonality": r.Orthogonality,
+		"last_value": r.Values[k-1], "products": r.Products, "degree": r.Degree, "restarts": r.Restarts,
+		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peak,
+	}
+	if next := r.Certificate.Next; !math.IsInf(next, 0) {
+		report["next_value"] = next
+	}
+	if o.memory > 0 {
+		report["memory_limit"] = o.memory
+	}
+	return json.NewEncoder(os.Stdout).Encode(report)
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/npy"
@@ -57,6 +58,61 @@ func Run(ctx context.Context, log io.Writer, script string, args ...string) ([]m
 	return objects(cmd, script)
 }
 
+// SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON
+// objects it prints; none, and the reason in log, where there is no MPI or
+// slepc4py.
+func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
+	const script = "eigs_slepc.py"
+	text, err := scripts.ReadFile(script)
+	if err != nil {
+		return nil, err
+	}
+	environment := slepcEnvironment()
+	probe := exec.CommandContext(ctx, python, "-c", "import slepc4py, petsc4py")
+	probe.Env = environment
+	if err := errors.Join(probe.Run(), lookMPI()); err != nil {
+		fmt.Fprintf(log, "no SLEPc: %v; install the Debian packages named in bench/peers/%s\n", err, script)
+		return nil, nil
+	}
+	// Standard input reaches one rank only.
+	dir, err := os.MkdirTemp("", "bigfit-slepc-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, script)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, mpirun, append([]string{"--allow-run-as-root", "-n", "2", python, path}, args...)...)
+	cmd.Env = environment
+	cmd.Stderr = log
+	return objects(cmd, script)
+}
+
+const mpirun = "mpirun"
+
+func lookMPI() error {
+	_, err := exec.LookPath(mpirun)
+	return err
+}
+
+// slepcEnvironment is the environment with the folders of Debian's SLEPc and
+// PETSc, by which their Python modules find themselves, where it names none.
+func slepcEnvironment() []string {
+	environment := os.Environ()
+	for name, pattern := range map[string]string{
+		"SLEPC_DIR": "/usr/lib/slepcdir/slepc*/*-real",
+		"PETSC_DIR": "/usr/lib/petscdir/petsc*/*-real",
+	} {
+		// The pattern is a valid one.
+		if found, _ := filepath.Glob(pattern); os.Getenv(name) == "" && len(found) > 0 {
+			environment = append(environment, name+"="+found[len(found)-1])
+		}
+	}
+	return environment
+}
+
 // Self runs this program again with the given arguments and returns the JSON
 // objects it prints, so that its peak memory is that of one measurement.
 func Self(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
@@ -87,6 +143,22 @@ func objects(cmd *exec.Cmd, name string) ([]map[string]any, error) {
 	}
 }
 
+// PeakBytes returns the largest memory this process has had since it began, 0 if
+// the system does not tell. getrusage would not do: at exec a process inherits
+// the peak of the one that started it.
+func PeakBytes() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kib int64
+	if _, err := fmt.Sscanf(rest, "%d kB", &kib); err != nil {
+		return 0
+	}
+	return kib * 1024
+}
+
 // NewRow makes a measurement of an object with "peer", "seconds" and maybe
 // "peak_bytes"; the rest goes to More.
 func NewRow(work string, object map[string]any) Row {
@@ -108,8 +180,9 @@ func NewRow(work string, object map[string]any) Row {
 }
 
 // Save fills in the ratios to the rows of "bigfit" for the same work and writes
-// dir/name.json and dir/name.md, which it returns.
-func Save(dir, name, title string, rows []Row) (string, error) {
+// dir/name.json and dir/name.md, which it returns. Notes are paragraphs of
+// Markdown below the table.
+func Save(dir, name, title string, rows []Row, notes ...string) (string, error) {
 	ours := map[string]float64{}
 	for _, r := range rows {
 		if r.Program == "bigfit" {
@@ -123,7 +196,7 @@ func Save(dir, name, title string, rows []Row) (string, error) {
 		ratio := ""
 		if t := ours[r.Work]; r.Program != "bigfit" && t > 0 {
 			r.Ratio = r.Seconds / t
-			ratio = fmt.Sprintf("%.1f", r.Ratio)
+			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
 		peak := ""
 		if r.PeakBytes > 0 {
@@ -133,7 +206,10 @@ func Save(dir, name, title string, rows []Row) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.2f | %s | %s | `%s` |\n", r.Work, r.Program, r.Seconds, ratio, peak, more)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", r.Work, r.Program, duration(r.Seconds), ratio, peak, more)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -150,4 +226,12 @@ func Save(dir, name, title string, rows []Row) (string, error) {
 		_, err := io.WriteString(w, b.String())
 		return err
 	})
+}
+
+// duration writes seconds to the hundredth, and less than one in three digits.
+func duration(seconds float64) string {
+	if seconds < 1 {
+		return strconv.FormatFloat(seconds, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(seconds, 'f', 2, 64)
 }

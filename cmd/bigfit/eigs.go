@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -23,6 +23,7 @@ import (
 type eigsRun struct {
 	out, checkpoint, start string
 	resume                 bool
+	restarts               int
 	verify, graph          string
 }
 
@@ -44,6 +45,10 @@ complement of the result makes sure that no pair was left out.
 command with --resume goes on and ends with the same bits. --start takes pairs of
 an earlier run: fewer of the same graph, or of a graph to which points were added
 at the end.
+
+If not all pairs are within the tolerance after the last restart, the file holds
+the first ones that are, the exit code is 3 and the checkpoint stays: --resume
+with more --restarts goes on.
 
 bigfit eigs --verify FILE --graph G checks pairs that are there already, of
 whichever program, and exits with 1 if they are not the smallest ones.`,
@@ -68,6 +73,8 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 				return usagef("--resume needs the folder with --checkpoint")
 			case o.Power < 1:
 				return usagef("--power is %d; it must be at least 1", o.Power)
+			case r.restarts < 1:
+				return usagef("--restarts is %d; it must be at least 1", r.restarts)
 			}
 			return a.eigs(cmd.Context(), args[0], &r, o)
 		},
@@ -80,6 +87,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
 	f.StringVar(&r.checkpoint, "checkpoint", "", "`folder` to keep the state of the run in")
 	f.BoolVar(&r.resume, "resume", false, "go on from the checkpoint")
+	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
 	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
 	f.StringVar(&r.graph, "graph", "", "`file` of the graph they belong to")
@@ -117,23 +125,35 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions
 	}
 	c := w.Components()
 	r, l, solveErr := a.eigenpairs(ctx, w, c, o, func(s *lanczos.Settings) {
-		s.Known, s.Resume = known, resume
+		s.Known, s.Resume, s.MaxRestarts = known, resume, run.restarts
 		if file != "" {
 			s.OnCheckpoint = func(snap *lanczos.Snapshot) error {
-				return a.write(ctx, func() error { return snap.Save(file, operator) })
+				return a.write(ctx, func() error { return saveCheckpoint(snap, file, operator) })
 			}
 		}
 	})
+	if errors.Is(solveErr, lanczos.ErrSnapshot) {
+		return fmt.Errorf("%s: %w; %s", file, solveErr, beginAnew)
+	}
 	if !usable(solveErr) {
 		return solveErr
 	}
-	s := summarizeEigs(r, o.Tolerance)
+	if solveErr != nil {
+		if !keepConverged(r, o) {
+			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
+		}
+		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
+		if file != "" && exists(file) {
+			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.checkpoint)
+		}
+	}
+	s := summarizeEigs(r, o.K)
 	o.Certificate = &s
 	f := &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}
 	if err := a.write(ctx, func() error { return saveEigs(run.out, f, o, hashes) }); err != nil {
 		return err
 	}
-	if file != "" {
+	if file != "" && solveErr == nil {
 		os.Remove(file) // the result is there; nothing to go on with
 	}
 	if err := a.print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
@@ -168,22 +188,86 @@ func (a *app) openCheckpoint(run *eigsRun, operator string) (string, *lanczos.Sn
 	if err := os.MkdirAll(run.checkpoint, 0o777); err != nil {
 		return "", nil, output(err)
 	}
-	file := filepath.Join(run.checkpoint, "eigs-snapshot.npz")
+	removeLeftovers(run.checkpoint)
+	file := filepath.Join(run.checkpoint, checkpointName)
 	if err := checkOutput(nil, file); err != nil {
 		return "", nil, err
 	}
 	if !run.resume {
 		return file, nil, nil
 	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+	if !exists(file) {
 		a.note("%s: no checkpoint yet; beginning anew", run.checkpoint)
 		return file, nil, nil
 	}
 	snap, err := lanczos.LoadSnapshot(file, operator, int64(a.memory))
 	if err != nil {
-		return "", nil, fmt.Errorf("%w; without --resume the run begins anew", err)
+		return "", nil, fmt.Errorf("%w; %s", err, beginAnew)
 	}
 	return file, snap, nil
+}
+
+// checkpointName is the file of the checkpoint in its folder.
+const checkpointName = "eigs-snapshot.npz"
+
+// beginAnew is what to do about a checkpoint that cannot be gone on from.
+const beginAnew = "without --resume the run begins anew"
+
+// removeLeftovers removes the temporary files of checkpoints that a kill left
+// half-written, each as large as a checkpoint.
+func removeLeftovers(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // writing there will say what is wrong
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "."+checkpointName) {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// saveCheckpoint writes a checkpoint over the one before it.
+func saveCheckpoint(snap *lanczos.Snapshot, file, operator string) error {
+	err := snap.Save(file, operator)
+	if err != nil && exists(file) {
+		err = fmt.Errorf("%w; the checkpoint before it is unharmed, and --resume goes on from it", err)
+	}
+	return err
+}
+
+// exists reports whether there is a file with this name.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// keepConverged cuts r, which is not what o asked for, down to its first pairs
+// within the tolerance, without those beyond an eigenvalue that was missed. It
+// reports whether any are left.
+func keepConverged(r *lanczos.Result, o eigsOptions) bool {
+	sign := 1.0
+	if o.Largest {
+		sign = -1
+	}
+	k := r.ConvergedPairs(o.Tolerance)
+	for k > 0 && sign*(r.Values[k-1]-r.Certificate.Next) > 2*o.Tolerance*r.Norm {
+		k--
+	}
+	if k == 0 || k == len(r.Values) {
+		return k > 0
+	}
+	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
+		r.Certificate.Next = r.Values[k]
+	}
+	r.Values, r.Residuals, r.Nullity = r.Values[:k], r.Residuals[:k], min(r.Nullity, k)
+	n, _ := r.Vectors.Dims()
+	raw := r.Vectors.RawMatrix()
+	for i := range n {
+		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
+	}
+	r.Vectors = mat.NewDense(n, k, raw.Data[:n*k])
+	return true
 }
 
 // saveEigs writes eigenpairs with their manifest.
@@ -199,8 +283,8 @@ func saveEigs(path string, f *lanczos.File, o eigsOptions, hashes map[string]str
 // eigsSummary is what there is to say about computed eigenpairs: their
 // certificate.
 type eigsSummary struct {
-	Pairs         int     `json:"pairs"`
-	Converged     int     `json:"converged"`
+	Pairs         int     `json:"pairs"` // all within the tolerance
+	Asked         int     `json:"asked"`
 	Nullity       int     `json:"nullity"`
 	Last          float64 `json:"last_value"`
 	MaxResidual   float64 `json:"max_residual"`
@@ -215,8 +299,8 @@ type eigsSummary struct {
 	Restarts int      `json:"restarts"`
 }
 
-func summarizeEigs(r *lanczos.Result, tolerance float64) eigsSummary {
-	s := eigsSummary{Pairs: len(r.Values), Converged: r.ConvergedPairs(tolerance), Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
+func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {
+	s := eigsSummary{Pairs: len(r.Values), Asked: asked, Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
 		MaxResidual: r.MaxResidual(), Norm: r.Norm, Orthogonality: r.Orthogonality,
 		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts}
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
@@ -230,17 +314,21 @@ func (s eigsSummary) String() string {
 	if s.Norm > 0 {
 		relative = s.MaxResidual / s.Norm
 	}
-	text := fmt.Sprintf("%d pairs, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
-		s.Pairs, s.Nullity, s.Last, s.MaxResidual, relative, s.Orthogonality)
+	pairs := fmt.Sprintf("%d pairs", s.Pairs)
+	if s.Pairs < s.Asked {
+		pairs = fmt.Sprintf("only %d of %d pairs converged", s.Pairs, s.Asked)
+	}
+	text := fmt.Sprintf("%s, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
+		pairs, s.Nullity, s.Last, s.MaxResidual, relative, s.Orthogonality)
 	if s.Next != nil {
 		how := "found by a search on the complement"
-		if s.Exact {
+		switch {
+		case s.Exact:
 			how = "from the whole spectrum"
+		case s.Pairs < s.Asked:
+			how = "not converged"
 		}
 		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
-	}
-	if s.Converged < s.Pairs {
-		text += fmt.Sprintf("; only the first %d are within the tolerance", s.Converged)
 	}
 	return text + fmt.Sprintf("; filter degree %d, %d products, %d restarts", s.Degree, s.Products, s.Restarts)
 }

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -165,11 +164,6 @@ func truncate(t *testing.T, from, to string, size int) {
 		size += len(b)
 	}
 	writeFile(t, to, b[:size])
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // stripManifest copies a .npz file without its manifest.

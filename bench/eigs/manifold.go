@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// measureManifold writes the graph of points of a 10-dimensional manifold in 64
+// dimensions, 10 neighbours found by NN-descent, and prints what it took.
+func measureManifold(o *options) error {
+	limitMemory(o.memory)
+	x := data.Manifold(o.points, 64, 10, 0.01, 1)
+	start := time.Now()
+	if err := writeGraph(context.Background(), o.graph, x, knn.Euclidean, true, knn.GraphSettings{K: 10}); err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	peak, err := peakBytes()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peak, "threads": runtime.GOMAXPROCS(0),
+	})
+}
+
+// writeGraph writes the graph of the nearest neighbours, approximate or exact.
+func writeGraph(ctx context.Context, path string, x data.Points, metric knn.Metric, approximate bool, s knn.GraphSettings) error {
+	method := knn.Brute
+	if approximate {
+		method = knn.NNDescent
+	}
+	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Settings: knn.Settings{Metric: metric}, Sample: -1})
+	if err != nil {
+		return err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, s)
+	if err != nil {
+		return err
+	}
+	return sparse.WriteNPZ(path, w, nil)
+}
