@@ -47,9 +47,11 @@ type Laplacian struct {
 	w      *CSR
 	kind   Kind
 	degree []float64
-	// The matrix is diag(diagonal) − val, with w's columns.
+	// The matrix is diag(diagonal) − val with w's columns. A normalized one has
+	// val = s_i w_ij s_j with s = D^-½, or only s if w's weights are one.
 	diagonal []float64
-	val      []float64 // s_i w_ij s_j with s = D^-½ (0 for degree zero) if normalized, w's own values otherwise
+	val      []float64
+	scale    []float64 // s, 0 for degree zero; nil if combinatorial
 	power    int
 	shift    float64
 }
@@ -69,23 +71,23 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	if kind == Combinatorial {
 		return l
 	}
-	scale := make([]float64, w.Rows)
+	l.scale = make([]float64, w.Rows)
 	l.diagonal = make([]float64, w.Rows)
 	for i, d := range l.degree {
 		if d > 0 {
-			scale[i], l.diagonal[i] = 1/math.Sqrt(d), 1
+			l.scale[i], l.diagonal[i] = 1/math.Sqrt(d), 1
 		}
+	}
+	if w.Val == nil {
+		return l
 	}
 	l.val = make([]float64, len(w.Col))
 	for i := range w.Rows {
 		for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
 			// In this order, since s_i·s_j alone overflows for degrees below
 			// 1e-308, and the same for (j, i).
-			v, j := 1.0, int(w.Col[p])
-			if w.Val != nil {
-				v = w.Val[p]
-			}
-			l.val[p] = scale[min(i, j)] * v * scale[max(i, j)]
+			j := int(w.Col[p])
+			l.val[p] = l.scale[min(i, j)] * w.Val[p] * l.scale[max(i, j)]
 		}
 	}
 	return l
@@ -224,7 +226,7 @@ func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamm
 	if n, b := dst.Dims(); xr.Rows != l.Dim() || n != xr.Rows || b != xr.Cols {
 		panic(fmt.Sprintf("sparse: product of a Laplacian of dimension %d: dst is %d×%d, x is %d×%d", l.Dim(), n, b, xr.Rows, xr.Cols))
 	}
-	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val, Diag: l.diagonal}
+	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val, Scale: l.scale, Diag: l.diagonal}
 	to, from, other := asBlock(dst), asBlock(x), simd.Block{}
 	if y != nil {
 		other = asBlock(y)

@@ -19,16 +19,19 @@ func TestGraphCombine(t *testing.T) {
 		}
 		g.Ptr = append(g.Ptr, int64(len(g.Col)))
 	}
-	weights := random[float64](r, len(g.Col))
+	weights, scale := random[float64](r, len(g.Col)), random[float64](r, n)
 	const s, a, b, c = 0.7, -1.3, 0.4, 2.5
 	defer func(p *path) { active = p }(active)
 	for _, p := range available {
 		active = p
 		for _, cols := range []int{1, 3, 4, 8, 9, 16, 32, 33} {
-			for variant := range 16 {
-				g.Val = weights
+			for variant := range 24 {
+				g.Val, g.Scale = weights, nil
 				if variant&1 > 0 {
 					g.Val = nil
+				}
+				if variant >= 16 {
+					g.Val, g.Scale = nil, scale
 				}
 				ld := cols
 				if variant&2 > 0 {
@@ -50,8 +53,11 @@ func TestGraphCombine(t *testing.T) {
 						var sum float64
 						for q := g.Ptr[i]; q < g.Ptr[i+1]; q++ {
 							v := x.Data[int(g.Col[q])*ld+j]
-							if g.Val != nil {
+							switch {
+							case g.Val != nil:
 								v *= g.Val[q]
+							case g.Scale != nil:
+								v *= scale[i] * scale[g.Col[q]]
 							}
 							sum += v
 						}

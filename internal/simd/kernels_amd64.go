@@ -37,17 +37,17 @@ func symvRows64AVX512(y []float64, v []float64, a []float64, lda int, s []float6
 // graphRows8AVX512 does rows of 8 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // graphRows16AVX512 does rows of 16 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // graphRows32AVX512 does rows of 32 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // panel8AVX512 does blocks of 8 rows of 8 columns, see [Panel].
 //
@@ -92,22 +92,22 @@ func symvRows64AVX2(y []float64, v []float64, a []float64, lda int, s []float64,
 // graphRows4AVX2 does rows of 4 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // graphRows8AVX2 does rows of 8 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // graphRows16AVX2 does rows of 16 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // graphRows32AVX2 does rows of 32 adjacent columns, see [Graph.Combine].
 //
 //go:noescape
-func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 
 // panel8AVX2 does blocks of 4 rows of 8 columns, see [Panel].
 //

@@ -1007,27 +1007,32 @@ fold:
 	VZEROUPPER
 	RET
 
-// func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x06, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x06, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -1039,17 +1044,21 @@ row:
 	VXORPD Z4, Z4, Z4
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x06, R14
-	PREFETCHT0   (CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x06, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Z5
@@ -1059,18 +1068,46 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Z5
+	VFMADD231PD  (R14), Z5, Z4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x03, R15
+	VBROADCASTSD (R9)(R15*1), Z5
+	VMULPD       Z5, Z4, Z4
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x06, R14
-	PREFETCHT0 (CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x06, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x06, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Z4, Z4
@@ -1102,27 +1139,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x07, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x07, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -1135,18 +1177,22 @@ row:
 	VXORPD Z5, Z5, Z5
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x07, R14
-	PREFETCHT0   (CX)(R14*1)
-	PREFETCHT0   64(CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x07, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x07, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Z6
@@ -1157,19 +1203,50 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x07, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x07, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Z6
+	VFMADD231PD  (R14), Z6, Z4
+	VFMADD231PD  64(R14), Z6, Z5
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x04, R15
+	VBROADCASTSD (R9)(R15*1), Z6
+	VMULPD       Z6, Z4, Z4
+	VMULPD       Z6, Z5, Z5
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x07, R14
-	PREFETCHT0 (CX)(R14*1)
-	PREFETCHT0 64(CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x07, R15
+	PREFETCHT0 (CX)(R15*1)
+	PREFETCHT0 64(CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x07, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Z4, Z4
@@ -1206,27 +1283,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x08, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x08, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Z0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Z1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -1241,20 +1323,24 @@ row:
 	VXORPD Z7, Z7, Z7
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x08, R14
-	PREFETCHT0   (CX)(R14*1)
-	PREFETCHT0   64(CX)(R14*1)
-	PREFETCHT0   128(CX)(R14*1)
-	PREFETCHT0   192(CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x08, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	PREFETCHT0   128(CX)(R15*1)
+	PREFETCHT0   192(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x08, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Z8
@@ -1267,21 +1353,58 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x08, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	PREFETCHT0   128(CX)(R15*1)
+	PREFETCHT0   192(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x08, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Z8
+	VFMADD231PD  (R14), Z8, Z4
+	VFMADD231PD  64(R14), Z8, Z5
+	VFMADD231PD  128(R14), Z8, Z6
+	VFMADD231PD  192(R14), Z8, Z7
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x05, R15
+	VBROADCASTSD (R9)(R15*1), Z8
+	VMULPD       Z8, Z4, Z4
+	VMULPD       Z8, Z5, Z5
+	VMULPD       Z8, Z6, Z6
+	VMULPD       Z8, Z7, Z7
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x08, R14
-	PREFETCHT0 (CX)(R14*1)
-	PREFETCHT0 64(CX)(R14*1)
-	PREFETCHT0 128(CX)(R14*1)
-	PREFETCHT0 192(CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x08, R15
+	PREFETCHT0 (CX)(R15*1)
+	PREFETCHT0 64(CX)(R15*1)
+	PREFETCHT0 128(CX)(R15*1)
+	PREFETCHT0 192(CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x08, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Z4, Z4
@@ -2523,27 +2646,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x05, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x05, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2555,17 +2683,21 @@ row:
 	VXORPD Y4, Y4, Y4
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x05, R14
-	PREFETCHT0   (CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x05, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x05, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Y5
@@ -2575,18 +2707,46 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x05, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x05, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Y5
+	VFMADD231PD  (R14), Y5, Y4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x02, R15
+	VBROADCASTSD (R9)(R15*1), Y5
+	VMULPD       Y5, Y4, Y4
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x05, R14
-	PREFETCHT0 (CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x05, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x05, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Y4, Y4
@@ -2618,27 +2778,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x06, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x06, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2651,17 +2816,21 @@ row:
 	VXORPD Y5, Y5, Y5
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x06, R14
-	PREFETCHT0   (CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x06, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Y6
@@ -2672,18 +2841,48 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Y6
+	VFMADD231PD  (R14), Y6, Y4
+	VFMADD231PD  32(R14), Y6, Y5
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x03, R15
+	VBROADCASTSD (R9)(R15*1), Y6
+	VMULPD       Y6, Y4, Y4
+	VMULPD       Y6, Y5, Y5
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x06, R14
-	PREFETCHT0 (CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x06, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x06, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Y4, Y4
@@ -2720,27 +2919,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x07, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x07, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2755,18 +2959,22 @@ row:
 	VXORPD Y7, Y7, Y7
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x07, R14
-	PREFETCHT0   (CX)(R14*1)
-	PREFETCHT0   64(CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x07, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x07, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Y8
@@ -2779,19 +2987,54 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x07, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x07, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Y8
+	VFMADD231PD  (R14), Y8, Y4
+	VFMADD231PD  32(R14), Y8, Y5
+	VFMADD231PD  64(R14), Y8, Y6
+	VFMADD231PD  96(R14), Y8, Y7
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x04, R15
+	VBROADCASTSD (R9)(R15*1), Y8
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y8, Y5, Y5
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x07, R14
-	PREFETCHT0 (CX)(R14*1)
-	PREFETCHT0 64(CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x07, R15
+	PREFETCHT0 (CX)(R15*1)
+	PREFETCHT0 64(CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x07, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Y4, Y4
@@ -2838,27 +3081,32 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, diag []float64, s float64, a float64, b float64, c float64)
+// func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
-TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-208
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         x_base+24(FP), CX
-	MOVQ         y_base+48(FP), DX
-	MOVQ         first+72(FP), BX
-	SHLQ         $0x08, BX
-	ADDQ         CX, BX
-	MOVQ         ptr_base+80(FP), SI
-	MOVQ         ptr_len+88(FP), DI
-	DECQ         DI
-	MOVQ         col_base+104(FP), R8
-	MOVQ         val_base+128(FP), R9
-	MOVQ         diag_base+152(FP), R10
-	MOVSD        s+176(FP), X0
+TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-232
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  x_base+24(FP), CX
+	MOVQ  y_base+48(FP), DX
+	MOVQ  first+72(FP), BX
+	SHLQ  $0x08, BX
+	ADDQ  CX, BX
+	MOVQ  ptr_base+80(FP), SI
+	MOVQ  ptr_len+88(FP), DI
+	DECQ  DI
+	MOVQ  col_base+104(FP), R8
+	MOVQ  val_base+128(FP), R9
+	TESTQ R9, R9
+	JNZ   weights
+	MOVQ  scale_base+152(FP), R9
+
+weights:
+	MOVQ         diag_base+176(FP), R10
+	MOVSD        s+200(FP), X0
 	VBROADCASTSD X0, Y0
-	MOVSD        c+200(FP), X1
+	MOVSD        c+224(FP), X1
 	VBROADCASTSD X1, Y1
-	MOVSD        a+184(FP), X2
-	MOVSD        b+192(FP), X3
+	MOVSD        a+208(FP), X2
+	MOVSD        b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2877,20 +3125,24 @@ row:
 	VXORPD Y11, Y11, Y11
 	TESTQ  R9, R9
 	JZ     ones
+	MOVQ   val_base+128(FP), R15
+	TESTQ  R15, R15
+	JZ     unit
 	CMPQ   R12, R13
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x08, R14
-	PREFETCHT0   (CX)(R14*1)
-	PREFETCHT0   64(CX)(R14*1)
-	PREFETCHT0   128(CX)(R14*1)
-	PREFETCHT0   192(CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x08, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	PREFETCHT0   128(CX)(R15*1)
+	PREFETCHT0   192(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
 	SHLQ         $0x08, R14
 	ADDQ         CX, R14
 	VBROADCASTSD (R9)(R12*8), Y12
@@ -2907,21 +3159,66 @@ weighted:
 	JL           weighted
 	JMP          own
 
+unit:
+	CMPQ R12, R13
+	JGE  own
+
+scaled:
+	LEAQ         24(R12), R15
+	CMPQ         R15, R11
+	CMOVQGT      R11, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x08, R15
+	PREFETCHT0   (CX)(R15*1)
+	PREFETCHT0   64(CX)(R15*1)
+	PREFETCHT0   128(CX)(R15*1)
+	PREFETCHT0   192(CX)(R15*1)
+	MOVLQSX      (R8)(R12*4), R15
+	MOVQ         R15, R14
+	SHLQ         $0x08, R14
+	ADDQ         CX, R14
+	VBROADCASTSD (R9)(R15*8), Y12
+	VFMADD231PD  (R14), Y12, Y4
+	VFMADD231PD  32(R14), Y12, Y5
+	VFMADD231PD  64(R14), Y12, Y6
+	VFMADD231PD  96(R14), Y12, Y7
+	VFMADD231PD  128(R14), Y12, Y8
+	VFMADD231PD  160(R14), Y12, Y9
+	VFMADD231PD  192(R14), Y12, Y10
+	VFMADD231PD  224(R14), Y12, Y11
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           scaled
+	MOVQ         BX, R15
+	SUBQ         CX, R15
+	SHRQ         $0x05, R15
+	VBROADCASTSD (R9)(R15*1), Y12
+	VMULPD       Y12, Y4, Y4
+	VMULPD       Y12, Y5, Y5
+	VMULPD       Y12, Y6, Y6
+	VMULPD       Y12, Y7, Y7
+	VMULPD       Y12, Y8, Y8
+	VMULPD       Y12, Y9, Y9
+	VMULPD       Y12, Y10, Y10
+	VMULPD       Y12, Y11, Y11
+	JMP          own
+
 ones:
 	CMPQ R12, R13
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x08, R14
-	PREFETCHT0 (CX)(R14*1)
-	PREFETCHT0 64(CX)(R14*1)
-	PREFETCHT0 128(CX)(R14*1)
-	PREFETCHT0 192(CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
+	LEAQ       24(R12), R15
+	CMPQ       R15, R11
+	CMOVQGT    R11, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x08, R15
+	PREFETCHT0 (CX)(R15*1)
+	PREFETCHT0 64(CX)(R15*1)
+	PREFETCHT0 128(CX)(R15*1)
+	PREFETCHT0 192(CX)(R15*1)
+	MOVLQSX    (R8)(R12*4), R15
+	MOVQ       R15, R14
 	SHLQ       $0x08, R14
 	ADDQ       CX, R14
 	VADDPD     (R14), Y4, Y4

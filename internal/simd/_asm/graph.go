@@ -20,7 +20,7 @@ func (m *machine) graphRows(columns int) {
 		name = fmt.Sprintf("graphRows%dAVX512", columns)
 	}
 	TEXT(name, NOSPLIT,
-		"func(dst, x, y []float64, first int, ptr []int64, col []int32, val, diag []float64, s, a, b, c float64)")
+		"func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64, s, a, b, c float64)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s does rows of %d adjacent columns, see [Graph.Combine].", name, columns))
 	dst := Load(Param("dst").Base(), GP64())
@@ -33,7 +33,12 @@ func (m *machine) graphRows(columns int) {
 	rows := Load(Param("ptr").Len(), GP64())
 	DECQ(rows)
 	col := Load(Param("col").Base(), GP64())
-	val := Load(Param("val").Base(), GP64())
+	// One register holds the weights or, for weights one, the scale of all rows.
+	weights := Load(Param("val").Base(), GP64())
+	TESTQ(weights, weights)
+	JNZ(LabelRef("weights"))
+	Load(Param("scale").Base(), weights)
+	Label("weights")
 	diag := Load(Param("diag").Base(), GP64())
 	s, c := m.scalar("s"), m.scalar("c")
 	a, b := XMM(), XMM()
@@ -46,6 +51,7 @@ func (m *machine) graphRows(columns int) {
 	DECQ(last)
 
 	p, end, row, next := GP64(), GP64(), GP64(), GP64()
+	neighbor := next // free once it is known what to ask for
 	acc := make([]reg.VecVirtual, columns/m.lanes)
 	for i := range acc {
 		acc[i] = m.vector()
@@ -63,7 +69,8 @@ func (m *machine) graphRows(columns int) {
 		for line := 0; line < bytes; line += 64 {
 			PREFETCHT0(Mem{Base: x, Index: next, Scale: 1, Disp: line})
 		}
-		MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, row)
+		MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, neighbor)
+		MOVQ(neighbor, row)
 		SHLQ(U8(log2(bytes)), row)
 		ADDQ(x, row)
 		add(row)
@@ -80,15 +87,33 @@ func (m *machine) graphRows(columns int) {
 	for _, v := range acc {
 		m.zero(v)
 	}
-	TESTQ(val, val)
+	TESTQ(weights, weights)
 	JZ(LabelRef("ones"))
-	gather("weighted", func(row reg.Register) {
-		w := m.vector()
-		m.bcast(Mem{Base: val, Index: p, Scale: 8}, w)
-		for i, v := range acc {
-			m.fma(Mem{Base: row, Disp: i * m.lanes * m.size}, w, v)
+	weighted := func(w Mem) func(row reg.Register) {
+		return func(row reg.Register) {
+			wv := m.vector()
+			m.bcast(w, wv)
+			for i, v := range acc {
+				m.fma(Mem{Base: row, Disp: i * m.lanes * m.size}, wv, v)
+			}
 		}
-	})
+	}
+	Load(Param("val").Base(), next)
+	TESTQ(next, next)
+	JZ(LabelRef("unit"))
+	gather("weighted", weighted(Mem{Base: weights, Index: p, Scale: 8}))
+	JMP(LabelRef("own"))
+	Label("unit")
+	gather("scaled", weighted(Mem{Base: weights, Index: neighbor, Scale: 8}))
+	// This row's own scale: own − x is its number times bytes.
+	MOVQ(own, next)
+	SUBQ(x, next)
+	SHRQ(U8(log2(columns)), next)
+	scale := m.vector()
+	m.bcast(Mem{Base: weights, Index: next, Scale: 1}, scale)
+	for _, v := range acc {
+		m.mul(scale, v, v)
+	}
 	JMP(LabelRef("own"))
 	Label("ones")
 	gather("unweighted", func(row reg.Register) {
