@@ -3,8 +3,10 @@
 //	go run ./bench/knn              everything; needs BIGFIT_DATA
 //	go run ./bench/knn -works mnist-bytes,tree-3d
 //
-// It writes knn.json and knn.md and prints the table. Run it on a machine that
-// does nothing else.
+// It writes knn.json, knn.md with a plot of the growth with n, and a list of all
+// neighbours in which exact programs differ, with the cause of each: ties and
+// cancellation are, anything else fails the run. Run it on a machine that does
+// nothing else.
 package main
 
 import (
@@ -14,14 +16,12 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bigfit/bigfit/bench/papers"
@@ -37,25 +37,24 @@ type work struct {
 	k           int
 	metric      knn.Metric
 	method      knn.Method
-	peers       string // of knn_peers.py
-	exact       bool   // compare indices with the first peer's
+	peers       []string // of knn_peers.py
 	points      func(dir string) (data.Points, error)
 }
 
 const manifoldSeed = 1
 
 var works = []work{
-	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, "faiss", true, mnistBytes},
-	{"mnist-pca", "MNIST 60000×100 float32, exact", 8, knn.Euclidean, knn.Brute, "brute,faiss", true, mnistPCA},
-	{"newsgroups", "20 Newsgroups 19997×6000 sparse, angle, exact", 8, knn.Angle, knn.Brute, "cosine", false, newsgroups},
-	{"tree-3d", "1,000,000×3, kd-tree", 10, knn.Euclidean, knn.KDTree, "ckdtree", true, cube},
-	{"ball-3d", "1,000,000×3, ball tree", 10, knn.Euclidean, knn.BallTree, "balltree", true, cube},
-	{"mnist-descent", "MNIST 60000×784 uint8, NN-descent", 10, knn.Euclidean, knn.NNDescent, "pynndescent", false, mnistBytes},
-	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, "pynndescent", false, manifold(1_000_000)},
-	{"growth-62500", "62,500×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, "", false, manifold(62_500)},
-	{"growth-125000", "125,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, "", false, manifold(125_000)},
-	{"growth-250000", "250,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, "", false, manifold(250_000)},
-	{"growth-500000", "500,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, "", false, manifold(500_000)},
+	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, []string{"faiss"}, mnistBytes},
+	{"mnist-pca", "MNIST 60000×100 float32, exact", 8, knn.Euclidean, knn.Brute, []string{"brute", "faiss"}, mnistPCA},
+	{"newsgroups", "20 Newsgroups 19997×6000 sparse, angle, exact", 8, knn.Angle, knn.Brute, []string{"cosine"}, newsgroups},
+	{"tree-3d", "1,000,000×3, kd-tree", 10, knn.Euclidean, knn.KDTree, []string{"ckdtree"}, cube},
+	{"ball-3d", "1,000,000×3, ball tree", 10, knn.Euclidean, knn.BallTree, []string{"balltree"}, cube},
+	{"mnist-descent", "MNIST 60000×784 uint8, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, mnistBytes},
+	{"growth-62500", "62,500×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(62_500)},
+	{"growth-125000", "125,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(125_000)},
+	{"growth-250000", "250,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(250_000)},
+	{"growth-500000", "500,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(500_000)},
+	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, manifold(1_000_000)},
 }
 
 func main() {
@@ -87,33 +86,55 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 	}
 	defer os.RemoveAll(tmp)
 	var rows []peers.Row
+	var compared []comparison
 	for _, w := range works {
 		if !slices.Contains(only, w.name) {
 			continue
 		}
 		log.Print(w.title)
-		more, err := w.run(ctx, tmp, others)
+		more, differ, err := w.run(ctx, tmp, others)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.title, err)
 		}
-		rows = append(rows, more...)
+		rows, compared = append(rows, more...), append(compared, differ...)
 	}
-	table, err := peers.Save(out, "knn", "Nearest neighbours", rows)
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return err
+	}
+	var notes []string
+	bad := 0
+	if len(compared) > 0 {
+		const name = "knn-differences.csv"
+		if bad, err = saveDifferences(out, name, compared); err != nil {
+			return err
+		}
+		notes = append(notes, fmt.Sprintf("[%s](%s) lists every neighbour of a peer that is not ours, with the cause; %d are unexplained.", name, name, bad))
+	}
+	if points := growth(rows); len(points) >= 3 {
+		const name = "knn-growth.svg"
+		if err := plotGrowth(filepath.Join(out, name), points); err != nil {
+			return err
+		}
+		_, slope := fit(points)
+		notes = append(notes, fmt.Sprintf("The time of NN-descent grows like n^%.2f.\n\n![time per point](%s)", 1+slope, name))
+	}
+	table, err := peers.Save(out, "knn", "Nearest neighbours", rows, notes...)
 	if err != nil {
 		return err
 	}
 	fmt.Print(table)
-	if e, ok := exponent(rows); ok {
-		fmt.Printf("\nNN-descent's time grows like n^%.2f.\n", e)
+	if bad > 0 {
+		return fmt.Errorf("%d differences from the peers are unexplained; they are in knn-differences.csv", bad)
 	}
 	return nil
 }
 
-// run times ours in a process of its own, and the peers.
-func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, error) {
+// run times ours and the peers, each in a process of its own; then it compares
+// exact results and counts the recall of others.
+func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, []comparison, error) {
 	x, err := w.points(os.Getenv("BIGFIT_DATA"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	file := filepath.Join(tmp, "X")
 	n, d := x.Dims()
@@ -128,40 +149,80 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 		file = filepath.Join(os.Getenv("BIGFIT_DATA"), "news20_full_X.npz")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x = nil
 	runtime.GC()
 	lists := filepath.Join(tmp, "ours.npz")
 	objects, err := peers.Self(ctx, os.Stderr, "-one", file, w.method.String(), w.metric.String(), strconv.Itoa(w.k), lists)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if others && w.peers != "" {
-		theirs := "-"
-		if w.exact {
-			theirs = filepath.Join(tmp, "theirs.npz")
-		}
-		more, err := peers.Run(ctx, os.Stderr, "knn_peers.py", file, strconv.Itoa(w.k), theirs, w.peers)
+	var names []string
+	if others {
+		names = w.peers
+	}
+	for _, name := range names {
+		more, err := peers.Run(ctx, os.Stderr, "knn_peers.py", file, strconv.Itoa(w.k), filepath.Join(tmp, name+".npz"), name)
 		if err != nil {
-			return nil, err
-		}
-		if w.exact {
-			if more[0]["disagreements"], err = disagreements(file, w, lists, theirs); err != nil {
-				return nil, err
-			}
+			return nil, nil, err
 		}
 		objects = append(objects, more...)
+	}
+	differ, err := w.judge(ctx, tmp, file, lists, names, objects)
+	if err != nil {
+		return nil, nil, err
 	}
 	var rows []peers.Row
 	for _, o := range objects {
 		rows = append(rows, peers.NewRow(w.title, o))
 	}
-	return rows, nil
+	return rows, differ, nil
 }
 
-// measure finds the neighbours once and prints what it took. The recall of an
-// approximate search is taken outside the timing, on 1000 points.
+// judge adds to the objects, ours and then the named peers', what their lists
+// are worth: recall, or what an exact peer's have that ours have not.
+func (w *work) judge(ctx context.Context, tmp, file, lists string, names []string, objects []map[string]any) ([]comparison, error) {
+	if w.method.Exact() && len(names) == 0 {
+		return nil, nil
+	}
+	x, err := data.ReadPoints(file, data.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	ours, err := knn.ReadLists(lists, 0)
+	if err != nil {
+		return nil, err
+	}
+	var t *truth
+	if !w.method.Exact() {
+		if t, err = newTruth(ctx, x, w.metric, w.k); err != nil {
+			return nil, err
+		}
+		t.report(objects[0], ours.Index)
+	}
+	var differ []comparison
+	for i, name := range names {
+		object := objects[i+1]
+		theirs, err := readPeer(filepath.Join(tmp, name+".npz"), w.k)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			t.report(object, theirs)
+			continue
+		}
+		diffs, err := compare(x, w.metric, ours, theirs, arithmetics[name])
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", object["peer"], err)
+		}
+		object["differences"] = count(diffs, ours.Len()*w.k)
+		differ = append(differ, comparison{w.title, fmt.Sprint(object["peer"]), diffs})
+	}
+	return differ, nil
+}
+
+// measure finds the neighbours once and prints what it took.
 func measure(file string, args []string) error {
 	var method knn.Method
 	var metric knn.Metric
@@ -187,100 +248,12 @@ func measure(file string, args []string) error {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return err
-	}
 	n, d := x.Dims()
-	report := map[string]any{"peer": "bigfit", "seconds": seconds, "peak_bytes": usage.Maxrss * 1024, "threads": runtime.GOMAXPROCS(0), "n": n, "d": d, "k": k}
-	if !method.Exact() {
-		r, err := knn.EstimateRecall(ctx, x, metric, nb, 1000, 1)
-		if err != nil {
-			return err
-		}
-		report["recall"] = r.Share
-	}
+	report := map[string]any{"peer": "bigfit", "seconds": seconds, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0), "n": n, "d": d, "k": k}
 	if err := npy.WriteArchive(args[3], []npy.Entry{{Name: "indices", Shape: []int{n, k}, Data: nb.Index}, {Name: "distances", Shape: []int{n, k}, Data: nb.Distance}}); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(report)
-}
-
-// disagreements counts the neighbours of the peer's lists that are not in ours:
-// as ties, where the true distance is that of our farthest one to 1e-6, and as
-// others, where the peer's float32 arithmetic picked a farther point.
-func disagreements(file string, w *work, ours, theirs string) (map[string]any, error) {
-	x, err := data.ReadPoints(file, data.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	nb, err := knn.ReadLists(ours, 0)
-	if err != nil {
-		return nil, err
-	}
-	a, err := npy.OpenArchive(theirs, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	raw, err := a.Read("indices")
-	if err != nil {
-		return nil, err
-	}
-	index, err := raw.Int64s()
-	if err != nil {
-		return nil, err
-	}
-	n, d := x.Dims()
-	p, q := make([]float64, d), make([]float64, d)
-	width := w.k + 1
-	var ties, farther, nearer int
-	for i := range n {
-		mine, dist := nb.Row(i)
-		far := dist[w.k-1]
-		counted := 0
-		for _, j := range index[i*width : (i+1)*width] {
-			if int(j) == i || counted == w.k {
-				continue
-			}
-			counted++
-			if slices.Contains(mine, int32(j)) {
-				continue
-			}
-			data.RowTo(p, x, i)
-			data.RowTo(q, x, int(j))
-			var s float64
-			for c, v := range p {
-				s += (v - q[c]) * (v - q[c])
-			}
-			switch s = math.Sqrt(s); {
-			case math.Abs(s-far) <= 1e-6*far:
-				ties++
-			case s > far:
-				farther++
-			default:
-				nearer++
-			}
-		}
-	}
-	return map[string]any{"of": n * w.k, "ties": ties, "peer_farther": farther, "peer_nearer": nearer}, nil
-}
-
-// exponent fits seconds ~ nᵉ to the rows of NN-descent on the manifold.
-func exponent(rows []peers.Row) (float64, bool) {
-	var sx, sy, sxx, sxy, count float64
-	for _, r := range rows {
-		n, ok := r.More["n"].(float64)
-		if !ok || r.Program != "bigfit" || !strings.Contains(r.Work, "manifold") {
-			continue
-		}
-		x, y := math.Log(n), math.Log(r.Seconds)
-		sx, sy, sxx, sxy, count = sx+x, sy+y, sxx+x*x, sxy+x*y, count+1
-	}
-	if count < 3 {
-		return 0, false
-	}
-	return (count*sxy - sx*sy) / (count*sxx - sx*sx), true
 }
 
 func mnistBytes(dir string) (data.Points, error) {

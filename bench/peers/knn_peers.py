@@ -1,17 +1,16 @@
 """Nearest neighbours by other programs: k of every point, the point itself not counted.
 
 Debian: python3-numpy python3-scipy python3-sklearn python3-faiss python3-pynndescent
-Arguments: X.npy|X.npz k out.npz|- peer,...   with peers faiss, brute, cosine, ckdtree, balltree, pynndescent
-Prints one JSON line a peer; out.npz gets the indices of the first one.
+Arguments: X.npy|X.npz k out.npz peer   with peer one of faiss, brute, cosine, ckdtree, balltree, pynndescent
+Prints one JSON line; out.npz gets the indices, those of the points themselves too.
 """
 import json
-import resource
 import sys
 import time
 
 import numpy
 
-path, k, out, names = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].split(",")
+path, k, out, name = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
 if path.endswith(".npy"):
     points = numpy.load(path)
 else:
@@ -56,14 +55,14 @@ peers = {
     "balltree": ("scikit-learn ball_tree", lambda: scikit("ball_tree")),
     "pynndescent": ("pynndescent", pynndescent),
 }
-for name in names:
-    title, search = peers[name]
-    if name == "pynndescent":
-        import pynndescent as module
-        module.NNDescent(points[:2000], n_neighbors=k + 1)  # compiles, outside the timing
-    start = time.perf_counter()
-    found = search()
-    seconds = time.perf_counter() - start
-    print(json.dumps({"peer": title, "seconds": seconds, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}), flush=True)
-    if out != "-" and name == names[0]:
-        numpy.savez(out, indices=numpy.asarray(found, dtype=numpy.int64))
+title, search = peers[name]
+if name == "pynndescent":
+    import pynndescent as module
+    module.NNDescent(points[:2000], n_neighbors=k + 1)  # compiles, outside the timing
+start = time.perf_counter()
+found = search()
+seconds = time.perf_counter() - start
+with open("/proc/self/status") as status:  # getrusage would count the memory of the program that started this one
+    peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
+print(json.dumps({"peer": title, "seconds": seconds, "peak_bytes": peak}))
+numpy.savez(out, indices=numpy.asarray(found, dtype=numpy.int64))
