@@ -22,7 +22,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bigfit/bigfit/bench/papers"
@@ -199,13 +198,6 @@ func limitMemory(bytes int64) {
 	}
 }
 
-// peakBytes returns the peak memory of this process.
-func peakBytes() (int64, error) {
-	var usage syscall.Rusage
-	err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
-	return usage.Maxrss * 1024, err
-}
-
 // readGraph reads the graph and the kind of Laplacian that the flags name.
 func readGraph(o *options) (w *sparse.CSR, kind sparse.Kind, err error) {
 	if err := kind.UnmarshalText([]byte(o.kinds)); err != nil {
@@ -236,14 +228,10 @@ func measurePairs(o *options) error {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	peak, err := peakBytes()
-	if err != nil {
-		return err
-	}
 	report := map[string]any{
 		"peer": "bigfit", "seconds": seconds, "n": w.Rows, "max_residual": r.MaxResidual(), "norm": r.Norm, "orthogonality": r.Orthogonality,
 		"last_value": r.Values[k-1], "products": r.Products, "degree": r.Degree, "restarts": r.Restarts,
-		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peak,
+		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
 	}
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
 		report["next_value"] = next

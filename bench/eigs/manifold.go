@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
@@ -22,12 +23,8 @@ func measureManifold(o *options) error {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	peak, err := peakBytes()
-	if err != nil {
-		return err
-	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peak, "threads": runtime.GOMAXPROCS(0),
+		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0),
 	})
 }
 
