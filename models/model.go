@@ -35,7 +35,24 @@ type fileModel struct {
 
 // loaders make a model of the settings in its manifest and the arrays of its
 // file, which they check.
-var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error){}
+var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error){
+	Harmonic.String(): loadGraph,
+	LGC.String():      loadGraph,
+	Tikhonov.String(): loadGraph,
+	Poisson.String():  loadGraph,
+	LapRLSLinearName:  loadLinear,
+	LapSVMLinearName:  loadLinear,
+	RLSLinearName:     loadLinear,
+	SVMLinearName:     loadLinear,
+	RLSName:           loadKernel,
+	SVMName:           loadKernel,
+	SVRName:           loadKernel,
+	OneClassName:      loadKernel,
+	LapRLSName:        loadKernel,
+	LapSVMName:        loadKernel,
+	LapSVRName:        loadKernel,
+	LapOneClassName:   loadKernel,
+}
 
 // saveModel writes the arrays of a model with its settings.
 func saveModel(path, name string, settings any, hashes map[string]string, entries []npy.Entry) error {
