@@ -92,7 +92,7 @@ type SMOResult struct {
 // A nil s means the defaults. On [ErrNotConverged], an error of the hook or a
 // cancelled ctx the result is the last iterate; on invalid input it is nil. A step
 // costs two rows and about 6n + 4·active operations; the memory is that of Rows
-// and 6N values.
+// and 8N values.
 func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if s == nil {
 		s = &SMOSettings{}

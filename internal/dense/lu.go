@@ -1,0 +1,135 @@
+package dense
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// An LU is the factorization P·A = L·U of a square matrix with partial pivoting.
+// It is safe for concurrent use.
+type LU struct {
+	n     int
+	a     []float64 // U, and below it L without its unit diagonal
+	lda   int
+	pivot []int // row i was exchanged with row pivot[i] ≥ i, in order of i
+}
+
+// FactorLU factors the n×n matrix A, whose memory it takes over. A pivot that is
+// zero or not finite is an error. It costs 2n³/3 operations, nearly all in matrix
+// products. The recursion is that of Toledo, SIAM J. Matrix Anal. Appl. 18
+// (1997), 1065–1081.
+func FactorLU(a *mat.Dense) (*LU, error) {
+	r := a.RawMatrix()
+	if r.Rows != r.Cols {
+		panic(mat.ErrShape)
+	}
+	f := &LU{n: r.Rows, a: r.Data, lda: r.Stride, pivot: make([]int, r.Rows)}
+	if err := f.factor(0, f.n); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// factor factors columns c0 ≤ c < c1 from row c0 on; what lies left and right of
+// them it does not touch.
+func (f *LU) factor(c0, c1 int) error {
+	if c1-c0 <= 16 {
+		return f.panel(c0, c1)
+	}
+	mid := c0 + half(c1-c0)
+	if err := f.factor(c0, mid); err != nil {
+		return err
+	}
+	f.exchange(f.a, f.lda, c0, mid, mid, c1)
+	right := f.a[c0*f.lda+mid:]
+	unitLower(mid-c0, c1-mid, f.a[c0*f.lda+c0:], f.lda, right, f.lda)
+	Gemm64(NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1, f.a[mid*f.lda+mid:], f.lda)
+	if err := f.factor(mid, c1); err != nil {
+		return err
+	}
+	f.exchange(f.a, f.lda, mid, c1, c0, mid)
+	return nil
+}
+
+// panel is factor for a few columns, one at a time.
+func (f *LU) panel(c0, c1 int) error {
+	for c := c0; c < c1; c++ {
+		p, top := c, -1.0
+		for i := c; i < f.n; i++ {
+			if v := math.Abs(f.a[i*f.lda+c]); v > top {
+				p, top = i, v
+			}
+		}
+		f.pivot[c] = p
+		if !(top > 0) || math.IsInf(top, 0) {
+			return fmt.Errorf("dense: matrix is singular: pivot %d is %g", c, top)
+		}
+		f.exchange(f.a, f.lda, c, c+1, c0, c1)
+		from := f.a[c*f.lda+c:][:c1-c]
+		par.For(f.n-c-1, 4096, func(lo, hi int) {
+			for i := c + 1 + lo; i < c+1+hi; i++ {
+				row := f.a[i*f.lda+c:][:len(from)]
+				s := row[0] / from[0]
+				row[0] = s
+				for j := 1; j < len(row); j++ {
+					row[j] -= s * from[j]
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// exchange does the exchanges of rows i0 ≤ i < i1 in columns c0 ≤ c < c1 of b.
+func (f *LU) exchange(b []float64, ldb, i0, i1, c0, c1 int) {
+	const columns = 256
+	par.For(c1-c0, columns, func(lo, hi int) {
+		for i := i0; i < i1; i++ {
+			p := f.pivot[i]
+			if p == i {
+				continue
+			}
+			x, y := b[i*ldb+c0+lo:i*ldb+c0+hi], b[p*ldb+c0+lo:p*ldb+c0+hi]
+			for j, v := range x {
+				x[j], y[j] = y[j], v
+			}
+		}
+	})
+}
+
+// unitLower computes B ← L⁻¹·B for the n×n matrix L of unit diagonal, of which
+// only what lies below is read, and the n×m matrix B.
+func unitLower(n, m int, l []float64, ldl int, b []float64, ldb int) {
+	if n <= 32 {
+		par.For(m, 512, func(lo, hi int) {
+			for i := 1; i < n; i++ {
+				row := b[i*ldb+lo : i*ldb+hi]
+				for j := range i {
+					simd.CombineRow(row, row, 1, b[j*ldb+lo:j*ldb+hi], -l[i*ldl+j])
+				}
+			}
+		})
+		return
+	}
+	h := half(n)
+	unitLower(h, m, l, ldl, b, ldb)
+	Gemm64(NoTrans, NoTrans, n-h, m, h, -1, l[h*ldl:], ldl, b, ldb, 1, b[h*ldb:], ldb)
+	unitLower(n-h, m, l[h*ldl+h:], ldl, b[h*ldb:], ldb)
+}
+
+// Solve computes B ← A⁻¹·B for the n×m matrix B in 2n²m operations.
+func (f *LU) Solve(b *mat.Dense) {
+	r := b.RawMatrix()
+	if r.Rows != f.n {
+		panic(mat.ErrShape)
+	}
+	f.exchange(r.Data, r.Stride, 0, f.n, 0, r.Cols)
+	unitLower(f.n, r.Cols, f.a, f.lda, r.Data, r.Stride)
+	u := triangle{f.a, f.lda, NoTrans, false}
+	u.solve(f.n, r.Cols, r.Data, r.Stride)
+}

@@ -1,0 +1,99 @@
+package kernel
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// GramBytes is the memory of the Gram matrix of n points.
+func GramBytes(n int) int64 { return 8 * int64(n) * int64(n) }
+
+// Gram returns the matrix k(x_i, x_j) of n points, n×n, exactly symmetric; a
+// kernel of distances has ones on the diagonal. It costs n²d operations. If
+// limit is positive and [GramBytes] exceeds it, that is an error.
+func Gram(x data.Points, k Kernel, limit int64) (*mat.Dense, error) {
+	n, _ := x.Dims()
+	if limit > 0 && GramBytes(n) > limit {
+		return nil, fmt.Errorf("kernel: the Gram matrix of %d points takes %d bytes, %d are allowed; use fewer points, or allow more memory", n, GramBytes(n), limit)
+	}
+	s, err := New(k, x)
+	if err != nil {
+		return nil, err
+	}
+	return s.Gram()
+}
+
+// Gram returns the Gram matrix of the points of s; see the function [Gram]. A
+// precomputed one that is not symmetric is an error.
+func (s *Side) Gram() (*mat.Dense, error) {
+	g := mat.NewDense(s.n, s.n, nil)
+	if s.kernel.Kind == Precomputed {
+		s.block(g, s.z, 0, s.n, s.n)
+		return g, symmetric(g)
+	}
+	for lo := 0; lo < s.n; lo += tileRows {
+		hi := min(lo+tileRows, s.n)
+		s.block(g.Slice(lo, hi, 0, hi).(*mat.Dense), s.z, lo, hi, hi)
+	}
+	mirror(g)
+	if s.kernel.distances() {
+		for i := range s.n {
+			g.Set(i, i, 1)
+		}
+	}
+	return g, nil
+}
+
+// mirror copies what lies below the diagonal above it.
+func mirror(g *mat.Dense) {
+	const tile = 64
+	n, _ := g.Dims()
+	par.For(n, tile, func(lo, hi int) {
+		for j0 := 0; j0 < hi; j0 += tile {
+			for i := lo; i < hi; i++ {
+				row := g.RawRowView(i)
+				for j := j0; j < min(j0+tile, i); j++ {
+					g.Set(j, i, row[j])
+				}
+			}
+		}
+	})
+}
+
+// symmetric returns an error unless g is symmetric up to the rounding of
+// float32 values.
+func symmetric(g *mat.Dense) error {
+	n, _ := g.Dims()
+	var top float64
+	for i := range n {
+		for _, v := range g.RawRowView(i) {
+			top = max(top, v, -v)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			a, b := g.At(i, j), g.At(j, i)
+			if !(max(a-b, b-a) <= 1e-6*top) {
+				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
+			}
+			g.Set(i, j, a/2+b/2)
+			g.Set(j, i, a/2+b/2)
+		}
+	}
+	return nil
+}
+
+// Cross sets dst = k(x_i, z_j) for m points x and n points z of as many
+// dimensions; dst is m×n. For many calls with one z see [New] and [Side.CrossTo].
+func Cross(dst *mat.Dense, x, z data.Points, k Kernel) error {
+	s, err := New(k, z)
+	if err != nil {
+		return err
+	}
+	m, _ := x.Dims()
+	return s.CrossTo(dst, x, 0, m)
+}

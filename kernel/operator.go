@@ -1,0 +1,52 @@
+package kernel
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+var _ sparse.Operator = (*Side)(nil)
+
+// Dim returns the number n of points: as an operator a Side is its Gram matrix.
+func (s *Side) Dim() int { return s.n }
+
+// MulTo sets dst = K·a for the Gram matrix K of the points and n×b blocks that
+// must not overlap. It never holds K: see [Side.ProductTo] for the cost.
+func (s *Side) MulTo(dst, a *mat.Dense) {
+	if err := s.ProductTo(dst, s.z, 0, s.n, a); err != nil {
+		panic(err) // points fit themselves
+	}
+}
+
+// ProductTo sets row i−lo of dst to Σ_j k(x_i, z_j)·a_j for the rows lo ≤ i < hi
+// of x: dst is (hi−lo)×b, a is n×b, and they must not overlap. It holds 256·n
+// values and costs 2(d+b) operations for each of (hi−lo)·n pairs. The bits of a
+// row of dst depend on x_i alone.
+func (s *Side) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dense) error {
+	if err := s.check(x); err != nil || lo == hi {
+		return err
+	}
+	rows, b := a.Dims()
+	if m, c := dst.Dims(); m != hi-lo || c != b || rows != s.n {
+		panic(mat.ErrShape)
+	}
+	tile := mat.NewDense(min(tileRows, hi-lo), s.n, nil)
+	r := a.RawMatrix()
+	for i := lo; i < hi; i += tileRows {
+		m := min(tileRows, hi-i)
+		k := tile.Slice(0, m, 0, s.n).(*mat.Dense)
+		s.block(k, x, i, i+m, s.n)
+		out := dst.Slice(i-lo, i-lo+m, 0, b).(*mat.Dense).RawMatrix()
+		for p := 0; p < s.n; p += depth {
+			beta := 1.0
+			if p == 0 {
+				beta = 0
+			}
+			dense.Gemm64(dense.NoTrans, dense.NoTrans, m, b, min(depth, s.n-p), 1, tile.RawMatrix().Data[p:], s.n, r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
+		}
+	}
+	return nil
+}

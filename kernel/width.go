@@ -1,0 +1,99 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// Rule chooses the width σ of a kernel from distances between points.
+type Rule int
+
+const (
+	// Median is the median distance.
+	Median Rule = iota
+	// Mean is the mean distance.
+	Mean
+)
+
+var ruleNames = []string{"median", "mean"}
+
+// String returns the name used on the command line and in manifests.
+func (r Rule) String() string { return enum.String(ruleNames, r) }
+
+// MarshalText returns the name.
+func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *Rule) UnmarshalText(text []byte) error {
+	return enum.Set(r, ruleNames, "rule for the width", text)
+}
+
+// widthSample is the number of points that Width looks at.
+const widthSample = 1000
+
+// Width returns the median or mean of the Euclidean distances (not squared)
+// between all pairs of different points among 1000 drawn by seed, or among all
+// if there are no more. Points that all coincide are an error. It costs 10⁶·d
+// operations.
+func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
+	n, d := x.Dims()
+	if rule != Median && rule != Mean {
+		return 0, fmt.Errorf("kernel: %v rule for the width", rule)
+	}
+	if n < 2 {
+		return 0, fmt.Errorf("kernel: %d points have no distances to choose a width from", n)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x7769647468)) // "width"
+	m := min(n, widthSample)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	for i := range m {
+		j := i + rng.IntN(n-i)
+		order[i], order[j] = order[j], order[i]
+	}
+	rows := make([][]float64, m)
+	for i := range rows {
+		rows[i] = make([]float64, d)
+		data.RowTo(rows[i], x, order[i])
+	}
+	distances := make([]float64, m*(m-1)/2)
+	par.For(m, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j := range i {
+				distances[i*(i-1)/2+j] = math.Sqrt(squaredDistance(rows[i], rows[j]))
+			}
+		}
+	})
+	// In ascending order the sum does not depend on that of the points.
+	slices.Sort(distances)
+	distances = distances[firstPositive(distances):]
+	if len(distances) == 0 {
+		return 0, fmt.Errorf("kernel: all points coincide; give the width")
+	}
+	if rule == Median {
+		h := len(distances) / 2
+		if len(distances)%2 == 0 {
+			return distances[h-1]/2 + distances[h]/2, nil
+		}
+		return distances[h], nil
+	}
+	var sum float64
+	for _, v := range distances {
+		sum += v
+	}
+	return sum / float64(len(distances)), nil
+}
+
+// firstPositive returns the position of the first positive value.
+func firstPositive(sorted []float64) int {
+	p, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64)
+	return p
+}

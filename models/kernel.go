@@ -1,0 +1,269 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/kernel"
+)
+
+// KernelMethod is a loss, and with it a kernel machine.
+type KernelMethod int
+
+const (
+	// KernelRLS is the squared loss (y − f)²: RLS and LapRLS. The function has
+	// no bias, as in the paper, unless Intercept asks for an unpenalized one.
+	KernelRLS KernelMethod = iota
+	// KernelSVM is the hinge loss (1 − y·f)₊ with an unpenalized bias: SVM and
+	// LapSVM. It needs classes.
+	KernelSVM
+	// KernelSVR is max(0, |y − f| − ε) with an unpenalized bias: support vector
+	// regression.
+	KernelSVR
+	// KernelOneClass finds where the labeled points are, whatever their labels:
+	// class 1 inside and −1 outside, where at most a share ν of them is. It
+	// minimizes ½‖f‖² + Σ max(0, ρ − f(x_i)) − νlρ in the norm of the (warped)
+	// kernel, on which γ_A acts through γ_I/γ_A only.
+	KernelOneClass
+)
+
+// The models' names in manifests and on the command line, without and with an
+// intrinsic norm.
+const (
+	RLSName         = "rls"
+	SVMName         = "svm"
+	SVRName         = "svr"
+	OneClassName    = "oneclass"
+	LapRLSName      = "laprls"
+	LapSVMName      = "lapsvm"
+	LapSVRName      = "lapsvr"
+	LapOneClassName = "lap-oneclass"
+)
+
+var (
+	kernelNames    = []string{RLSName, SVMName, SVRName, OneClassName}
+	kernelLapNames = []string{LapRLSName, LapSVMName, LapSVRName, LapOneClassName}
+)
+
+// String returns the name of the method without an intrinsic norm.
+func (m KernelMethod) String() string { return enum.String(kernelNames, m) }
+
+// MarshalText returns the name.
+func (m KernelMethod) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *KernelMethod) UnmarshalText(text []byte) error {
+	return enum.Set(m, kernelNames, "kernel machine", text)
+}
+
+// KernelSettings of the kernel machines.
+type KernelSettings struct {
+	Method KernelMethod `json:"method"`
+	Regularizer
+	// Intercept adds an unpenalized constant to KernelRLS; the others always
+	// have one.
+	Intercept bool `json:"intercept"`
+	// Epsilon is the ε of KernelSVR, in the unit of the targets. Default 0.1.
+	Epsilon float64 `json:"epsilon,omitempty"`
+	// Nu is the ν of KernelOneClass, above 0 and at most 1. Default 0.5.
+	Nu float64 `json:"nu,omitempty"`
+	// Tolerance of solvers.SMO. Default 1e-6.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	// MaxIterations of solvers.SMO, whose default it has.
+	MaxIterations int `json:"max_iterations,omitempty"`
+}
+
+// fill returns s with its defaults, or all faults at once.
+func (s KernelSettings) fill() (KernelSettings, error) {
+	r, err := s.Regularizer.fill()
+	s.Regularizer = r
+	faults := []error{err}
+	if s.Method < KernelRLS || s.Method > KernelOneClass {
+		faults = append(faults, fmt.Errorf("models: kernel machine %v", s.Method))
+	}
+	if s.Method == KernelSVR && s.Epsilon == 0 {
+		s.Epsilon = 0.1
+	}
+	if s.Method == KernelOneClass && s.Nu == 0 {
+		s.Nu = 0.5
+	}
+	if !(s.Epsilon >= 0) || math.IsInf(s.Epsilon, 0) {
+		faults = append(faults, fmt.Errorf("models: ε is %v; it must not be negative", s.Epsilon))
+	}
+	if !(s.Nu >= 0 && s.Nu <= 1) {
+		faults = append(faults, fmt.Errorf("models: ν is %v; it must be positive and at most 1", s.Nu))
+	}
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-6
+	}
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) || s.MaxIterations < 0 {
+		faults = append(faults, fmt.Errorf("models: tolerance %v and limit of %d steps must be positive", s.Tolerance, s.MaxIterations))
+	}
+	return s, errors.Join(faults...)
+}
+
+// KernelMachine is a fitted kernel expansion
+//
+//	f_c(x) = Σ_i a_ic k(x, x_i) + b_c
+//
+// over the training points whose coefficients are not zero. It is immutable.
+type KernelMachine struct {
+	Settings KernelSettings
+	Kernel   kernel.Kernel
+	// Points are the x_i; nil for a precomputed kernel, where a point is given
+	// by its values with all training points and no coefficient is left out.
+	Points       data.Points
+	Coefficients *mat.Dense // m×c
+	Bias         []float64  // c
+	Classes      []int64    // nil for a regression
+	Labeled      int        // number of labeled points
+	// Gap is the largest duality gap of the quadratic programs, relative to
+	// their objectives; 0 for KernelRLS.
+	Gap float64
+
+	rows []int // of the expansion in the problem it was fitted on; nil after Load
+}
+
+// Name is rls, svm, svr or oneclass, and with γ_I > 0 laprls, lapsvm, lapsvr or
+// lap-oneclass.
+func (m *KernelMachine) Name() string {
+	if m.Settings.GammaI > 0 {
+		return enum.String(kernelLapNames, m.Settings.Method)
+	}
+	return m.Settings.Method.String()
+}
+
+// Outcomes are the class values; nil for a regression.
+func (m *KernelMachine) Outcomes() []int64 { return m.Classes }
+
+// Predict evaluates f. It takes the time of a product with the m×n kernel
+// values, and the memory of 256 rows of them beside the points.
+func (m *KernelMachine) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+	const batch = 2048
+	n, d := x.Dims()
+	size, c := m.Coefficients.Dims()
+	product := func(dst *mat.Dense, lo, hi int) error {
+		precomputedProduct(dst, x, lo, m.Coefficients)
+		return nil
+	}
+	if m.Points != nil {
+		side, err := kernel.New(m.Kernel, m.Points)
+		if err != nil {
+			return nil, err
+		}
+		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, m.Coefficients) }
+	} else if d != size {
+		return nil, fmt.Errorf("models: %d kernel values a point, but there are %d training points", d, size)
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("models: no points to answer for")
+	}
+	f := mat.NewDense(n, c, nil)
+	for lo := 0; lo < n; lo += batch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+batch, n)
+		if err := product(f.Slice(lo, hi, 0, c).(*mat.Dense), lo, hi); err != nil {
+			return nil, err
+		}
+		if s != nil && s.OnProgress != nil {
+			s.OnProgress(hi, n)
+		}
+	}
+	addRow(f, m.Bias)
+	return newPrediction(f, m.Classes), nil
+}
+
+// precomputedProduct sets dst to the product of rows of kernel values, from lo on,
+// with a.
+func precomputedProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
+	rows, _ := dst.Dims()
+	n, _ := a.Dims()
+	par.For(rows, 16, func(p, q int) {
+		row := make([]float64, n)
+		for i := p; i < q; i++ {
+			data.RowTo(row, x, lo+i)
+			out := dst.RawRowView(i)
+			clear(out)
+			for j, v := range row {
+				simd.CombineRow(out, out, 1, a.RawRowView(j), v)
+			}
+		}
+	})
+}
+
+// kernelFile is what the manifest of a model file says.
+type kernelFile struct {
+	KernelSettings
+	Kernel  kernel.Kernel `json:"kernel"`
+	Labeled int           `json:"labeled"`
+	Gap     float64       `json:"gap"`
+}
+
+// Save writes the model as a .npz file, whole or not at all: coefficients (m×c),
+// bias (c), classes unless it is a regression, the points unless the kernel is
+// precomputed, and the manifest. hashes name what the model was made from.
+func (m *KernelMachine) Save(path string, hashes map[string]string) error {
+	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
+	if m.Classes != nil {
+		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
+	}
+	return saveModel(path, m.Name(), kernelFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, hashes, append(entries, pointEntries(m.Points, nil)...))
+}
+
+func loadKernel(r *reader, settings json.RawMessage) (Model, error) {
+	var f kernelFile
+	if err := json.Unmarshal(settings, &f); err != nil {
+		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	}
+	s, err := f.KernelSettings.fill()
+	if err != nil {
+		return nil, err
+	}
+	k, err := f.Kernel.Fill()
+	if err != nil {
+		return nil, err
+	}
+	m := &KernelMachine{Settings: s, Kernel: k, Labeled: f.Labeled, Gap: f.Gap}
+	m.Coefficients = r.matrix("coefficients")
+	m.Bias = numbers[float64](r, "bias")
+	if r.a.Has("classes") {
+		m.Classes = numbers[int64](r, "classes")
+	}
+	m.Points = r.points()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, m.check()
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *KernelMachine) check() error {
+	size, c := m.Coefficients.Dims()
+	if len(m.Bias) != c {
+		return fmt.Errorf("models: %d biases for %d outputs", len(m.Bias), c)
+	}
+	if (m.Points == nil) != (m.Kernel.Kind == kernel.Precomputed) {
+		return fmt.Errorf("models: a %v kernel with points %t", m.Kernel.Kind, m.Points != nil)
+	}
+	if m.Points != nil {
+		if n, _ := m.Points.Dims(); n != size {
+			return fmt.Errorf("models: %d points for %d coefficients", n, size)
+		}
+	}
+	if n := len(m.Classes); (m.Classes != nil || m.Settings.Method == KernelSVM || m.Settings.Method == KernelOneClass) && (n < 2 || c != codeColumns(n)) {
+		return fmt.Errorf("models: %d outputs for %d classes", c, n)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// FitKernel fits one machine, exactly: [NewKernelProblem], Warp and Fit in one
+// call, for targets t of some of the points x. l is the Laplacian of the points'
+// graph. With γ_I = 0 it may be nil, and only the labeled points cost anything. s
+// must give γ_A. If limit is positive, more memory for matrices is an error.
+func FitKernel(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *Targets, s *KernelSettings, limit int64) (*KernelMachine, error) {
+	if n, _ := x.Dims(); n != t.Len {
+		return nil, fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
+	}
+	if s == nil {
+		s = &KernelSettings{} // whose fault is named
+	}
+	if _, err := s.fill(); err != nil {
+		return nil, err
+	}
+	if s.GammaI == 0 {
+		l = nil
+		if k.Kind != kernel.Precomputed {
+			x = data.Select(x, t.Labeled)
+			inner := *t
+			inner.Len, inner.Labeled = len(t.Labeled), make([]int, len(t.Labeled))
+			for i := range inner.Labeled {
+				inner.Labeled[i] = i
+			}
+			t = &inner
+		}
+	}
+	p, err := NewKernelProblem(x, k, l, limit)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.Warp(s.Regularizer, t.Labeled)
+	if err != nil {
+		return nil, err
+	}
+	return w.Fit(ctx, t, s)
+}
+
+// Fit fits a machine on points of w, for all columns of t. The ratio γ_I/γ_A, the
+// power, and the scaling in s must be those that w was made for. KernelRLS costs
+// a Cholesky factorization of order l, the others a quadratic program in l
+// variables a column (2l for KernelSVR); the expansion costs 2nl operations a
+// column. With solvers.ErrNotConverged the machine is usable.
+func (w *WarpedKernel) Fit(ctx context.Context, t *Targets, s *KernelSettings) (*KernelMachine, error) {
+	if s == nil {
+		s = &KernelSettings{}
+	}
+	filled, err := s.fill()
+	if err != nil {
+		return nil, err
+	}
+	gram, positions, err := w.among(t, &filled)
+	if err != nil {
+		return nil, err
+	}
+	m := &KernelMachine{Settings: filled, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}
+	var beta *mat.Dense
+	switch {
+	case filled.Method == KernelRLS:
+		beta, m.Bias, err = leastSquares(gram, t.Y, filled.GammaA*float64(len(t.Labeled)), filled.Intercept)
+		if err != nil {
+			return nil, err
+		}
+	case filled.Method == KernelSVM && t.Classes == nil:
+		return nil, errors.New("models: a support vector machine separates classes; for values use svr")
+	default:
+		if filled.Method == KernelOneClass {
+			m.Classes = []int64{-1, 1}
+		}
+		beta, err = m.programs(ctx, gram, t)
+		if beta == nil {
+			return nil, err
+		}
+	}
+	w.expansion(m, beta, positions)
+	return m, err
+}
+
+// among returns K̃ among the labeled points of t and their positions in w.
+func (w *WarpedKernel) among(t *Targets, s *KernelSettings) (*mat.Dense, []int, error) {
+	n, _ := w.problem.gram.Dims()
+	ours, theirs := w.reg.intrinsic(n)/w.reg.GammaA, s.intrinsic(n)/s.GammaA
+	switch {
+	case t.Len != n:
+		return nil, nil, fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
+	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
+		return nil, nil, fmt.Errorf("models: the kernel was warped with γ_I/γ_A = %v, power %d and the %v Laplacian; the settings say %v, %d and %v",
+			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
+	}
+	positions := make([]int, len(t.Labeled))
+	for p, i := range t.Labeled {
+		q, ok := slices.BinarySearch(w.points, i)
+		if !ok {
+			return nil, nil, fmt.Errorf("models: point %d is labeled but was not among those the kernel was made for", i)
+		}
+		positions[p] = q
+	}
+	if len(positions) == len(w.points) {
+		return w.gram, positions, nil
+	}
+	g := mat.NewDense(len(positions), len(positions), nil)
+	for i, a := range positions {
+		for j, b := range positions {
+			g.Set(i, j, w.gram.At(a, b))
+		}
+	}
+	return g, positions, nil
+}
+
+// leastSquares returns β = (K̃ + ridge·I)⁻¹(Y − 1bᵀ), with b = 0, or such that the
+// columns of β sum to zero: the stationarity of the squared loss in b.
+func leastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
+	l, c := y.Dims()
+	a := mat.DenseCopyOf(gram)
+	for i := range l {
+		a.Set(i, i, a.At(i, i)+ridge)
+	}
+	if err := dense.Cholesky(a); err != nil {
+		return nil, nil, fmt.Errorf("models: K + γ_A l I: the kernel is not positive definite, or γ_A is too small: %w", err)
+	}
+	b := mat.NewDense(l, c+1, nil)
+	b.Slice(0, l, 0, c).(*mat.Dense).Copy(y)
+	for i := range l {
+		b.Set(i, c, 1)
+	}
+	dense.SolveLower(dense.NoTrans, a, b)
+	dense.SolveLower(dense.Transposed, a, b)
+	beta, bias := mat.DenseCopyOf(b.Slice(0, l, 0, c)), make([]float64, c)
+	if !intercept {
+		return beta, bias, nil
+	}
+	ones := b.ColView(c)
+	total := mat.Sum(ones)
+	for j := range c {
+		bias[j] = mat.Sum(beta.ColView(j)) / total
+		for i := range l {
+			beta.Set(i, j, beta.At(i, j)-bias[j]*ones.AtVec(i))
+		}
+	}
+	return beta, bias, nil
+}
+
+// programs solves the quadratic program of every column and sets Bias and Gap. C
+// is 1/(2γ_A l): the objective of Regularizer over 2γ_A.
+func (m *KernelMachine) programs(ctx context.Context, gram *mat.Dense, t *Targets) (*mat.Dense, error) {
+	s := &m.Settings
+	l, c := t.Y.Dims()
+	if s.Method == KernelOneClass {
+		c = 1
+	}
+	upper := 1 / (2 * s.GammaA * float64(l))
+	results, faults := make([]*solvers.SMOResult, c), make([]error, c)
+	par.For(c, 1, func(j, _ int) {
+		rows, y := solvers.DenseRows(gram), mat.Col(nil, j, t.Y)
+		var q *solvers.QP
+		switch s.Method {
+		case KernelSVM:
+			q = solvers.ClassificationQP(rows, y, upper)
+		case KernelSVR:
+			q = solvers.RegressionQP(rows, y, upper, s.Epsilon)
+		case KernelOneClass:
+			q = solvers.OneClassQP(rows, s.Nu)
+		}
+		results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
+	})
+	beta := mat.NewDense(l, c, nil)
+	m.Bias = make([]float64, c)
+	for j, r := range results {
+		if r == nil {
+			return nil, faults[j]
+		}
+		for i, v := range r.V {
+			beta.Set(i%l, j, beta.At(i%l, j)+v)
+		}
+		m.Bias[j] = -r.Multiplier
+		if r.Objective != 0 {
+			m.Gap = max(m.Gap, r.Gap/math.Abs(r.Objective))
+		}
+	}
+	return beta, errors.Join(faults...)
+}
+
+// expansion sets the coefficients α = (I + MK)⁻¹Eβ and the points they belong to.
+func (w *WarpedKernel) expansion(m *KernelMachine, beta *mat.Dense, positions []int) {
+	n, _ := w.problem.gram.Dims()
+	l, c := beta.Dims()
+	whole := mat.NewDense(n, c, nil)
+	if w.expand == nil {
+		for i, p := range positions {
+			copy(whole.RawRowView(w.points[p]), beta.RawRowView(i))
+		}
+	} else {
+		padded := beta
+		if l != len(w.points) {
+			padded = mat.NewDense(len(w.points), c, nil)
+			for i, p := range positions {
+				copy(padded.RawRowView(p), beta.RawRowView(i))
+			}
+		}
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, padded, 0, whole)
+	}
+	m.Coefficients = whole
+	if w.problem.points == nil {
+		return
+	}
+	for i := range n {
+		if slices.ContainsFunc(whole.RawRowView(i), func(v float64) bool { return v != 0 }) {
+			m.rows = append(m.rows, i)
+		}
+	}
+	if len(m.rows) == 0 {
+		m.rows = []int{0} // all outputs are constant
+	}
+	m.Points = data.Select(w.problem.points, m.rows)
+	m.Coefficients = mat.NewDense(len(m.rows), c, nil)
+	gather(m.Coefficients, whole, m.rows)
+}

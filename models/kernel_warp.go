@@ -1,0 +1,203 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// KernelProblem is what all exact kernel machines on n points share: the Gram
+// matrix K, held in n² values, and the graph Laplacian. It is immutable and safe
+// for concurrent use.
+type KernelProblem struct {
+	points    data.Points // nil if the kernel is precomputed
+	kernel    kernel.Kernel
+	gram      *mat.Dense
+	laplacian *sparse.Laplacian
+	limit     int64
+}
+
+// NewKernelProblem evaluates the Gram matrix; for a precomputed kernel x is that
+// matrix. l is the Laplacian of the points' graph, its power and shift do not
+// matter; nil allows γ_I = 0 only. If limit is positive, memory beyond it for the
+// matrices here and in Warp is an error.
+func NewKernelProblem(x data.Points, k kernel.Kernel, l *sparse.Laplacian, limit int64) (*KernelProblem, error) {
+	n, _ := x.Dims()
+	k, err := k.Fill()
+	if err != nil {
+		return nil, err
+	}
+	if l != nil && l.Dim() != n {
+		return nil, fmt.Errorf("models: a graph of %d vertices for %d points", l.Dim(), n)
+	}
+	p := &KernelProblem{kernel: k, laplacian: l, limit: limit}
+	if p.gram, err = kernel.Gram(x, k, limit); err != nil {
+		return nil, err
+	}
+	if k.Kind != kernel.Precomputed {
+		p.points = x
+	}
+	return p, nil
+}
+
+// WarpedKernel is a kernel among l points of a problem that knows the geometry
+// of all n (Sindhwani, Niyogi & Belkin 2005):
+//
+//	k̃(x, z) = k(x, z) − k_xᵀ (I + MK)⁻¹ M k_z,  M = (γ_I s/γ_A) Lᵖ
+//
+// A machine on it with the norm γ_A‖f‖² alone is the manifold-regularized one: it
+// finds β with f = Σ β_j k̃(·, x_j) = Σ_i α_i k(·, x_i) and α = (I + MK)⁻¹Eβ, E
+// being the columns of the identity for the l points, which is equation (8) of
+// 2006 for β = (K̃ + γ_A l I)⁻¹y and equation (10) for β of the quadratic program
+// (11). It serves all classes, all γ_A of one ratio γ_I/γ_A, and all subsets of
+// the points. It is immutable and safe for concurrent use.
+type WarpedKernel struct {
+	problem *KernelProblem
+	reg     Regularizer // with defaults; of the two weights only the ratio matters
+	points  []int
+	gram    *mat.Dense // K̃, l×l
+	expand  *mat.Dense // (I + MK)⁻¹E, n×l; nil if γ_I = 0, where it is E
+}
+
+// maxLoss is how far K̃ may be from symmetric, relative to its largest entry, and
+// uᵀ(I + MK)⁻¹ from uᵀ for the null vector u of L.
+const maxLoss = 1e-4
+
+// Warp computes the kernel among the given points, ascending: those that have a
+// label in any draw or fold. With γ_I = 0 it is a part of K. Otherwise it costs a
+// factorization of I + MK, 2n³/3 operations, one pass over the graph per power and
+// column, and 2n²l for the solution; n² + nl more values are held meanwhile and
+// nl + l² kept. A solution lost in rounding, because ‖M‖‖K‖ is too large, is an
+// error: it shows in an asymmetric K̃, or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0.
+func (p *KernelProblem) Warp(r Regularizer, points []int) (*WarpedKernel, error) {
+	r, err := r.fill()
+	if err != nil {
+		return nil, err
+	}
+	n, _ := p.gram.Dims()
+	l := len(points)
+	if l == 0 || points[0] < 0 || points[l-1] >= n || !slices.IsSorted(points) || len(slices.Compact(slices.Clone(points))) != l {
+		return nil, fmt.Errorf("models: the points of a kernel must be numbers below %d in ascending order", n)
+	}
+	w := &WarpedKernel{problem: p, reg: r, points: points, gram: mat.NewDense(l, l, nil)}
+	if r.GammaI == 0 {
+		for i, a := range points {
+			row := p.gram.RawRowView(a)
+			for j, b := range points {
+				w.gram.Set(i, j, row[b])
+			}
+		}
+		return w, nil
+	}
+	if p.laplacian == nil {
+		return nil, errors.New("models: γ_I is positive, but there is no graph")
+	}
+	if p.laplacian.Kind() != r.Laplacian {
+		return nil, fmt.Errorf("models: a %v Laplacian is given, the settings ask for a %v one", p.laplacian.Kind(), r.Laplacian)
+	}
+	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.limit > 0 && need > p.limit {
+		return nil, fmt.Errorf("models: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, p.limit)
+	}
+	f, err := dense.FactorLU(p.system(r))
+	if err != nil {
+		return nil, fmt.Errorf("models: I + (γ_I/γ_A)LᵖK: %w", err)
+	}
+	w.expand = mat.NewDense(n, l, nil)
+	for j, i := range points {
+		w.expand.Set(i, j, 1)
+	}
+	f.Solve(w.expand)
+	rows := mat.NewDense(l, n, nil)
+	gather(rows, p.gram, points)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.gram)
+	if e := max(symmetrize(w.gram), p.nullLoss(w)); !(e <= maxLoss) {
+		return nil, fmt.Errorf("models: the warped kernel is lost in rounding (relative error %.1g); lower the power of the Laplacian or γ_I/γ_A, or take the normalized Laplacian", e)
+	}
+	return w, nil
+}
+
+// system returns I + MK, made by stripes of columns.
+func (p *KernelProblem) system(r Regularizer) *mat.Dense {
+	const columns = 512
+	n, _ := p.gram.Dims()
+	l := p.laplacian.With(r.Power, 0)
+	ratio := r.intrinsic(n) / r.GammaA
+	a := mat.NewDense(n, n, nil)
+	for lo := 0; lo < n; lo += columns {
+		hi := min(lo+columns, n)
+		l.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), p.gram.Slice(0, n, lo, hi).(*mat.Dense))
+	}
+	a.Scale(ratio, a)
+	for i := range n {
+		a.Set(i, i, a.At(i, i)+1)
+	}
+	return a
+}
+
+// nullLoss returns the largest |uᵀx_j − u_j|/u_j over the columns x_j of
+// (I + MK)⁻¹E, for the sum u of the null vectors of all components.
+func (p *KernelProblem) nullLoss(w *WarpedKernel) float64 {
+	n, l := w.expand.Dims()
+	u := make([]float64, n)
+	for i, d := range p.laplacian.Degrees() {
+		if u[i] = 1; d > 0 && p.laplacian.Kind() == sparse.Normalized {
+			u[i] = math.Sqrt(d)
+		}
+	}
+	sums := mat.NewDense(1, l, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, mat.NewDense(1, n, u), w.expand, 0, sums)
+	var worst float64
+	for j, i := range w.points {
+		worst = math.Max(worst, math.Abs(sums.At(0, j)-u[i])/u[i])
+	}
+	return worst
+}
+
+// symmetrize makes g its symmetric part and returns the largest difference
+// |g_ij − g_ji| relative to the largest entry.
+func symmetrize(g *mat.Dense) float64 {
+	n, _ := g.Dims()
+	var top, worst float64
+	for i := range n {
+		top = math.Max(top, math.Abs(g.At(i, i)))
+		for j := range i {
+			a, b := g.At(i, j), g.At(j, i)
+			top = math.Max(top, math.Abs(a))
+			worst = math.Max(worst, math.Abs(a-b))
+			g.Set(i, j, a/2+b/2)
+			g.Set(j, i, a/2+b/2)
+		}
+	}
+	if worst == 0 {
+		return 0
+	}
+	return worst / top
+}
+
+// At returns k̃ between the i-th and the j-th of the points.
+func (w *WarpedKernel) At(i, j int) float64 { return w.gram.At(i, j) }
+
+// Outputs returns f at all n points of the problem, n×c, from the Gram matrix;
+// m was fitted on a kernel of this problem.
+func (p *KernelProblem) Outputs(m *KernelMachine) *mat.Dense {
+	n, _ := p.gram.Dims()
+	size, c := m.Coefficients.Dims()
+	f := mat.NewDense(n, c, nil)
+	if m.rows == nil {
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.gram, m.Coefficients, 0, f)
+	} else {
+		rows := mat.NewDense(size, n, nil)
+		gather(rows, p.gram, m.rows)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, rows, m.Coefficients, 0, f)
+	}
+	addRow(f, m.Bias)
+	return f
+}

@@ -1,0 +1,64 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// pointEntries are the arrays of training points, points (n×d) or those of a
+// sparse matrix, and of the principal components they are projected on; none of
+// what is nil.
+func pointEntries(x data.Points, p *data.PCA) []npy.Entry {
+	var entries []npy.Entry
+	switch x := x.(type) {
+	case nil:
+	case *sparse.CSR:
+		val := any(x.Val)
+		if x.Val == nil {
+			val = npy.Repeat{Value: 1, Count: len(x.Col)}
+		}
+		entries = append(entries, npy.Entry{Name: "points_indptr", Data: x.Ptr}, npy.Entry{Name: "points_indices", Data: x.Col},
+			npy.Entry{Name: "points_data", Data: val}, npy.Entry{Name: "points_shape", Data: []int64{int64(x.Rows), int64(x.Cols)}})
+	case *data.Dense[uint8]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *data.Dense[float32]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *data.Dense[float64]:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	}
+	if p != nil {
+		entries = append(entries, npy.Entry{Name: "pca_mean", Data: p.Mean}, matrixEntry("pca_components", p.Components),
+			npy.Entry{Name: "pca_variance", Data: p.Variance}, npy.Entry{Name: "pca_total", Data: []float64{p.Total}})
+	}
+	return entries
+}
+
+// pca reads the principal components; nil if there are none.
+func (r *reader) pca() *data.PCA {
+	if r.err != nil || !r.a.Has("pca_mean") {
+		return nil
+	}
+	p := &data.PCA{Mean: numbers[float64](r, "pca_mean"), Components: r.matrix("pca_components"), Variance: numbers[float64](r, "pca_variance")}
+	if total := numbers[float64](r, "pca_total"); len(total) == 1 {
+		p.Total = total[0]
+	}
+	return p
+}
+
+// checkPCA returns an error unless p projects on d dimensions; nil is none.
+func checkPCA(p *data.PCA, d int) error {
+	if p == nil {
+		return nil
+	}
+	k, from := p.Components.Dims()
+	if len(p.Variance) != k {
+		return fmt.Errorf("models: %d variances of %d principal components", len(p.Variance), k)
+	}
+	if k != d || from != len(p.Mean) {
+		return fmt.Errorf("models: principal components are %d×%d for means of %d and points of %d dimensions", k, from, len(p.Mean), d)
+	}
+	return nil
+}
