@@ -86,15 +86,7 @@ type Result struct {
 }
 
 // Number is a float64 whose NaN is null in JSON.
-type Number float64
-
-// MarshalJSON writes NaN as null.
-func (x Number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(x)) {
-		return []byte("null"), nil
-	}
-	return fmt.Appendf(nil, "%g", float64(x)), nil
-}
+type Number = models.Number
 
 // baselineKs are the k of the baselines; the best on the unlabeled points is
 // reported, as in the paper.

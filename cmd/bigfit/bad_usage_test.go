@@ -58,6 +58,8 @@ func TestBadSettings(t *testing.T) {
 		{"reproduce mnist", []string{"--data", "BIGFIT_DATA", "train-images-idx3-ubyte.gz"}},
 		{"reproduce mnist --data .", []string{"train-images-idx3-ubyte.gz", "LeCun"}},
 		{"reproduce newsgroups --data .", []string{"news20_full_X.npz", "Lang"}},
+		{"reproduce propagation --data .", []string{"train-images-idx3-ubyte.gz", "LeCun"}},
+		{"reproduce propagation --recipe best", []string{"--recipe", "propagation"}},
 		{"reproduce phonemes --data nowhere", []string{"phoneme_esl.npz", "Elements"}},
 		{"grpah X.npy", []string{`"grpah"`, "Did you mean", "graph", "see bigfit --help"}},
 		{"graph X.npy --nieghbors 3", []string{"--nieghbors", "see bigfit graph --help"}},

@@ -112,6 +112,7 @@ nearest neighbours.
   bigfit eigs graph.npz -k 100 -o eigs.npz
   bigfit fit -X X.npy -y y.npy -o model.npz
   bigfit predict model.npz -X new.npy -o pred.npy
+  bigfit eval -y truth.npy --predictions pred.npy
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
 or bad input, 3 not converged (outputs written), 130 interrupted.
@@ -124,6 +125,6 @@ counts for every command that has the flag; the command line wins.`,
 		SilenceErrors: true,
 	}
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.reproduceCommand(), a.infoCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.reproduceCommand(), a.infoCommand())
 	return root
 }

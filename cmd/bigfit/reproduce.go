@@ -21,9 +21,9 @@ func (a *app) reproduceCommand() *cobra.Command {
 	experiments := map[string]func(papers.Options) (*papers.Experiment, error){
 		"mnist": papers.MNIST, "newsgroups": papers.Newsgroups, "phonemes": papers.Phonemes,
 	}
-	names := []string{"mnist", "newsgroups", "phonemes"}
+	names := []string{"mnist", "newsgroups", "phonemes", "propagation"}
 	cmd := &cobra.Command{
-		Use:       "reproduce mnist|newsgroups|phonemes",
+		Use:       "reproduce mnist|newsgroups|phonemes|propagation",
 		Short:     "Repeat the experiments of the papers beside their figures",
 		ValidArgs: names,
 		Long: `Repeat an experiment of Belkin & Niyogi (2004): mnist is Table 1, newsgroups is
@@ -32,13 +32,17 @@ error on the unlabeled points in percent ± the standard deviation over the draw
 and the paper's figure in brackets.
 
 --recipe paper is the paper's method; --recipe best is one recipe of ours for all
-numbers of labels, beside the paper's best figure of each row.`,
+numbers of labels, beside the paper's best figure of each row.
+
+propagation compares graph regularization on the graph of mnist: harmonic
+functions, local and global consistency, and Poisson learning, with 1 and 5
+labels a class (five draws a split) and with 100 labels (a draw every two).`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := oneArgument("the experiment mnist, newsgroups or phonemes")(cmd, args); err != nil {
+			if err := oneArgument("the experiment mnist, newsgroups, phonemes or propagation")(cmd, args); err != nil {
 				return err
 			}
 			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("unknown experiment %q; it is mnist, newsgroups or phonemes", args[0])
+				return fmt.Errorf("unknown experiment %q; it is mnist, newsgroups, phonemes or propagation", args[0])
 			}
 			return nil
 		},
@@ -56,6 +60,9 @@ numbers of labels, beside the paper's best figure of each row.`,
 			}
 			o.Best, o.KNN, o.GNN = recipe == "best", slices.Contains(baselines, "knn"), slices.Contains(baselines, "gnn")
 			o.Seed, o.Limit = a.seed, int64(a.memory)
+			if args[0] == "propagation" {
+				return a.propagation(cmd.Context(), o)
+			}
 			st := a.progress.Stage("data")
 			e, err := experiments[args[0]](o)
 			if err != nil {

@@ -65,6 +65,12 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
+	out = succeed(t, "reproduce", "propagation", "--splits", "1")
+	for _, w := range []string{"| 1 a class | harmonic |", "| 100 | lgc |", "preparation"} {
+		if !strings.Contains(out, w) {
+			t.Errorf("the table lacks %q:\n%s", w, out)
+		}
+	}
 	fail(t, 2, []string{"--labels 7", "20, 50"}, "reproduce", "mnist", "--labels", "7")
 	fail(t, 2, []string{"5000 labels", "1100 points"}, "reproduce", "mnist", "--labels", "5000", "--splits", "1", "--recipe", "best")
 	fail(t, 2, []string{"5000 labels", "--labels"}, "reproduce", "mnist")

@@ -27,7 +27,7 @@ func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{}, {"help"}, {"--help"}} {
 		out := succeed(t, args...)
-		for _, w := range []string{"Usage:", "demo", "graph", "eigs", "fit", "predict", "reproduce", "info", "BIGFIT_MEMORY_LIMIT", "Exit codes", "130"} {
+		for _, w := range []string{"Usage:", "demo", "graph", "eigs", "fit", "predict", "eval", "reproduce", "info", "BIGFIT_MEMORY_LIMIT", "Exit codes", "130"} {
 			if !strings.Contains(out, w) {
 				t.Errorf("bigfit %v lacks %q", args, w)
 			}
@@ -97,14 +97,14 @@ func TestStreams(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
 		"graph X.npy", "eigs graph.npz -k 10", "fit -X X.npy -y y.npy --labels 12", "fit --eigs eigs.npz -y y.npy",
-		"predict model.npz -o p.npy", "info X.npy", "info graph.npz", "info eigs.npz",
+		"predict model.npz -o p.npy", "eval -y y.npy --predictions p.npy", "info X.npy", "info graph.npz", "info eigs.npz",
 	} {
 		args := strings.Fields(line)
 		plain := bigfit(t, args...)
 		if plain.code != 0 || plain.out == "" || strings.Contains(plain.out, " needs ") || strings.Contains(plain.out, " s  ") {
 			t.Errorf("bigfit %s: %+v", line, plain)
 		}
-		if args[0] != "info" && plain.stderr == "" && !strings.Contains(line, "--eigs") {
+		if args[0] != "info" && args[0] != "eval" && plain.stderr == "" && !strings.Contains(line, "--eigs") {
 			t.Errorf("bigfit %s shows no progress", line)
 		}
 		quiet := bigfit(t, append(args, "-q")...)

@@ -1,0 +1,197 @@
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+)
+
+// PropagationMethod is a method of graph regularization with its settings.
+type PropagationMethod struct {
+	Name     string
+	Settings models.GraphSettings
+	// Equal gives all classes the same prior, in place of the labeled shares.
+	Equal bool
+}
+
+// PropagationMethods are those that [Propagation] compares.
+var PropagationMethods = []PropagationMethod{
+	{Name: "harmonic", Settings: models.GraphSettings{Method: models.Harmonic}},
+	{Name: "harmonic, mass of the labels", Settings: models.GraphSettings{Method: models.Harmonic, MassNormalization: true}},
+	{Name: "harmonic, equal mass", Settings: models.GraphSettings{Method: models.Harmonic, MassNormalization: true}, Equal: true},
+	{Name: "lgc", Settings: models.GraphSettings{Method: models.LGC}},
+	{Name: "poisson", Settings: models.GraphSettings{Method: models.Poisson}},
+}
+
+// Propagation compares methods of graph regularization on one graph that is
+// prepared once: with 1 and 5 labels a class (Calder et al. 2020, Table 1, has
+// another graph of other features), and with 100 drawn from all points.
+type Propagation struct {
+	X     data.Points
+	Truth *data.Labels // every point labeled
+	Graph knn.GraphSettings
+	Rows  []PropagationRow
+	Seed  uint64
+}
+
+// PropagationRow is a way to draw labels.
+type PropagationRow struct {
+	Labels   int  // in all, or of each class
+	PerClass bool // the same number of each class
+	Draws    int
+}
+
+// String names the row.
+func (r PropagationRow) String() string {
+	if r.PerClass {
+		return fmt.Sprintf("%d a class", r.Labels)
+	}
+	return fmt.Sprint(r.Labels)
+}
+
+// PropagationResult is one line of the table: errors in percent of the unlabeled
+// points and seconds of one fit, means over the draws.
+type PropagationResult struct {
+	Labels     string  `json:"labels"`
+	Method     string  `json:"method"`
+	Draws      int     `json:"draws"`
+	Mean       float64 `json:"error_mean"`
+	Std        float64 `json:"error_std"`
+	Seconds    float64 `json:"seconds_mean"`
+	Iterations int     `json:"iterations_max"`
+	Residual   float64 `json:"residual_max"` // largest of all draws, recomputed
+}
+
+// NewPropagation is the experiment on MNIST with the graph of [MNIST]: five draws
+// a split of 1 and 5 labels a class, and a draw every two splits of 100 labels.
+func NewPropagation(o Options) (*Propagation, error) {
+	o.Best = false
+	e, err := MNIST(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Propagation{X: e.X, Truth: e.Truth, Graph: e.Graph, Seed: o.Seed,
+		Rows: []PropagationRow{{1, true, 5 * o.Splits}, {5, true, 5 * o.Splits}, {100, false, max(1, o.Splits/2)}}}, nil
+}
+
+// draw is draw number i of the row.
+func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, error) {
+	if !r.PerClass {
+		return truth.Draw(r.Labels, seed)
+	}
+	of := make([][]int, len(truth.Classes))
+	for i, c := range truth.Index {
+		of[c] = append(of[c], i)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x706572636c617373)) // "perclass"
+	var rows []int
+	for c, all := range of {
+		if len(all) < r.Labels {
+			return nil, fmt.Errorf("papers: class %d has %d points, %d are to be labeled", truth.Classes[c], len(all), r.Labels)
+		}
+		for i := range r.Labels {
+			j := i + rng.IntN(len(all)-i)
+			all[i], all[j] = all[j], all[i]
+		}
+		rows = append(rows, all[:r.Labels]...)
+	}
+	return truth.Keep(rows), nil
+}
+
+// Run carries out the experiment. With cg.ErrNotConverged come the results that
+// were reached.
+func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResult, error) {
+	n, _ := e.X.Dims()
+	obs.Begin("graph")
+	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
+	if err != nil {
+		return nil, err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
+	if err != nil {
+		return nil, err
+	}
+	c := w.Components()
+	obs.End(fmt.Sprintf("%d points, %s", n, DescribeGraph(w, c)))
+
+	obs.Begin("preparation")
+	problem, err := models.NewGraphProblem(w, c)
+	if err != nil {
+		return nil, err
+	}
+	obs.End("shared by all draws and methods")
+
+	obs.Begin("fits")
+	var results []PropagationResult
+	var notConverged error
+	total := len(e.Rows) * len(PropagationMethods)
+	for _, row := range e.Rows {
+		draws := make([]*data.Labels, row.Draws)
+		for i := range draws {
+			if draws[i], err = row.draw(e.Truth, e.Seed+uint64(i)); err != nil {
+				return nil, err
+			}
+		}
+		for _, m := range PropagationMethods {
+			r, err := e.method(ctx, problem, draws, m)
+			if err != nil && !errors.Is(err, cg.ErrNotConverged) {
+				return nil, fmt.Errorf("%s labels, %s: %w", row, m.Name, err)
+			}
+			notConverged = errors.Join(notConverged, err)
+			r.Labels = row.String()
+			results = append(results, *r)
+			obs.Update(float64(len(results)), float64(total), fmt.Sprintf("%s labels, %s", row, m.Name))
+		}
+	}
+	obs.End(fmt.Sprintf("%d methods", len(PropagationMethods)))
+	return results, notConverged
+}
+
+// method fits one method to all draws.
+func (e *Propagation) method(ctx context.Context, problem *models.GraphProblem, draws []*data.Labels, m PropagationMethod) (*PropagationResult, error) {
+	r := &PropagationResult{Method: m.Name, Draws: len(draws)}
+	if m.Equal {
+		m.Settings.Priors = slices.Repeat([]float64{1}, len(e.Truth.Classes))
+	}
+	var errs []float64
+	var notConverged error
+	for _, y := range draws {
+		targets, err := models.ClassTargets(y)
+		if err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		g, err := problem.Fit(ctx, targets, &m.Settings)
+		if err != nil && !errors.Is(err, cg.ErrNotConverged) {
+			return nil, err
+		}
+		notConverged = errors.Join(notConverged, err)
+		r.Seconds += time.Since(start).Seconds() / float64(len(draws))
+		r.Iterations = max(r.Iterations, g.Iterations)
+		r.Residual = math.Max(r.Residual, slices.Max(g.Residuals))
+		errs = append(errs, 100*models.ErrorRate(g.Labels, e.Truth, y))
+	}
+	r.Mean, r.Std = meanStd(errs)
+	return r, notConverged
+}
+
+// PropagationMarkdown writes the results as a table: one line a way to draw
+// labels and a method.
+func PropagationMarkdown(results []PropagationResult) string {
+	var b strings.Builder
+	b.WriteString("| labels | method | error % | seconds a fit | iterations | residual | draws |\n|---|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %s | %.2f ± %.2f | %.3f | %d | %.1e | %d |\n", r.Labels, r.Method, r.Mean, r.Std, r.Seconds, r.Iterations, r.Residual, r.Draws)
+	}
+	return b.String()
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+)
+
+// evalOptions are the flags of bigfit eval.
+type evalOptions struct {
+	y, predictions, scores string
+	positive               string
+	columns                []int64
+	regression             bool
+	label                  labelOptions
+}
+
+func (a *app) evalCommand() *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:   "eval -y truth.npy --predictions pred.npy",
+		Short: "Measure predictions against the truth",
+		Long: `Print the error, precision, recall and F1 of every class, their means over the
+classes (macro) and over the points (micro), and the confusion matrix. Points
+without a true label (-1, in a float file NaN) are left out.
+
+With --scores, as predict writes them, PRBEP (the precision where it equals
+recall) and AUC (area under the ROC curve) of every class against all others are
+added. Of equal scores each counts for its share.
+
+Predictions in a file of floats are values of a regression: RMSE, mean absolute
+error and R² are printed. --regression says so of integers and text,
+--regression=false makes floats classes.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%s takes no arguments; give the files with -y and --predictions", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.y == "" || o.predictions == "" {
+				return usagef("eval needs the true labels (-y) and --predictions")
+			}
+			if !cmd.Flags().Changed("regression") {
+				float, err := holdsFloats(o.predictions, int64(a.memory))
+				if err != nil {
+					return err
+				}
+				o.regression = float
+			}
+			if o.regression {
+				return o.values(a)
+			}
+			return o.classes(a)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values")
+	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
+	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
+	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
+	f.Int64SliceVar(&o.columns, "columns", nil, "`classes` of the columns of scores (default: all in the truth and the predictions, ascending)")
+	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
+	f.Lookup("columns").DefValue = ""
+	o.label.flags(f)
+	return cmd
+}
+
+// holdsFloats tells whether a file holds an array of floats. Text does not.
+func holdsFloats(path string, limit int64) (bool, error) {
+	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
+	if err != nil {
+		return false, err
+	}
+	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
+		return false, nil
+	}
+	key := strings.TrimPrefix(strings.TrimPrefix(path, info.Path), ":")
+	for _, x := range info.Arrays {
+		if x.Name == key || key == "" && (x.Name == "y" || len(info.Arrays) == 1) {
+			return strings.HasPrefix(x.DType, "float"), nil
+		}
+	}
+	return false, nil // the reader says that there is no such array
+}
+
+type evalSummary struct {
+	*models.Report
+	LeftOut int `json:"left_out"` // points without a true label
+}
+
+type evalValuesSummary struct {
+	*models.ValueReport
+	LeftOut int `json:"left_out"`
+}
+
+// leftOut is a line on the points that were not measured on.
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n%d points without a true value are left out\n", n)
+}
+
+// classes measures predicted classes.
+func (o *evalOptions) classes(a *app) error {
+	truth, err := o.label.read(a, o.y)
+	if err != nil {
+		return o.hint(err, o.y)
+	}
+	predicted, err := (&labelOptions{"none"}).read(a, o.predictions)
+	if err != nil {
+		return o.hint(err, o.predictions)
+	}
+	if truth.Len() != predicted.Len() {
+		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
+	}
+	if err := o.minusOne(a, predicted); err != nil {
+		return err
+	}
+	rows := truth.Labeled()
+	if len(rows) == 0 {
+		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
+	}
+	for _, i := range rows {
+		if predicted.Index[i] == data.Unlabeled {
+			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all points, or mark it as unlabeled in %s", o.predictions, i, o.y)
+		}
+	}
+	t := values(truth.Select(rows).Index, truth.Classes)
+	r, err := models.NewReport(t, values(predicted.Select(rows).Index, predicted.Classes))
+	if err != nil {
+		return err
+	}
+	positive, err := o.positiveClass(r)
+	if err != nil {
+		return err
+	}
+	if o.scores != "" {
+		scores, err := o.readScores(a, rows, truth.Len())
+		if err != nil {
+			return err
+		}
+		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive)
+		if err != nil {
+			return err
+		}
+		if err := r.AddScores(t, scores, columns); err != nil {
+			return err
+		}
+	}
+	if positive != nil {
+		if err := r.SetPositive(*positive); err != nil {
+			return err
+		}
+	}
+	rest := truth.Len() - len(rows)
+	return a.print(evalSummary{r, rest}, r.String()+leftOut(rest))
+}
+
+// hint adds what to do to an error of reading classes, if the file holds numbers.
+func (o *evalOptions) hint(err error, path string) error {
+	if _, fault := data.ReadValues(path, data.ReadOptions{}); fault != nil {
+		return err
+	}
+	return fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
+}
+
+// minusOne returns an error if −1 is a predicted class and, by default, no class
+// of the truth.
+func (o *evalOptions) minusOne(a *app, predicted *data.Labels) error {
+	if o.label.unlabeled != "" || !slices.Contains(predicted.Classes, -1) {
+		return nil
+	}
+	all, err := (&labelOptions{"none"}).read(a, o.y)
+	if err != nil || !slices.Contains(all.Classes, -1) {
+		return err
+	}
+	return usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
+}
+
+// positiveClass returns the class that --positive names, nil without it.
+func (o *evalOptions) positiveClass(r *models.Report) (*int64, error) {
+	if o.positive == "" {
+		return nil, nil
+	}
+	v, err := strconv.ParseInt(o.positive, 10, 64)
+	if err != nil {
+		return nil, usagef("--positive is %q; it must be the integer of a class", o.positive)
+	}
+	if !slices.Contains(r.Confusion.Classes, v) {
+		return nil, usagef("--positive is %d, which is no class in %s or %s; the classes are %s", v, o.y, o.predictions, list(r.Confusion.Classes))
+	}
+	return &v, nil
+}
+
+// readScores reads the scores of the points with the given numbers among n.
+func (o *evalOptions) readScores(a *app, rows []int, n int) (*mat.Dense, error) {
+	all, err := data.ReadValues(o.scores, data.ReadOptions{Limit: int64(a.memory)})
+	if err != nil {
+		return nil, err
+	}
+	have, c := all.Dims()
+	if have != n {
+		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", o.scores, have, n, o.y)
+	}
+	out := mat.NewDense(len(rows), c, nil)
+	for p, i := range rows {
+		for j, v := range all.RawRowView(i) {
+			if math.IsNaN(v) {
+				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", o.scores, i, j, o.y)
+			}
+		}
+		out.SetRow(p, all.RawRowView(i))
+	}
+	return out, nil
+}
+
+// columnClasses returns the classes of the columns of scores.
+func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64) ([]int64, error) {
+	_, c := scores.Dims()
+	switch {
+	case len(o.columns) == c:
+		if len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < c {
+			return nil, usagef("--columns names a class twice; each column is of another one")
+		}
+		return o.columns, nil
+	case len(o.columns) > 0:
+		return nil, usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
+	case c == 1 && positive != nil:
+		return []int64{*positive}, nil
+	case c == 1 && len(classes) <= 2:
+		return classes[len(classes)-1:], nil
+	case c == 1:
+		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), list(classes))
+	case c != len(classes):
+		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), list(classes))
+	}
+	return classes, nil
+}
+
+// list writes the first of several classes.
+func list(classes []int64) string {
+	const most = 20
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(classes[:min(most, len(classes))]), " ", ", "), "[]")
+	if len(classes) > most {
+		text += ", …"
+	}
+	return text
+}
+
+// values measures predicted values.
+func (o *evalOptions) values(a *app) error {
+	if o.scores != "" || o.positive != "" || len(o.columns) > 0 {
+		return usagef("--scores, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
+	}
+	var columns [2]*mat.Dense
+	for i, path := range []string{o.y, o.predictions} {
+		var err error
+		if columns[i], err = data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)}); err != nil {
+			return err
+		}
+	}
+	n, c := columns[0].Dims()
+	m, d := columns[1].Dims()
+	if n != m || c != d {
+		return fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points", o.y, n, c, o.predictions, m, d)
+	}
+	var truth, predicted []float64
+	rest := 0
+	for i := range n {
+		for j, v := range columns[0].RawRowView(i) {
+			p := columns[1].At(i, j)
+			if math.IsNaN(v) {
+				rest++
+				continue
+			}
+			if math.IsNaN(p) {
+				return fmt.Errorf("%s: row %d, column %d is NaN, but the true value is known; predict all points, or put NaN into %s", o.predictions, i, j, o.y)
+			}
+			truth, predicted = append(truth, v), append(predicted, p)
+		}
+	}
+	if len(truth) == 0 {
+		return fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", o.y)
+	}
+	r, err := models.NewValueReport(truth, predicted)
+	if err != nil {
+		return err
+	}
+	return a.print(evalValuesSummary{r, rest}, r.String()+leftOut(rest))
+}

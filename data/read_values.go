@@ -1,0 +1,99 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// ReadValues reads a block of n×m numbers, such as the values of a regression or
+// the scores of classes. The format is told by the content of the file: .npy and
+// .npz with one dimension, which is n×1, or two; idx; or text with one number a
+// line, with or without a line that names the column, lines that begin with #
+// skipped. NaN is a value here, and "?" in text stands for it; infinities are
+// errors.
+//
+// Text may be compressed with gzip. The path may end in ":key" to name the array
+// of a .npz file; otherwise it is opt.Key, else "y", else the only one. An error
+// names the file and the place, rows and columns counted from 0 and lines of
+// text from 1.
+func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if opt.Key == "" {
+		opt.Key = src.key
+	}
+	if opt.Key != "" && src.format != FormatNPZ {
+		return nil, src.fault("key %q is given, but the file is %s, not .npz", opt.Key, src.format)
+	}
+	switch src.format {
+	case FormatSVMLight:
+		return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
+	case FormatCSV:
+		return readValueLines(src, opt.Limit)
+	}
+	a, what, err := readLabelArray(src, LabelOptions{Key: opt.Key, Limit: opt.Limit})
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Len() == 0 {
+		return nil, fmt.Errorf("%s: it is %s, want a vector or a matrix of at least one number", what, a)
+	}
+	values, err := a.Float64s()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	rows := a.Shape[0]
+	cols := len(values) / rows
+	for i, v := range values {
+		if math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%s: row %d, column %d is %v; values must be finite, or NaN for none", what, i/cols, i%cols, v)
+		}
+	}
+	return mat.NewDense(rows, cols, values), nil
+}
+
+// readValueLines reads one number a line.
+func readValueLines(src *source, limit int64) (*mat.Dense, error) {
+	l := &lines{src: src}
+	var values []float64
+	for first := true; ; first = false {
+		line, err := l.nextData()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		v, ok := number(line)
+		switch {
+		case string(line) == "?":
+			v = math.NaN()
+		case ok && math.IsInf(v, 0):
+			return nil, l.fault("it is %s; values must be finite, or nan for none", short(line))
+		case ok:
+		case bytes.ContainsAny(line, ",;\t "):
+			return nil, l.fault("it is %s, want one number a line", short(line))
+		case first && isName(bytes.Trim(line, `"`)):
+			continue
+		default:
+			return nil, l.fault("it is %s, want a number", short(line))
+		}
+		values = append(values, v)
+		if need := 8 * int64(len(values)); limit > 0 && need > limit {
+			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+		}
+	}
+	if len(values) == 0 {
+		return nil, src.fault("there are no values")
+	}
+	return mat.NewDense(len(values), 1, values), nil
+}

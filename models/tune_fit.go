@@ -1,0 +1,376 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// grouped returns the given points in groups of equal keys, in the order of their
+// first.
+func grouped[K comparable](t *tuning, points []int, key func(TunePoint) K) [][]int {
+	var out [][]int
+	at := map[K]int{}
+	for _, i := range points {
+		k := key(t.points[i])
+		g, ok := at[k]
+		if !ok {
+			g = len(out)
+			at[k] = g
+			out = append(out, nil)
+		}
+		out[g] = append(out[g], i)
+	}
+	return out
+}
+
+// all are the numbers of all points.
+func (t *tuning) all() []int {
+	out := make([]int, len(t.points))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// graph returns the graph of the given number of neighbours.
+func (t *tuning) graph(neighbors int) (*sparse.CSR, error) {
+	if t.Graph != nil {
+		return t.Graph, nil
+	}
+	s := t.Edges
+	s.K = neighbors
+	w, _, err := knn.FromNeighbors(t.Neighbors, s)
+	return w, err
+}
+
+// laplacian returns that of the graph of the given number of neighbours.
+func (t *tuning) laplacian(neighbors int, kind sparse.Kind) (*sparse.Laplacian, error) {
+	w, err := t.graph(neighbors)
+	if err != nil {
+		return nil, err
+	}
+	return sparse.NewLaplacian(w, kind)
+}
+
+// eachNorm calls fn for the given points in groups of one intrinsic norm: with the
+// Laplacian of their graph, to their power, or nil for γ_I = 0.
+func (t *tuning) eachNorm(points []int, kind sparse.Kind, fn func(l *sparse.Laplacian, points []int) error) error {
+	for _, half := range grouped(t, points, func(p TunePoint) bool { return p.GammaI > 0 }) {
+		for _, sameGraph := range grouped(t, half, func(p TunePoint) int { return p.Neighbors }) {
+			var l *sparse.Laplacian
+			if first := t.points[sameGraph[0]]; first.GammaI > 0 {
+				var err error
+				if l, err = t.laplacian(first.Neighbors, kind); err != nil {
+					return err
+				}
+			}
+			for _, same := range grouped(t, sameGraph, func(p TunePoint) int { return p.Power }) {
+				if l != nil {
+					l = l.With(t.points[same[0]].Power, 0)
+				}
+				if err := fn(l, same); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tuning) linear(ctx context.Context) error {
+	base, err := NewLinearProblem(ctx, t.TuneData.Points, nil, 1)
+	if err != nil {
+		return err
+	}
+	return t.eachNorm(t.all(), t.grid.Linear.Regularizer.Laplacian, func(l *sparse.Laplacian, points []int) error {
+		problem := base
+		if l != nil {
+			var err error
+			if problem, err = base.over(ctx, l); err != nil {
+				return err
+			}
+		}
+		return t.run(ctx, points, func(s *split) []answer { return t.linearAnswers(ctx, problem, s, points) })
+	})
+}
+
+// over returns the problem on the points of p with the intrinsic norm of l.
+func (p *LinearProblem) over(ctx context.Context, l *sparse.Laplacian) (*LinearProblem, error) {
+	q := &LinearProblem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, power: l.Power()}
+	if !q.direct() {
+		return q, nil
+	}
+	_, d := q.x.Dims()
+	q.m = mat.NewDense(d, d, nil)
+	return q, q.form(ctx)
+}
+
+func (t *tuning) linearAnswers(ctx context.Context, problem *LinearProblem, s *split, points []int) []answer {
+	settings := make([]LinearSettings, len(points))
+	for i, p := range points {
+		settings[i] = *t.grid.Linear
+		settings[i].Regularizer = t.points[p].regularizer(settings[i].Regularizer)
+	}
+	fits, err := problem.Path(ctx, s.train, settings)
+	held := data.Select(t.TuneData.Points, s.points)
+	answers := make([]answer, len(points))
+	for i := range answers {
+		var m *Linear
+		fault := err
+		if fits != nil {
+			m = fits[i]
+		} else if m, fault = problem.Fit(ctx, s.train, &settings[i]); m == nil { // a point of the path cannot be fitted
+			answers[i].err = fault
+			continue
+		}
+		prediction, err := m.Predict(ctx, held, nil)
+		if err != nil {
+			answers[i].err = err
+			continue
+		}
+		answers[i] = answer{prediction.Scores, prediction.Classes, fault}
+	}
+	return answers
+}
+
+func (t *tuning) kernel(ctx context.Context) error {
+	for _, sameWidth := range grouped(t, t.all(), func(p TunePoint) float64 { return p.Sigma }) {
+		k := t.grid.KernelFunction
+		k.Sigma = t.points[sameWidth[0]].Sigma
+		var base *KernelProblem
+		err := t.eachNorm(sameWidth, t.grid.Kernel.Laplacian, func(l *sparse.Laplacian, points []int) error {
+			if l == nil {
+				gram, err := t.labeledGram(k)
+				if err != nil {
+					return err
+				}
+				return t.run(ctx, points, func(s *split) []answer { return t.kernelAnswers(ctx, gram, s, points) })
+			}
+			if base == nil {
+				var err error
+				if base, err = NewKernelProblem(t.TuneData.Points, k, nil, t.settings.MemoryLimit); err != nil {
+					return err
+				}
+			}
+			problem := *base
+			problem.laplacian = l
+			return t.warped(ctx, &problem, points)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warped runs points of one kernel and Laplacian.
+func (t *tuning) warped(ctx context.Context, problem *KernelProblem, points []int) error {
+	for _, same := range t.sameRatio(points) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w, err := problem.Warp(t.points[same[0]].regularizer(t.grid.Kernel.Regularizer), t.Targets.Labeled)
+		if err != nil {
+			t.fail(same, err)
+			continue
+		}
+		if err := t.run(ctx, same, func(s *split) []answer { return t.kernelAnswers(ctx, w.gram, s, same) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameRatio returns points in groups of equal γ_I/γ_A, up to 1e-12.
+func (t *tuning) sameRatio(points []int) [][]int {
+	var ratios []float64
+	return grouped(t, points, func(p TunePoint) int {
+		ratio := p.GammaI / p.GammaA
+		at := slices.IndexFunc(ratios, func(r float64) bool { return math.Abs(r-ratio) <= 1e-12*r })
+		if at < 0 {
+			at = len(ratios)
+			ratios = append(ratios, ratio)
+		}
+		return at
+	})
+}
+
+// labeledGram returns the Gram matrix of the labeled points.
+func (t *tuning) labeledGram(k kernel.Kernel) (*mat.Dense, error) {
+	x := data.Select(t.TuneData.Points, t.Targets.Labeled)
+	if k.Kind != kernel.Precomputed {
+		return kernel.Gram(x, k, t.settings.MemoryLimit)
+	}
+	n, d := t.TuneData.Points.Dims()
+	if n != d {
+		return nil, errors.New("models: a precomputed kernel is a square matrix")
+	}
+	l := len(t.Targets.Labeled)
+	gram, row := mat.NewDense(l, l, nil), make([]float64, n)
+	for i := range l {
+		data.RowTo(row, x, i)
+		for j, at := range t.Targets.Labeled {
+			gram.Set(i, j, row[at])
+		}
+	}
+	return gram, nil
+}
+
+// kernelAnswers fits machines on the kernel among all labeled points.
+func (t *tuning) kernelAnswers(ctx context.Context, gram *mat.Dense, s *split, points []int) []answer {
+	among, across := part(gram, s.kept, s.kept), part(gram, s.held, s.kept)
+	answers := make([]answer, len(points))
+	for i, p := range points {
+		settings := *t.grid.Kernel
+		settings.Regularizer = t.points[p].regularizer(settings.Regularizer)
+		filled, err := settings.fill()
+		if err != nil {
+			answers[i].err = err
+			continue
+		}
+		m := &KernelMachine{Settings: filled}
+		var beta *mat.Dense
+		if filled.Method == KernelRLS {
+			beta, m.Bias, err = leastSquares(among, s.train.Y, filled.GammaA*float64(len(s.kept)), filled.Intercept)
+		} else {
+			beta, err = m.programs(ctx, among, s.train)
+		}
+		if beta == nil {
+			answers[i].err = err
+			continue
+		}
+		_, c := beta.Dims()
+		f := mat.NewDense(len(s.held), c, nil)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, across, beta, 0, f)
+		addRow(f, m.Bias)
+		prediction := newPrediction(f, s.train.Classes)
+		answers[i] = answer{prediction.Scores, prediction.Classes, err}
+	}
+	return answers
+}
+
+// part returns the given rows and columns of a.
+func part(a *mat.Dense, rows, columns []int) *mat.Dense {
+	out := mat.NewDense(len(rows), len(columns), nil)
+	for i, r := range rows {
+		from, to := a.RawRowView(r), out.RawRowView(i)
+		for j, c := range columns {
+			to[j] = from[c]
+		}
+	}
+	return out
+}
+
+func (t *tuning) graphs(ctx context.Context) error {
+	for _, points := range grouped(t, t.all(), func(p TunePoint) int { return p.Neighbors }) {
+		w, err := t.graph(t.points[points[0]].Neighbors)
+		if err != nil {
+			return err
+		}
+		problem, err := NewGraphProblem(w, nil)
+		if err != nil {
+			return err
+		}
+		for _, p := range points {
+			one := []int{p}
+			settings := *t.grid.Graph
+			settings.Alpha = t.points[p].Alpha
+			if settings.Method == Tikhonov {
+				settings.Regularizer = t.points[p].regularizer(settings.Regularizer)
+			}
+			err := t.run(ctx, one, func(s *split) []answer {
+				g, err := problem.Fit(ctx, s.train, &settings)
+				if g == nil {
+					return []answer{{err: err}}
+				}
+				_, c := g.Scores.Dims()
+				a := answer{scores: gather(mat.NewDense(len(s.points), c, nil), g.Scores, s.points), err: err}
+				for _, i := range s.points {
+					if g.Labels != nil {
+						a.classes = append(a.classes, g.Labels[i])
+					}
+				}
+				return []answer{a}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pairs is the number of eigenpairs that the eigenmap classifier needs.
+func (t *tuning) pairs() int {
+	most := 1
+	for _, p := range t.points {
+		if p.Eigenvectors == 0 {
+			p.Eigenvectors = int(math.Round(PaperShare * float64(len(t.Targets.Labeled))))
+		}
+		most = max(most, p.Eigenvectors)
+	}
+	return min(most, t.Targets.Len)
+}
+
+func (t *tuning) eigenmaps(ctx context.Context) error {
+	for _, points := range grouped(t, t.all(), func(p TunePoint) int { return p.Neighbors }) {
+		l, err := t.laplacian(t.points[points[0]].Neighbors, t.grid.Laplacian)
+		if err != nil {
+			return err
+		}
+		components := l.Graph().Components()
+		e, unfinished := lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: t.pairs(), Seed: t.settings.Seed, MemoryLimit: t.settings.MemoryLimit})
+		if e == nil || unfinished != nil && !unconverged(unfinished) {
+			return unfinished
+		}
+		err = t.run(ctx, points, func(s *split) []answer {
+			answers := t.eigenmapAnswers(ctx, e, components, s, points)
+			for i := range answers {
+				answers[i].err = errors.Join(answers[i].err, unfinished)
+			}
+			return answers
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tuning) eigenmapAnswers(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *split, points []int) []answer {
+	settings := make([]EigenmapSettings, len(points))
+	for i, p := range points {
+		settings[i] = *t.grid.Eigenmap
+		settings[i].Eigenvectors, settings[i].Gamma = t.points[p].Eigenvectors, t.points[p].Gamma
+	}
+	fits, err := FitEigenmaps(ctx, e, c, []*data.Labels{s.labels}, settings)
+	if err != nil {
+		return slices.Repeat([]answer{{err: err}}, len(points))
+	}
+	n, have := e.Vectors.Dims()
+	rows := gather(mat.NewDense(len(s.points), have, nil), e.Vectors, s.points)
+	reached := reachedPoints(c, s.labels)
+	answers := make([]answer, len(points))
+	for i, m := range fits[0] {
+		scores := m.Scores(rows, n)
+		classes := decide(scores)
+		for q, at := range s.points {
+			if !reached[at] {
+				classes[q] = m.Fallback
+			}
+		}
+		answers[i] = answer{scores: scores, classes: classes}
+	}
+	return answers
+}
