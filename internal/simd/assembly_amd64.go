@@ -32,6 +32,7 @@ func assembly() []*path {
 			panel:     map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
 			distances: distances32AVX512,
+			graphStep: graphStep32AVX512,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
 				scanFloats: scanFloatsAVX512,
@@ -63,6 +64,7 @@ func assembly() []*path {
 			panel:     map[int]panelKernel{8: {4, panel8AVX2}, 16: {2, panel16AVX2}},
 
 			distances: distances32AVX2,
+			graphStep: graphStep32AVX2,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX2,
 				scanFloats: scanFloatsAVX2,

@@ -149,6 +149,11 @@ func combineRow32AVX512(dst []float32, a []float32, alpha float32, b []float32, 
 //go:noescape
 func distances32AVX512(dst []float32, q []float32, x []float32, ld int, idx []int32)
 
+// graphStep32AVX512 does rows of 16 adjacent columns, see [GraphStep].
+//
+//go:noescape
+func graphStep32AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+
 // gemm32AVX2 computes one 6×16 tile, see [Gemm].
 //
 //go:noescape
@@ -173,6 +178,11 @@ func combineRow32AVX2(dst []float32, a []float32, alpha float32, b []float32, be
 //
 //go:noescape
 func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int32)
+
+// graphStep32AVX2 does rows of 16 adjacent columns, see [GraphStep].
+//
+//go:noescape
+func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
 
 // gemmBytesVNNI computes one tile, see [GemmBytes].
 //

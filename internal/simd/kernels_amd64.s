@@ -4609,6 +4609,97 @@ end:
 	VZEROUPPER
 	RET
 
+// func graphStep32AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+, SSE
+TEXT ·graphStep32AVX512(SB), NOSPLIT, $0-188
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         r_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x06, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         factor_base+152(FP), R10
+	MOVSS        a+176(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVSS        b+180(FP), X1
+	VBROADCASTSS X1, Z1
+	MOVSS        c+184(FP), X2
+	VBROADCASTSS X2, Z2
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPS Z3, Z3, Z3
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSS (R9)(R12*4), Z4
+	VFMADD231PS  (R14), Z4, Z3
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPS     (R14), Z3, Z3
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VBROADCASTSS (R10), Z4
+	VMOVUPS      (DX), Z5
+	VFMADD231PS  Z4, Z3, Z5
+	VMULPS       Z0, Z5, Z5
+	VFMADD231PS  (BX), Z1, Z5
+	VFMADD231PS  (AX), Z2, Z5
+	VMOVUPS      Z5, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, BX
+	ADDQ         $+64, DX
+	ADDQ         $+4, R10
+	ADDQ         $+8, SI
+	DECQ         DI
+	JNZ          row
+
+end:
+	VZEROUPPER
+	RET
+
 // func gemm32AVX2(k int, a []float32, row int, step int, b []float32, c []float32, ldc int, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm32AVX2(SB), NOSPLIT, $0-105
@@ -5368,6 +5459,106 @@ DATA ones32<>+52(SB)/4, $0x00000000
 DATA ones32<>+56(SB)/4, $0x00000000
 DATA ones32<>+60(SB)/4, $0x00000000
 GLOBL ones32<>(SB), RODATA|NOPTR, $64
+
+// func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
+TEXT ·graphStep32AVX2(SB), NOSPLIT, $0-188
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         r_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x06, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         factor_base+152(FP), R10
+	MOVSS        a+176(FP), X0
+	VBROADCASTSS X0, Y0
+	MOVSS        b+180(FP), X1
+	VBROADCASTSS X1, Y1
+	MOVSS        c+184(FP), X2
+	VBROADCASTSS X2, Y2
+	MOVQ         (SI)(DI*8), R11
+	DECQ         R11
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R12
+
+row:
+	MOVQ   8(SI), R13
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R12, R13
+	JGE    own
+
+weighted:
+	LEAQ         24(R12), R14
+	CMPQ         R14, R11
+	CMOVQGT      R11, R14
+	MOVLQSX      (R8)(R14*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VBROADCASTSS (R9)(R12*4), Y5
+	VFMADD231PS  (R14), Y5, Y3
+	VFMADD231PS  32(R14), Y5, Y4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R12, R13
+	JGE  own
+
+unweighted:
+	LEAQ       24(R12), R14
+	CMPQ       R14, R11
+	CMOVQGT    R11, R14
+	MOVLQSX    (R8)(R14*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPS     (R14), Y3, Y3
+	VADDPS     32(R14), Y4, Y4
+	INCQ       R12
+	CMPQ       R12, R13
+	JL         unweighted
+
+own:
+	VBROADCASTSS (R10), Y5
+	VMOVUPS      (DX), Y6
+	VFMADD231PS  Y5, Y3, Y6
+	VMULPS       Y0, Y6, Y6
+	VFMADD231PS  (BX), Y1, Y6
+	VFMADD231PS  (AX), Y2, Y6
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      32(DX), Y3
+	VFMADD231PS  Y5, Y4, Y3
+	VMULPS       Y0, Y3, Y3
+	VFMADD231PS  32(BX), Y1, Y3
+	VFMADD231PS  32(AX), Y2, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, BX
+	ADDQ         $+64, DX
+	ADDQ         $+4, R10
+	ADDQ         $+8, SI
+	DECQ         DI
+	JNZ          row
+
+end:
+	VZEROUPPER
+	RET
 
 // func gemmBytesVNNI(k int, a []uint32, b []uint32, start []int32, c []int32, ldc int)
 // Requires: AVX, AVX512F, AVX512_VNNI

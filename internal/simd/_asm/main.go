@@ -82,6 +82,7 @@ func main() {
 			}
 		} else {
 			m.distances()
+			m.graphStep()
 		}
 	}
 	neighbors()

@@ -1,0 +1,187 @@
+// Command cg times our solutions of (L + cI)X = B on a graph beside SciPy's
+// conjugate gradients, in one run:
+//
+//	go run ./bench/cg                 MNIST's 8-neighbour graph, from BIGFIT_DATA
+//	go run ./bench/cg -graph W.npz    any graph saved by SciPy or bigfit
+//
+// The programs take turns, and of each the fastest of -repeat runs counts. It
+// writes cg.json and cg.md and prints the table, and fails if a true residual is
+// above the tolerance. Run it on a machine that does nothing else.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/peers"
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+const tolerance = 1e-8
+
+// options are the flags.
+type options struct {
+	graph   string
+	shifts  string
+	methods string
+	columns int
+	repeat  int
+	peers   bool
+	out     string
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.graph, "graph", "", "graph (default: made from MNIST in $BIGFIT_DATA)")
+	flag.StringVar(&o.shifts, "c", "0.01,1e-6", "shifts")
+	flag.StringVar(&o.methods, "method", "auto,jacobi,ic,approx-cholesky,chebyshev", "preconditioners")
+	flag.IntVar(&o.columns, "rhs", 10, "right-hand sides")
+	flag.IntVar(&o.repeat, "repeat", 3, "runs of each program")
+	flag.BoolVar(&o.peers, "peers", true, "run SciPy too")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	one := flag.Bool("one", false, "measure ours once and print JSON")
+	flag.Parse()
+	measure := run
+	if *one {
+		measure = measureOne
+	}
+	if err := measure(context.Background(), &o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	graph, name := o.graph, filepath.Base(o.graph)
+	if graph == "" {
+		dir, err := os.MkdirTemp("", "bigfit-cg-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		name = "MNIST 8-NN"
+		if graph, err = mnistGraph(ctx, dir); err != nil {
+			return err
+		}
+	}
+	var rows []peers.Row
+	for _, c := range strings.Split(o.shifts, ",") {
+		more, err := o.shift(ctx, graph, fmt.Sprintf("%s, c = %s, %d right-hand sides", name, c, o.columns), c)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, more...)
+	}
+	table, err := peers.Save(o.out, "cg", "(L + cI)X = B", rows)
+	if err != nil {
+		return err
+	}
+	fmt.Print(table)
+	return nil
+}
+
+// shift measures all programs for one c.
+func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row, error) {
+	var rows []peers.Row
+	columns := fmt.Sprint(o.columns)
+	for range o.repeat {
+		log.Print(work)
+		var objects []map[string]any
+		for _, method := range strings.Split(o.methods, ",") {
+			more, err := peers.Self(ctx, os.Stderr, "-one", "-graph", graph, "-c", c, "-rhs", columns, "-method", method)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, more...)
+		}
+		if o.peers {
+			more, err := peers.Run(ctx, os.Stderr, "cg_scipy.py", graph, c, columns, fmt.Sprint(tolerance))
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, more...)
+		}
+		for i, object := range objects {
+			row := peers.NewRow(work, object)
+			if residual, ok := row.More["max_residual"].(float64); !ok || !(residual <= tolerance) {
+				return nil, fmt.Errorf("%s, %s: the residual is %v, the tolerance %v", work, row.Program, row.More["max_residual"], tolerance)
+			}
+			if i == len(rows) {
+				rows = append(rows, row)
+			} else if row.Seconds < rows[i].Seconds {
+				rows[i] = row
+			}
+		}
+	}
+	return rows, nil
+}
+
+// mnistGraph writes the graph of Belkin & Niyogi (2004), Table 1.
+func mnistGraph(ctx context.Context, dir string) (string, error) {
+	e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
+	if err != nil {
+		return "", err
+	}
+	ix, err := knn.NewBrute(e.X, nil)
+	if err != nil {
+		return "", err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mnist-8nn.npz")
+	return path, sparse.WriteNPZ(path, w, nil)
+}
+
+// measureOne solves once, the preconditioner included and the graph given, and
+// prints what it took. The residuals of the result are recomputed ones.
+func measureOne(ctx context.Context, o *options) error {
+	var method cg.Method
+	if err := method.UnmarshalText([]byte(o.methods)); err != nil {
+		return err
+	}
+	var shift float64
+	if _, err := fmt.Sscan(o.shifts, &shift); err != nil {
+		return fmt.Errorf("shift %q: %w", o.shifts, err)
+	}
+	w, err := sparse.ReadNPZ(o.graph, 0)
+	if err != nil {
+		return err
+	}
+	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(0, 0))
+	b := mat.NewDense(w.Rows, o.columns, nil)
+	b.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, b)
+	start := time.Now()
+	r, err := cg.Laplacian(ctx, l.With(1, shift), nil, b, &cg.LaplacianSettings{Settings: cg.Settings{Tolerance: tolerance}, Method: method})
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	name := "bigfit"
+	if method != cg.Auto {
+		name += ", " + method.String()
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"peer": name, "seconds": seconds, "method": r.Method, "max_residual": r.MaxResidual(), "iterations": r.MaxIterations(), "products": r.Products,
+		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
+	})
+}

@@ -1,0 +1,131 @@
+package cg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// rowGrain is the number of rows in one parallel chunk of a pass over a block.
+const rowGrain = 512
+
+// mul sets c = αab + βc.
+func mul(alpha float64, a, b *mat.Dense, beta float64, c *mat.Dense) {
+	dense.Gemm(dense.NoTrans, dense.NoTrans, alpha, a, b, beta, c)
+}
+
+// gram returns aᵀb.
+func gram(a, b *mat.Dense) *mat.Dense {
+	_, p := a.Dims()
+	_, q := b.Dims()
+	c := mat.NewDense(p, q, nil)
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, a, b, 0, c)
+	return c
+}
+
+// columns returns columns [from, to) of x as a view.
+func columns(x *mat.Dense, from, to int) *mat.Dense {
+	n, _ := x.Dims()
+	return x.Slice(0, n, from, to).(*mat.Dense)
+}
+
+// eachColumn folds, for every column of x, fn over its elements in chunks, and
+// the results of the chunks in their order by join.
+func eachColumn(x *mat.Dense, fn func(acc, row []float64), join func(total, part []float64)) []float64 {
+	n, b := x.Dims()
+	parts := make([][]float64, par.Chunks(n, rowGrain))
+	par.For(n, rowGrain, func(lo, hi int) {
+		acc := make([]float64, b)
+		for i := lo; i < hi; i++ {
+			fn(acc, x.RawRowView(i))
+		}
+		parts[lo/rowGrain] = acc
+	})
+	total := make([]float64, b)
+	for _, part := range parts {
+		join(total, part)
+	}
+	return total
+}
+
+// columnNorms returns ‖x_j‖₂ for every column j, without overflow or underflow
+// on the way. A column with NaN or Inf has norm NaN or Inf.
+func columnNorms(x *mat.Dense) []float64 {
+	keepLargest := func(acc, row []float64) {
+		for j, v := range row {
+			// Unlike max this keeps NaN whichever side it is on.
+			acc[j] = math.Max(acc[j], math.Abs(v))
+		}
+	}
+	norms := eachColumn(x, keepLargest, keepLargest)
+	inverse := make([]float64, len(norms))
+	for j, v := range norms {
+		if v > 0 && !math.IsInf(v, 1) {
+			_, e := math.Frexp(v)
+			norms[j] = math.Ldexp(1, max(e, -1000))
+			inverse[j] = 1 / norms[j]
+		}
+	}
+	sums := eachColumn(x, func(acc, row []float64) {
+		for j, v := range row {
+			v *= inverse[j]
+			acc[j] += v * v
+		}
+	}, func(total, part []float64) {
+		for j, v := range part {
+			total[j] += v
+		}
+	})
+	for j := range norms {
+		if inverse[j] > 0 {
+			norms[j] *= math.Sqrt(sums[j])
+		}
+	}
+	return norms
+}
+
+// gather returns the named columns of x, divided by the norms in the same order.
+func gather(x *mat.Dense, names []int, norms []float64) *mat.Dense {
+	n, _ := x.Dims()
+	out := mat.NewDense(n, len(names), nil)
+	par.For(n, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from, to := x.RawRowView(i), out.RawRowView(i)
+			for q, j := range names {
+				to[q] = from[j] / norms[q]
+			}
+		}
+	})
+	return out
+}
+
+// firstNotFinite returns the place of the first NaN or Inf in x.
+func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
+	n, _ := x.Dims()
+	bad := make([]int, par.Chunks(n, rowGrain))
+	par.For(n, rowGrain, func(lo, hi int) {
+		bad[lo/rowGrain] = -1
+		for i := lo; i < hi; i++ {
+			for _, v := range x.RawRowView(i) {
+				if v-v != 0 {
+					bad[lo/rowGrain] = i
+					return
+				}
+			}
+		}
+	})
+	for _, i := range bad {
+		if i < 0 {
+			continue
+		}
+		for j, v := range x.RawRowView(i) {
+			if v-v != 0 {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}

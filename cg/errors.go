@@ -1,0 +1,44 @@
+package cg
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotConverged means that at least one column is not within the tolerance.
+// The Result that comes with it holds the last iterate and its residuals.
+var ErrNotConverged = errors.New("cg: not converged")
+
+// BreakdownError says that the method met a direction p in which the operator,
+// or the preconditioner, is not positive.
+type BreakdownError struct {
+	// Preconditioner tells which of the two: p is a direction of search and the
+	// operator A, or p is a residual and the operator M⁻¹.
+	Preconditioner bool
+	Iteration      int     // iterations done before
+	Column         int     // right-hand side that has the largest share of p
+	Curvature      float64 // pᵀAp, or pᵀM⁻¹p
+	Norm           float64 // ‖p‖₂
+}
+
+func (e *BreakdownError) Error() string {
+	what, symbol := "operator", "A"
+	if e.Preconditioner {
+		what, symbol = "preconditioner", "M⁻¹"
+	}
+	return fmt.Sprintf("cg: the %s is not positive definite: pᵀ%sp = %.4g for a direction of norm %.4g, after %d iterations, right-hand side %d",
+		what, symbol, e.Curvature, e.Norm, e.Iteration, e.Column)
+}
+
+// NullComponentError says that a singular system has no solution, because a
+// right-hand side has a component along a null vector.
+type NullComponentError struct {
+	Column   int     // right-hand side
+	Vector   int     // null vector, or component of the graph
+	Relative float64 // |vᵀb|/‖b‖₂
+}
+
+func (e *NullComponentError) Error() string {
+	return fmt.Sprintf("cg: right-hand side %d has %.3g of its norm along null vector %d, so that there is no solution; set Project to solve for the rest",
+		e.Column, e.Relative, e.Vector)
+}

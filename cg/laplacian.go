@@ -1,0 +1,162 @@
+package cg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// LaplacianSettings are those of [Laplacian]. The zero value of every field is its
+// default.
+type LaplacianSettings struct {
+	Settings
+	// Method is the preconditioner to make if Settings.Preconditioner is nil.
+	Method Method
+	// Seed of the random choices of [ApproximateCholesky]. Any value, 0 included.
+	Seed uint64
+}
+
+// Laplacian solves (L + cI)ᵖX = B for the Laplacian l with its shift c ≥ 0 and
+// power p; see [Solve] for B, X and errors. sparse.RandomWalk acts like
+// sparse.Normalized: for (I − D⁻¹W + cI)X = B solve with D^½B and take D^-½X.
+//
+// c are the components of the graph, nil to have them found. Their null vectors V
+// are eigenvectors for every shift: with c > 0 the part VVᵀB of B is divided by cᵖ;
+// with c = 0 it must be zero, or Project be set, and the solution is the one
+// orthogonal to V. Neither needs V as a matrix. Eigenpairs to deflate are those of L,
+// without shift and power, as in eigs.npz; those of eigenvalue 0 may be among them.
+// They must be orthonormal, so not scaled for the random walk.
+//
+// [Auto] takes the condition of D⁻¹(L + cI) from the shift and from the longest
+// way through the graph. Below 2000 it is [Chebyshev], whose polynomial has about
+// three times the root of the condition as its degree and is evaluated in single
+// precision; above, [ApproximateCholesky] does whatever the condition is, after a
+// setup that costs as much as some hundred products. Powers apply the
+// preconditioner of L + cI p times; the condition of (L + cI)ᵖ must be below 10⁵
+// for a polynomial then.
+func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense, s *LaplacianSettings) (*Result, error) {
+	var set LaplacianSettings
+	if s != nil {
+		set = *s
+	}
+	shift := l.Shift()
+	var faults []error
+	if !(shift >= 0) || math.IsInf(shift, 1) {
+		faults = append(faults, fmt.Errorf("cg: the Laplacian is shifted by %v; it must not be negative", shift))
+	}
+	if set.Method < Auto || int(set.Method) >= len(methodNames) {
+		faults = append(faults, fmt.Errorf("cg: preconditioner %v", set.Method))
+	}
+	if c != nil && len(c.Of) != l.Dim() {
+		faults = append(faults, fmt.Errorf("cg: components of %d vertices for a graph of %d", len(c.Of), l.Dim()))
+	}
+	if set.Null != nil {
+		faults = append(faults, errors.New("cg: the null vectors of a Laplacian are known; leave Null out"))
+	}
+	set.Deflate = shifted(l, set.Deflate)
+	p, err := newPlan(l.Dim(), b.RawMatrix().Cols, &set.Settings)
+	if err := errors.Join(append(faults, err)...); err != nil {
+		return nil, err
+	}
+	if c == nil {
+		c = l.Graph().Components()
+	}
+	method, m, power := set.Method, p.Preconditioner, 1
+	if m == nil {
+		if method, m, err = precondition(l, set.Method, set.Seed); err != nil {
+			return nil, err
+		}
+		power = l.Power()
+	}
+	var null subspace
+	known := newComponentNull(l, c)
+	if shift > 0 {
+		value := math.Pow(shift, float64(l.Power()/power))
+		m = deflated{m, known, func(int) float64 { return value }}
+	} else {
+		null = known
+	}
+	p.Preconditioner = repeated{m, power}
+	r, err := solve(ctx, l, b, p, null)
+	if r != nil {
+		r.Method = method
+	}
+	return r, err
+}
+
+// shifted returns the eigenpairs of (L + cI)ᵖ for those of L, without null vectors.
+// What does not fit together is returned as it is, for newPlan to refuse.
+func shifted(l *sparse.Laplacian, e *Eigenpairs) *Eigenpairs {
+	if e == nil || e.Vectors == nil || len(e.Values) != e.Vectors.RawMatrix().Cols || e.Vectors.RawMatrix().Rows != l.Dim() {
+		return e
+	}
+	const null = 1e-12 // of the largest eigenvalue
+	limit := null * l.With(1, 0).UpperBound()
+	var keep []int
+	out := &Eigenpairs{}
+	for j, v := range e.Values {
+		if !(math.Abs(v) <= limit) {
+			keep = append(keep, j)
+			out.Values = append(out.Values, math.Pow(v+l.Shift(), float64(l.Power())))
+		}
+	}
+	if len(keep) == 0 {
+		return nil
+	}
+	ones := make([]float64, len(keep))
+	for q := range ones {
+		ones[q] = 1
+	}
+	out.Vectors = gather(e.Vectors, keep, ones)
+	return out
+}
+
+// largeCondition is the condition of L + cI from which an approximate factorization
+// is cheaper than a polynomial; largePower that of (L + cI)ᵖ for which single
+// precision would not do.
+const (
+	largeCondition = 2000
+	largePower     = 1e5
+)
+
+// precondition makes the preconditioner of the given method for L + cI, or chooses
+// one. It need not serve the null vectors of L.
+func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner, error) {
+	if method == None {
+		return method, identity{}, nil
+	}
+	s := newSystem(l)
+	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
+	const high = 2
+	relative, spread := 1.0, s.spread()
+	for i, g := range s.ground {
+		relative = min(relative, g/s.diagonal[i])
+	}
+	low := min(1, relative+spread)
+	if method == Auto {
+		method = Chebyshev
+		if condition := high / low; condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
+			method = ApproximateCholesky
+		}
+	}
+	switch method {
+	case Jacobi:
+		return method, s.jacobi(), nil
+	case IncompleteCholesky:
+		m, err := s.incomplete()
+		return method, m, err
+	case ApproximateCholesky:
+		if relative < spread/100 {
+			// What the ground takes is along the null vectors only.
+			clear(s.ground)
+		}
+		return method, newApproximate(s, seed), nil
+	}
+	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
+	return method, newPolynomial(s, low, high, degree), nil
+}

@@ -1,0 +1,89 @@
+package cg
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// polynomial is a Chebyshev polynomial of D⁻¹(L + cI), with D the diagonal of
+// L + cI, times D⁻¹: symmetric, and applied in single precision; see [system] for the
+// normalized Laplacian.
+type polynomial struct {
+	w       *sparse.CSR
+	weights []float32 // w_ij over the mean of D; nil if the graph is binary
+	factor  []float32 // what makes of them w_ij/d_i
+	before  []float64 // what r is multiplied by
+	after   []float64 // what the result is multiplied by
+	first   float32
+	steps   []chebyshevStep
+	scratch sync.Pool // of *[]float32
+}
+
+// newPolynomial returns the polynomial of the given degree for the eigenvalues of
+// D⁻¹(L + cI) in [low, high].
+func newPolynomial(s *system, low, high float64, degree int) *polynomial {
+	n := s.w.Rows
+	m := &polynomial{w: s.w, factor: make([]float32, n), before: make([]float64, n), after: make([]float64, n),
+		first: float32(2 / (low + high)), steps: chebyshevSteps(low, high, degree)}
+	for i, d := range s.diagonal {
+		// In between are numbers near those of r.
+		m.before[i], m.after[i] = s.outer[i]*(s.mean/d), s.outer[i]/s.mean
+		m.factor[i] = float32(1 / d)
+	}
+	if s.w.Val == nil {
+		return m
+	}
+	for i, d := range s.diagonal {
+		m.factor[i] = float32(s.mean / d)
+	}
+	m.weights = make([]float32, len(s.w.Val))
+	for p, v := range s.w.Val {
+		m.weights[p] = float32(v / s.mean)
+	}
+	return m
+}
+
+func (m *polynomial) ApplyTo(dst, r *mat.Dense) {
+	n, b := r.Dims()
+	checkApply(m.w.Rows, dst, r)
+	width := simd.StepColumns(b)
+	block, _ := m.scratch.Get().(*[]float32)
+	if block == nil || len(*block) != 3*n*width {
+		block = new([]float32)
+		*block = make([]float32, 3*n*width)
+	}
+	defer m.scratch.Put(block)
+	right, z, last := (*block)[:n*width], (*block)[n*width:2*n*width], (*block)[2*n*width:]
+	par.For(n, rowGrain, func(lo, hi int) {
+		clear(right[lo*width : hi*width]) // for the columns beyond b
+		clear(z[lo*width : hi*width])
+		clear(last[lo*width : hi*width])
+		for i := lo; i < hi; i++ {
+			rr, zr := right[i*width:][:b], z[i*width:][:b]
+			for j, v := range r.RawRowView(i) {
+				rr[j] = float32(v * m.before[i])
+				zr[j] = m.first * rr[j]
+			}
+		}
+	})
+	for _, s := range m.steps {
+		momentum, rate := float32(s.momentum), float32(s.rate)
+		par.For(n, rowGrain, func(lo, hi int) {
+			simd.GraphStep(last, z, right, width, m.w.Ptr, m.w.Col, m.weights, m.factor, lo, hi, rate, 1+momentum-rate, -momentum)
+		})
+		z, last = last, z
+	}
+	par.For(n, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			d := dst.RawRowView(i)
+			for j, v := range z[i*width:][:b] {
+				d[j] = float64(v) * m.after[i]
+			}
+		}
+	})
+}

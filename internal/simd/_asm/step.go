@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// stepColumns is the width of a block for graphStep: one cache line of float32.
+const stepColumns = 16
+
+// graphStep writes the rows of a step of an iteration on a graph for blocks of 16
+// adjacent columns of float32: all of a row's sums stay in registers.
+func (m *machine) graphStep() {
+	const bytes = stepColumns * 4
+	m.function("graphStep", "dst, x, r []%[1]s, first int, ptr []int64, col []int32, val, factor []%[1]s, a, b, c %[1]s",
+		fmt.Sprintf("does rows of %d adjacent columns, see [GraphStep].", stepColumns))
+	dst := Load(Param("dst").Base(), GP64())
+	x := Load(Param("x").Base(), GP64())
+	right := Load(Param("r").Base(), GP64())
+	own := Load(Param("first"), GP64()) // the row of x that belongs to dst
+	SHLQ(U8(log2(bytes)), own)
+	ADDQ(x, own)
+	ptr := Load(Param("ptr").Base(), GP64())
+	rows := Load(Param("ptr").Len(), GP64())
+	DECQ(rows)
+	col := Load(Param("col").Base(), GP64())
+	val := Load(Param("val").Base(), GP64())
+	factor := Load(Param("factor").Base(), GP64())
+	a, b, c := m.scalar("a"), m.scalar("b"), m.scalar("c")
+
+	// The last neighbour of all, beyond which nothing is asked for.
+	last := GP64()
+	MOVQ(Mem{Base: ptr, Index: rows, Scale: 8}, last)
+	DECQ(last)
+
+	p, end, row, next := GP64(), GP64(), GP64(), GP64()
+	acc := make([]reg.VecVirtual, stepColumns/m.lanes)
+	for i := range acc {
+		acc[i] = m.vector()
+	}
+	at := func(base reg.Register, i int) Mem { return Mem{Base: base, Disp: i * m.lanes * m.size} }
+	gather := func(label string, add func()) {
+		CMPQ(p, end)
+		JGE(LabelRef("own"))
+		Label(label)
+		LEAQ(Mem{Base: p, Disp: graphAhead}, next)
+		CMPQ(next, last)
+		CMOVQGT(last, next)
+		MOVLQSX(Mem{Base: col, Index: next, Scale: 4}, next)
+		SHLQ(U8(log2(bytes)), next)
+		PREFETCHT0(Mem{Base: x, Index: next, Scale: 1})
+		MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, row)
+		SHLQ(U8(log2(bytes)), row)
+		ADDQ(x, row)
+		add()
+		INCQ(p)
+		CMPQ(p, end)
+		JL(LabelRef(label))
+	}
+
+	TESTQ(rows, rows)
+	JZ(LabelRef("end"))
+	MOVQ(Mem{Base: ptr}, p)
+	Label("row")
+	MOVQ(Mem{Base: ptr, Disp: 8}, end)
+	for _, v := range acc {
+		m.zero(v)
+	}
+	TESTQ(val, val)
+	JZ(LabelRef("ones"))
+	gather("weighted", func() {
+		w := m.vector()
+		m.bcast(Mem{Base: val, Index: p, Scale: 4}, w)
+		for i, v := range acc {
+			m.fma(at(row, i), w, v)
+		}
+	})
+	JMP(LabelRef("own"))
+	Label("ones")
+	gather("unweighted", func() {
+		for i, v := range acc {
+			m.add(at(row, i), v, v)
+		}
+	})
+	Label("own")
+	f := m.vector()
+	m.bcast(Mem{Base: factor}, f)
+	for i, v := range acc {
+		sum := m.vector()
+		m.move(at(right, i), sum)
+		m.fma(f, v, sum)
+		m.mul(a, sum, sum)
+		m.fma(at(own, i), b, sum)
+		m.fma(at(dst, i), c, sum)
+		m.move(sum, at(dst, i))
+	}
+	ADDQ(I32(bytes), dst)
+	ADDQ(I32(bytes), own)
+	ADDQ(I32(bytes), right)
+	ADDQ(I32(4), factor)
+	ADDQ(I32(8), ptr)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}

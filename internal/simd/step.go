@@ -1,0 +1,51 @@
+package simd
+
+// stepColumns is the width of blocks that the kernel does.
+const stepColumns = 16
+
+// StepColumns returns the width of a block of at least n columns for which
+// [GraphStep] is fastest: n itself, or more.
+func StepColumns(n int) int {
+	if active.graphStep != nil && n > stepColumns/4 && n < stepColumns {
+		return stepColumns
+	}
+	return n
+}
+
+// GraphStep does a step of an iteration on a graph with compressed rows ptr, col
+// and weights val (nil: all one): it sets rows lo ≤ i < hi of dst to
+//
+//	a·(r[i] + factor_i·Σ_p val_p·x[col_p]) + b·x[i] + c·dst[i]
+//
+// with p over row i, adding in this order. The blocks are row-major with cols
+// adjacent columns; dst overlaps neither x nor r. The caller guarantees that all
+// columns are rows of x; this is not checked.
+func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, factor []float32, lo, hi int, a, b, c float32) {
+	if hi <= lo {
+		return
+	}
+	to, right := dst[lo*cols:hi*cols], r[lo*cols:hi*cols]
+	ptr, factor = ptr[lo:hi+1], factor[lo:hi]
+	own := x[lo*cols : hi*cols]
+	if cols == stepColumns && active.graphStep != nil {
+		active.graphStep(to, x, right, lo, ptr, col, val, factor, a, b, c)
+		return
+	}
+	// Long rows are combined faster than short ones.
+	const some = 32
+	sum, rows := make([]float32, cols), make([]float32, some*cols)
+	for i := 0; i < hi-lo; i += some {
+		end := min(i+some, hi-lo)
+		for v := i; v < end; v++ {
+			if p, q := ptr[v], ptr[v+1]; val == nil {
+				SumRows32(sum, x, cols, col[p:q])
+			} else {
+				AddScaledRows32(sum, x, cols, col[p:q], val[p:q])
+			}
+			CombineRow32(rows[(v-i)*cols:][:cols], sum, a*factor[v], right[v*cols:][:cols], a)
+		}
+		all, d := rows[:(end-i)*cols], to[i*cols:end*cols]
+		CombineRow32(all, all, 1, own[i*cols:end*cols], b)
+		CombineRow32(d, all, 1, d, c)
+	}
+}

@@ -1,0 +1,64 @@
+package simd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestGraphStep holds the kernel for 16 columns, and the way by rows, against the
+// definition.
+func TestGraphStep(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const n = 75
+	ptr, col := []int64{0}, []int32(nil)
+	for i := range n {
+		for range []int{0, 1, 2, 3, 8, 40, 0, 5}[i%8] {
+			col = append(col, int32(rng.IntN(n)))
+		}
+		ptr = append(ptr, int64(len(col)))
+	}
+	weights, factor := random[float32](rng, len(col)), random[float32](rng, n)
+	const a, b, c = 0.7, -1.3, 0.4
+	defer func(p *path) { active = p }(active)
+	for _, p := range available {
+		active = p
+		for _, cols := range []int{1, 3, 8, 16, 17} {
+			for variant := range 4 {
+				val, lo, hi := weights, 0, n
+				if variant&1 > 0 {
+					val = nil
+				}
+				if variant&2 > 0 {
+					lo, hi = 5, n-4
+				}
+				x, r := random[float32](rng, n*cols), random[float32](rng, n*cols)
+				to, untouched := guarded[float32](t, n*cols)
+				copy(to, random[float32](rng, n*cols))
+				want := slices.Clone(to)
+				for i := lo; i < hi; i++ {
+					for j := range cols {
+						var sum float32
+						for q := ptr[i]; q < ptr[i+1]; q++ {
+							v := x[int(col[q])*cols+j]
+							if val != nil {
+								v *= val[q]
+							}
+							sum += v
+						}
+						want[i*cols+j] = a*(r[i*cols+j]+factor[i]*sum) + b*x[i*cols+j] + c*to[i*cols+j]
+					}
+				}
+				t.Run(fmt.Sprintf("%s/%d/%d", p.name, cols, variant), func(t *testing.T) {
+					GraphStep(to, x, r, cols, ptr, col, val, factor, lo, hi, a, b, c)
+					near(t, to, want, 200)
+					untouched()
+				})
+			}
+		}
+		if got := StepColumns(20); got != 20 {
+			t.Errorf("%s: 20 columns as %d", p.name, got)
+		}
+	}
+}
