@@ -85,8 +85,8 @@ func (r *TuneResult) Best() *TuneScore { return &r.Scores[0] }
 
 // Tune chooses among the points of a grid by cross-validation on the labels of
 // d: the labeled points are dealt into folds (see [Targets.Folds]), and each is
-// held out once, its labels unknown to the model, its points not. γ's and C mean
-// the same in a fold as on all labels, as the loss is a mean over them.
+// held out once, its labels unknown to the model, its points not. γ's mean the
+// same with a fold held out as on all labels, as the loss is a mean over them.
 //
 // The result lists points by the mean of the criterion over the folds, best
 // first. Means are equal that agree in twelve digits of the largest; then the

@@ -285,6 +285,7 @@ func (t *tuning) graphs(ctx context.Context) error {
 		for _, p := range points {
 			one := []int{p}
 			settings := *t.grid.Graph
+			settings.OnIteration = nil // folds run at the same time
 			settings.Alpha = t.points[p].Alpha
 			if settings.Method == Tikhonov {
 				settings.Regularizer = t.points[p].regularizer(settings.Regularizer)
@@ -330,7 +331,7 @@ func (t *tuning) eigenmaps(ctx context.Context) error {
 			return err
 		}
 		components := l.Graph().Components()
-		e, unfinished := lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: t.pairs(), Seed: t.settings.Seed, MemoryLimit: t.settings.MemoryLimit})
+		e, unfinished := lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: t.pairs(), Tolerance: t.grid.Tolerance, Seed: t.settings.Seed, MemoryLimit: t.settings.MemoryLimit})
 		if e == nil || unfinished != nil && !unconverged(unfinished) {
 			return unfinished
 		}

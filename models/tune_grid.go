@@ -24,6 +24,8 @@ type TuneGrid struct {
 
 	KernelFunction kernel.Kernel // of Kernel
 	Laplacian      sparse.Kind   // of Eigenmap; other settings name their own
+	// Tolerance of the eigenpairs of Eigenmap; see lanczos.Settings.
+	Tolerance float64
 
 	// GammaA, GammaI and Power are those of [Regularizer]: of Linear, Kernel, and
 	// Graph with Tikhonov. The C of a support vector machine is 1/(2γ_A l) for l

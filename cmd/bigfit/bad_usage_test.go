@@ -31,7 +31,7 @@ func TestBadSettings(t *testing.T) {
 		{"eigs graph.npz -k 0 -o out.npz", []string{"between 1 and"}},
 		{"eigs graph.npz -k 5 --tolerance -1 -o out.npz", []string{"tolerance -1"}},
 		{"eigs graph.npz -k 5 --tolerance nan -o out.npz", []string{"NaN"}},
-		{"fit -X X.npy -y y.npy --model svm -o out.npz", []string{`"svm"`, "eigenmap"}},
+		{"fit -X X.npy -y y.npy --model best -o out.npz", []string{`"best"`, "eigenmap", "laprls-linear", "lap-oneclass"}},
 		{"fit -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
 		{"fit -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
 		{"fit -X X.npy -y y.npy -p -1 -o out.npz", []string{"--eigenvectors is -1"}},

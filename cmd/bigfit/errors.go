@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/solvers"
 )
 
 const (
@@ -36,7 +37,8 @@ func exitCode(err error) int {
 // usable tells whether err comes with a result that falls short of what was
 // asked: outputs are written and the exit code is that of not converged.
 func usable(err error) bool {
-	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
+	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) ||
+		errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
 }
 
 // outputError is a failure to write a result, as opposed to bad input.

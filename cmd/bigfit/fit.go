@@ -2,174 +2,193 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // fitOptions are the flags of bigfit fit.
 type fitOptions struct {
 	model, x, y, graphFile, eigsFile, out, predictions string
 	labels                                             int
+	regression                                         bool
 	label                                              labelOptions
 	graph                                              graphOptions
 	eigs                                               eigsOptions
-	eigenmap                                           models.EigenmapSettings
+	own                                                modelOptions
 }
 
 func (a *app) fitCommand() *cobra.Command {
-	o := fitOptions{eigs: eigsOptions{Tolerance: defaultTolerance}}
+	o := fitOptions{own: newModelOptions()}
 	cmd := &cobra.Command{
-		Use:   "fit --model eigenmap -X X.npy -y y.npy -o model.npz",
+		Use:   "fit --model NAME -X X.npy -y y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a classifier to points X, of which y labels some: −1 in an integer y and
-NaN in a float one mark unlabeled points. With --labels N a random subset of the
-given labels is used and the error on the rest is printed.
+		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
+a float one mark unlabeled points. With --labels N a random subset of the given
+labels is used and the error on the rest is printed. A y of numbers that are not
+all integers makes it a regression, where the model can do that.
 
-The model is the eigenmap classifier of Belkin & Niyogi (2004): least squares on
-the smallest eigenvectors of the graph Laplacian. A graph or eigenpairs that are
-there already are taken with --graph and --eigs; flags about their making must
-agree with what they were made with. Without -X the model only labels the points
-of the graph.`,
+` + modelHelp() + `
+A model with an intrinsic norm minimizes, over l labeled of all points,
+
+  1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
+
+with V the squared loss or the hinge. What needs a graph makes that of nearest
+neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the eigenmap classifier and the graph
+methods only label the points of the graph. --pca is for the graph; linear models
+and kernel machines work on X as it is. Flags about the making of a graph or of
+eigenpairs (--eigs) must agree with what given ones were made with, and a flag
+that the model does not use is an error.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fit(cmd.Context(), &o, cmd.Flags()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", models.EigenmapName, "model: eigenmap")
+	f.StringVar(&o.model, "model", models.EigenmapName, "`name` of the model")
 	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
+	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
 	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
 	o.label.flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
-	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy")
-	f.IntVarP(&o.eigenmap.Eigenvectors, "eigenvectors", "p", 0, "eigenvectors used (default: 20 % of the labels; 200 with a penalty)")
-	nameFlag(f, &o.eigenmap.Penalty, "penalty", "penalty on the coefficients: none, iterated, heat")
-	f.Float64Var(&o.eigenmap.Gamma, "gamma", 0, "strength of the penalty (default: by cross-validation)")
-	f.Float64Var(&o.eigenmap.Power, "power", 0, "s of the iterated penalty λˢ (default 2)")
-	f.Float64Var(&o.eigenmap.T, "heat-t", 0, "t of the heat penalty exp(tλ) (default 1)")
-	f.IntVar(&o.eigenmap.Folds, "folds", 0, "folds of the cross-validation (default 5)")
+	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
+	o.own.strengthFlags(f)
+	o.own.kindFlags(f)
 	o.graph.flags(f)
 	o.eigs.flags(f)
+	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; of kernel machines 1e-6)"
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
-	f.StringVar(&o.predictions, "predictions", "", "also write the classes of all training points to this .npy `file`")
+	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
 	return cmd
 }
 
 // fitSummary is what fit prints.
 type fitSummary struct {
-	Points       int                `json:"points"`
-	Labeled      int                `json:"labeled"`
-	Classes      []int64            `json:"classes"`
-	Eigenvectors int                `json:"eigenvectors"`
-	Rank         int                `json:"rank"`
-	Penalty      models.Penalty     `json:"penalty"`
-	Gamma        float64            `json:"gamma,omitempty"`
-	Candidates   []models.Candidate `json:"candidates,omitempty"`
-	Components   int                `json:"components"`
-	Isolated     int                `json:"isolated_points"`
-	Unreached    int                `json:"unreached_points"`
-	Fallback     int64              `json:"fallback_class"`
-	// Error is in percent of the points whose label was held back.
+	Points int `json:"points"`
+	modelSummary
+	Components int `json:"components,omitempty"` // of the graph, if there was one
+	Isolated   int `json:"isolated_points,omitempty"`
+	// Error is in percent of the points whose label was held back, RMSE that of
+	// the values held back.
 	Error *float64 `json:"error,omitempty"`
+	RMSE  *float64 `json:"rmse,omitempty"`
 }
 
 func (s fitSummary) String() string {
-	text := fmt.Sprintf("%d of %d points labeled, %d classes, %d eigenvectors (rank %d)", s.Labeled, s.Points, len(s.Classes), s.Eigenvectors, s.Rank)
-	if s.Penalty != models.NoPenalty {
-		text += fmt.Sprintf(", %s penalty with γ = %.3g", s.Penalty, s.Gamma)
-		if len(s.Candidates) > 0 {
-			text += fmt.Sprintf(" by cross-validation over %d values", len(s.Candidates))
-		}
+	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.Model, s.Labeled, s.Points)
+	if len(s.Classes) > 0 {
+		text += fmt.Sprintf("%d classes, ", len(s.Classes))
 	}
-	text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
+	text += s.detail
+	if s.Components > 0 {
+		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
+	}
 	if s.Unreached > 0 {
-		text += fmt.Sprintf("; %d points in components without a label got class %d, the most frequent one", s.Unreached, s.Fallback)
+		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
+		if s.Fallback != nil {
+			text += fmt.Sprintf("class %d, the most frequent one", *s.Fallback)
+		} else {
+			text += "the mean value"
+		}
 	}
 	if s.Error != nil {
 		text += fmt.Sprintf("; error on the points without a label %.2f %%", *s.Error)
+	}
+	if s.RMSE != nil {
+		text += fmt.Sprintf("; RMSE on the points without a value %.6g", *s.RMSE)
 	}
 	return text
 }
 
 func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) error {
-	if o.model != models.EigenmapName {
-		return usagef("unknown model %q; the model is %s", o.model, models.EigenmapName)
-	}
-	if o.y == "" || o.x == "" && o.graphFile == "" && o.eigsFile == "" {
-		return usagef("fit needs labels (-y) and points (-X), a graph (--graph) or eigenpairs (--eigs)")
-	}
-	if o.labels < 0 || a.given["labels"] && o.labels == 0 {
-		return usagef("--labels is %d; it must be at least 1", o.labels)
-	}
-	if err := checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile}, o.out, o.predictions); err != nil {
-		return err
-	}
-	truth, y, err := a.fitLabels(o)
+	spec, err := a.checkFit(o, flags)
 	if err != nil {
 		return err
 	}
-	src, solveErr := a.fitSources(ctx, o, y, flags)
-	if !usable(solveErr) {
-		return solveErr
-	}
-	o.eigenmap.Seed = a.seed
-	m, err := models.FitEigenmap(src.eigs, src.components, y, &o.eigenmap)
+	t, err := a.fitTargets(o, spec, flags.Changed("regression"))
 	if err != nil {
 		return err
 	}
-	n := y.Len()
-	fitted := &models.Fitted{
-		Eigenmap: m,
-		Labels:   m.Transduce(src.eigs, src.components, y),
-		Vectors:  src.eigs.Vectors.Slice(0, n, 0, m.Settings.Eigenvectors).(*mat.Dense),
-		Degrees:  src.degrees,
-		Points:   src.points, PCA: src.pca, Index: src.index,
-		Metric: src.options.Graph.Metric, Method: src.options.Graph.Method, Graph: src.options.Graph.Graph, Laplacian: src.options.Laplacian,
+	s := o.own.settings(spec, o.eigs.Laplacian, o.eigs.Tolerance, a.seed)
+	src, sourceErr := a.fitSources(ctx, o, spec, s, t, flags)
+	if !usable(sourceErr) {
+		return sourceErr
 	}
-	src.hashes[hashLabels] = data.HashPoints(&data.Dense[float64]{Rows: n, Cols: 1, Data: classValues(y)})
+	m, fitErr := a.train(ctx, o, s, src, t)
+	if !usable(fitErr) {
+		return fitErr
+	}
+	sum := fitSummary{Points: t.n, modelSummary: summarizeModel(m)}
+	if src.components != nil {
+		sum.Components, sum.Isolated = src.components.Count(), src.components.Isolated()
+	}
+	var p *models.Prediction
+	if o.predictions != "" || t.heldBack() {
+		if p = trainingAnswers(m, false); p == nil {
+			if p, err = a.answers(ctx, m, src.x, models.PredictSettings{}, false); err != nil {
+				return err
+			}
+		}
+		if sum.Error, sum.RMSE, err = t.errors(p); err != nil {
+			return err
+		}
+	}
+	src.hashes[hashLabels] = t.hash()
 	err = a.write(ctx, func() error {
-		err := fitted.Save(o.out, src.hashes)
+		err := m.Save(o.out, src.hashes)
 		if err == nil && o.predictions != "" {
-			err = npy.WriteFile(o.predictions, []int{n}, values(fitted.Labels, m.Classes))
+			err = writeAnswers(o.predictions, m, p)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s := fitSummary{Points: n, Labeled: m.Labeled, Classes: m.Classes, Eigenvectors: m.Settings.Eigenvectors, Rank: m.Rank,
-		Penalty: m.Settings.Penalty, Gamma: m.Settings.Gamma, Candidates: m.Candidates,
-		Components: src.components.Count(), Isolated: src.components.Isolated(), Unreached: m.Unreached, Fallback: m.Classes[m.Fallback]}
-	if e := 100 * models.ErrorRate(fitted.Labels, truth, y); !math.IsNaN(e) {
-		s.Error = &e
-	}
-	if err := a.print(s, fmt.Sprintf("%s: %s", o.out, s)); err != nil {
+	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
-	return solveErr
+	return errors.Join(sourceErr, fitErr)
 }
 
-// fitLabels reads the labels and draws those that are used. What can be known to
-// be wrong before anything is computed is refused.
-func (a *app) fitLabels(o *fitOptions) (truth, y *data.Labels, err error) {
-	if truth, err = o.label.read(a, o.y); err != nil {
-		return nil, nil, err
+// checkFit returns the model asked for. What can be known to be wrong before
+// anything is read is refused.
+func (a *app) checkFit(o *fitOptions, flags *pflag.FlagSet) (*modelSpec, error) {
+	spec, err := findModel(o.model)
+	if err != nil {
+		return nil, err
 	}
-	y = truth
-	if o.labels > 0 && len(truth.Labeled()) > 0 {
-		if y, err = truth.Draw(o.labels, a.seed); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", o.y, err)
-		}
+	if err := spec.checkFlags(a.given); err != nil {
+		return nil, err
 	}
-	if p := o.eigenmap.Eigenvectors; p < 0 || p > y.Len() {
-		return nil, nil, fmt.Errorf("--eigenvectors is %d and %s has %d points; it must be between 1 and %d, or 0 for the default", p, o.y, y.Len(), y.Len())
+	switch {
+	case spec.base.eigenmap != nil && (o.y == "" || o.x == "" && o.graphFile == "" && o.eigsFile == ""):
+		return nil, usagef("fit needs labels (-y) and points (-X), a graph (--graph) or eigenpairs (--eigs)")
+	case spec.base.graph != nil && (o.y == "" || o.x == "" && o.graphFile == ""):
+		return nil, usagef("fit --model %s needs labels (-y) and points (-X) or a graph (--graph)", spec.name)
+	case o.y == "" || o.x == "" && !spec.transductive():
+		return nil, usagef("fit --model %s needs labels (-y) and points (-X)", spec.name)
+	case o.labels < 0 || a.given["labels"] && o.labels == 0:
+		return nil, usagef("--labels is %d; it must be at least 1", o.labels)
 	}
-	return truth, y, o.label.twoClasses(a, y, o.y)
+	if err := spec.required(flags); err != nil {
+		return nil, err
+	}
+	if err := o.own.check(spec, a.given); err != nil {
+		return nil, err
+	}
+	s := o.eigs.Tolerance
+	switch {
+	case spec.uses("tolerance") && !(s >= 0 && s < 1 && (s > 0 || !a.given["tolerance"])):
+		return nil, usagef("--tolerance is %v; it must be positive and less than 1", s)
+	case spec.base.eigenmap == nil && spec.uses("laplacian") && o.eigs.Laplacian == sparse.RandomWalk:
+		return nil, usagef("--laplacian is %v; %s needs a symmetric one, combinatorial or normalized", sparse.RandomWalk, spec.name)
+	case spec.base.kernel != nil && spec.uses("gamma-i") && o.own.gammaI > 0 && o.own.kernel.Kind == kernel.Precomputed && o.graphFile == "":
+		return nil, usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
+	}
+	return spec, checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile}, o.out, o.predictions)
 }

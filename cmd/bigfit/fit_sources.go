@@ -10,103 +10,121 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// sources are what a model is fitted on.
+// sources are what a model is fitted on. What the model does not need, or was
+// not given, is nil.
 type sources struct {
+	x          data.Points // as given
+	w          *sparse.CSR
 	eigs       *lanczos.Result
 	components *sparse.Components
 	degrees    []float64
 	options    eigsOptions
-	points     data.Points
+	points     data.Points // x as the graph has it, after PCA; of transductive models
 	pca        *data.PCA
-	index      *knn.State // of the index that the graph was built with; nil without
+	index      *knn.State // of the index that the graph was built with
 	hashes     map[string]string
 }
 
 // fitSources reads what is given and computes what is not. With a usable error
 // comes what was reached.
-func (a *app) fitSources(ctx context.Context, o *fitOptions, y *data.Labels, flags *pflag.FlagSet) (*sources, error) {
+func (a *app) fitSources(ctx context.Context, o *fitOptions, spec *modelSpec, s modelSettings, t *fitTargets, flags *pflag.FlagSet) (*sources, error) {
 	src := &sources{options: o.eigs, hashes: map[string]string{}}
 	if o.graph.Graph.K == 0 && o.graph.Graph.Radius == 0 {
 		o.graph.Graph.K = defaultNeighbors
 	}
 	src.options.Graph, src.options.Seed = o.graph, a.seed
-	var x data.Points
 	var err error
 	if o.x != "" {
-		if x, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
+		if src.x, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
 			return nil, err
 		}
-		if n, _ := x.Dims(); n != y.Len() {
-			return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.y, y.Len())
+		if n, _ := src.x.Dims(); n != t.n {
+			return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.y, t.n)
 		}
-		src.hashes[hashPoints] = data.HashPoints(x)
+		if err := a.needMachine(o, s, src.x, t.targets); err != nil {
+			return nil, err
+		}
+		src.hashes[hashPoints] = data.HashPoints(src.x)
 	}
-	var w *sparse.CSR
+	if !spec.uses("graph") || !spec.transductive() && o.own.gammaI == 0 {
+		return src, nil
+	}
 	if o.graphFile != "" {
-		var m *manifest.Manifest
-		if w, m, err = a.loadGraph(o.graphFile); err != nil {
+		if err := a.givenGraph(o, t, src, flags); err != nil {
 			return nil, err
-		}
-		if w.Rows != y.Len() {
-			return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, w.Rows, o.y, y.Len())
-		}
-		if err := sameHash(m, hashPoints, src.hashes[hashPoints], o.graphFile, o.x); err != nil {
-			return nil, err
-		}
-		if m != nil {
-			src.options.Graph = graphOptions{} // the manifest leaves out zeros
-			if err := json.Unmarshal(m.Settings, &src.options.Graph); err != nil {
-				return nil, fmt.Errorf("%s: the settings in the manifest: %w", o.graphFile, err)
-			}
-			if err := a.sameFlags(flags, &src.options.Graph, o.graphFile); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if o.eigsFile != "" {
-		return src, a.fitOnEigs(o, y, x, w, src, flags)
+		return src, a.fitOnEigs(o, t, src, flags)
 	}
-	var components *sparse.Components
 	var notReached error
-	if w == nil {
+	if src.w == nil {
 		var g *graphed
-		if g, notReached = a.graph(ctx, x, o.graph); !usable(notReached) {
+		if g, notReached = a.graph(ctx, src.x, o.graph); !usable(notReached) {
 			return nil, notReached
 		}
-		w, components, src.options.Graph, src.points, src.pca, src.index = g.w, g.components, g.options, g.points, g.pca, g.index
+		src.w, src.components, src.options.Graph, src.points, src.pca, src.index = g.w, g.components, g.options, g.points, g.pca, g.index
 	} else {
-		components = w.Components()
-		if x != nil {
-			if src.points, src.pca, err = a.project(x, src.options.Graph); err != nil {
+		src.components = src.w.Components()
+		if src.x != nil && spec.transductive() {
+			if src.points, src.pca, err = a.project(src.x, src.options.Graph); err != nil {
 				return nil, err
 			}
 		}
 	}
-	src.hashes[hashGraph] = data.HashPoints(w)
-	src.options.K = pairsFor(o.eigenmap, len(y.Labeled()), w.Rows)
-	r, l, err := a.eigenpairs(ctx, w, components, src.options, nil)
+	src.hashes[hashGraph] = data.HashPoints(src.w)
+	if s.eigenmap == nil {
+		return src, notReached
+	}
+	src.options.K = pairsFor(*s.eigenmap, len(t.targets.Labeled), src.w.Rows)
+	r, l, err := a.eigenpairs(ctx, src.w, src.components, src.options, nil)
 	if !usable(err) {
 		return nil, err
 	}
-	src.eigs, src.components, src.degrees = r, components, l.Degrees()
+	src.eigs, src.degrees = r, l.Degrees()
 	return src, errors.Join(notReached, err)
 }
 
-// fitOnEigs completes src with saved eigenpairs. w may be nil.
-func (a *app) fitOnEigs(o *fitOptions, y *data.Labels, x data.Points, w *sparse.CSR, src *sources, flags *pflag.FlagSet) error {
-	f, err := a.loadEigs(o.eigsFile, w, o.graphFile)
+// givenGraph completes src with the graph in a file.
+func (a *app) givenGraph(o *fitOptions, t *fitTargets, src *sources, flags *pflag.FlagSet) error {
+	w, m, err := a.loadGraph(o.graphFile)
 	if err != nil {
 		return err
 	}
-	if n, _ := f.Result.Vectors.Dims(); n != y.Len() {
-		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, y.Len())
+	if w.Rows != t.n {
+		return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, w.Rows, o.y, t.n)
+	}
+	src.w = w
+	if m == nil {
+		return nil
+	}
+	if o.own.kernel.Kind != kernel.Precomputed { // where X is not the points
+		if err := sameHash(m, hashPoints, src.hashes[hashPoints], o.graphFile, o.x); err != nil {
+			return err
+		}
+	}
+	src.options.Graph = graphOptions{} // the manifest leaves out zeros
+	if err := json.Unmarshal(m.Settings, &src.options.Graph); err != nil {
+		return fmt.Errorf("%s: the settings in the manifest: %w", o.graphFile, err)
+	}
+	return a.sameFlags(flags, &src.options.Graph, o.graphFile)
+}
+
+// fitOnEigs completes src with saved eigenpairs.
+func (a *app) fitOnEigs(o *fitOptions, t *fitTargets, src *sources, flags *pflag.FlagSet) error {
+	f, err := a.loadEigs(o.eigsFile, src.w, o.graphFile)
+	if err != nil {
+		return err
+	}
+	if n, _ := f.Result.Vectors.Dims(); n != t.n {
+		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, t.n)
 	}
 	if err := sameHash(f.Manifest, hashPoints, src.hashes[hashPoints], o.eigsFile, o.x); err != nil {
 		return err
@@ -128,8 +146,8 @@ func (a *app) fitOnEigs(o *fitOptions, y *data.Labels, x data.Points, w *sparse.
 		return fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without --largest", o.eigsFile)
 	}
 	src.eigs, src.components, src.degrees = f.Result, f.Components, f.Degrees
-	if x != nil {
-		src.points, src.pca, err = a.project(x, src.options.Graph)
+	if src.x != nil {
+		src.points, src.pca, err = a.project(src.x, src.options.Graph)
 	}
 	return err
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -16,7 +19,7 @@ func (a *app) infoCommand() *cobra.Command {
 		Use:   "info FILE",
 		Short: "Say what is in a file",
 		Long: `Print format, arrays and manifest of any file that bigfit reads or writes, and
-the degrees and components of a graph.`,
+the degrees and components of a graph, and what a model is.`,
 		Args: oneArgument("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := data.Inspect(args[0], data.ReadOptions{Limit: int64(a.memory)})
@@ -40,6 +43,14 @@ the degrees and components of a graph.`,
 					info.Graph = &s
 				}
 			}
+			if manifestFormat(f.Manifest) == manifest.Model {
+				m, _, err := models.Load(f.Path, int64(a.memory))
+				if err != nil {
+					return err
+				}
+				s := summarizeModel(m)
+				info.Model, info.about = &s, describeModel(m)
+			}
 			return a.print(info, info.String())
 		},
 	}
@@ -49,6 +60,18 @@ type fileInfo struct {
 	*data.FileInfo
 	Manifest json.RawMessage `json:"manifest,omitempty"`
 	Graph    *graphSummary   `json:"graph,omitempty"`
+	Model    *modelSummary   `json:"model,omitempty"`
+
+	about string // the model as text
+}
+
+// manifestFormat returns the format that a manifest names.
+func manifestFormat(text []byte) string {
+	var m manifest.Manifest
+	if json.Unmarshal(text, &m) != nil {
+		return ""
+	}
+	return m.Format
 }
 
 func (f fileInfo) String() string {
@@ -68,8 +91,114 @@ func (f fileInfo) String() string {
 	if f.Graph != nil {
 		fmt.Fprintf(&b, "  graph: %s\n", f.Graph)
 	}
+	if f.Model != nil {
+		fmt.Fprintf(&b, "  model: %s\n", f.about)
+	}
 	if len(f.Manifest) > 0 {
 		fmt.Fprintf(&b, "  manifest: %s\n", f.Manifest)
 	}
 	return b.String()
+}
+
+// modelSummary is what there is to say about a model of any kind.
+type modelSummary struct {
+	Model    string  `json:"model"`
+	Labeled  int     `json:"labeled"`
+	Classes  []int64 `json:"classes,omitempty"`
+	Settings any     `json:"settings"`
+	// Of the eigenmap.
+	Rank       int                `json:"rank,omitempty"`
+	Candidates []models.Candidate `json:"candidates,omitempty"`
+	// Of kernel machines.
+	Kernel    *kernel.Kernel `json:"kernel,omitempty"`
+	Expansion int            `json:"expansion,omitempty"` // points in it
+	Gap       float64        `json:"gap,omitempty"`       // relative, of duality
+	// Of what was solved by iteration.
+	Iterations int     `json:"iterations,omitempty"`
+	Residual   float64 `json:"residual,omitempty"` // the largest, relative
+	// Unreached points of a graph are in components without a label and have
+	// the class Fallback, or the mean value.
+	Unreached int    `json:"unreached_points,omitempty"`
+	Fallback  *int64 `json:"fallback_class,omitempty"`
+
+	detail string // what the model is, as text
+}
+
+func summarizeModel(m models.Model) modelSummary {
+	s := modelSummary{Model: m.Name(), Classes: m.Outcomes()}
+	switch m := m.(type) {
+	case *models.Fitted:
+		s.Labeled, s.Settings, s.Rank, s.Candidates = m.Labeled, m.Settings, m.Rank, m.Candidates
+		s.Unreached, s.Fallback = m.Unreached, &m.Classes[m.Fallback]
+		s.detail = fmt.Sprintf("%d eigenvectors (rank %d)", m.Settings.Eigenvectors, m.Rank)
+		if m.Settings.Penalty != models.NoPenalty {
+			s.detail += fmt.Sprintf(", %s penalty with γ = %.3g", m.Settings.Penalty, m.Settings.Gamma)
+			if len(m.Candidates) > 0 {
+				s.detail += fmt.Sprintf(" by cross-validation over %d values", len(m.Candidates))
+			}
+		}
+	case *models.FittedGraph:
+		s.Labeled, s.Settings, s.Iterations, s.Unreached = m.Graph.Labeled, m.Graph.Settings, m.Iterations, m.Unreached
+		if m.Classes != nil {
+			s.Fallback = &m.Classes[m.Fallback]
+		}
+		for _, r := range m.Residuals {
+			s.Residual = max(s.Residual, r)
+		}
+		switch m.Graph.Settings.Method {
+		case models.LGC:
+			s.detail = fmt.Sprintf("α = %g, ", m.Graph.Settings.Alpha)
+		case models.Tikhonov:
+			s.detail = describeNorms(m.Graph.Settings.Regularizer) + ", "
+		}
+		s.detail += fmt.Sprintf("%d iterations to a residual of %.1e", s.Iterations, s.Residual)
+	case *models.Linear:
+		s.Labeled, s.Settings, s.Iterations = m.Labeled, m.Settings, m.Iterations
+		d, _ := m.Coefficients.Dims()
+		s.detail = fmt.Sprintf("%d dimensions, %v loss, %s", d, m.Settings.Loss, describeNorms(m.Settings.Regularizer))
+		if m.Iterations > 0 {
+			s.detail += fmt.Sprintf(", %d iterations", m.Iterations)
+		}
+	case *models.KernelMachine:
+		s.Labeled, s.Settings, s.Kernel, s.Gap = m.Labeled, m.Settings, &m.Kernel, m.Gap
+		s.Expansion, _ = m.Coefficients.Dims()
+		s.detail = fmt.Sprintf("expansion over %d points, %s, %s", s.Expansion, describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer))
+		if m.Gap > 0 {
+			s.detail += fmt.Sprintf(", duality gap %.1e", m.Gap)
+		}
+	}
+	return s
+}
+
+// describeModel is a line about a model.
+func describeModel(m models.Model) string {
+	s := summarizeModel(m)
+	text := fmt.Sprintf("%s, %d points labeled, ", s.Model, s.Labeled)
+	if len(s.Classes) > 0 {
+		text += fmt.Sprintf("%d classes, ", len(s.Classes))
+	}
+	return text + s.detail
+}
+
+func describeNorms(r models.Regularizer) string {
+	text := fmt.Sprintf("γ_A = %g", r.GammaA)
+	if r.GammaI > 0 {
+		text += fmt.Sprintf(", γ_I = %g (%v, %v Laplacian", r.GammaI, r.Scaling, r.Laplacian)
+		if r.Power > 1 {
+			text += fmt.Sprintf(" to the power %d", r.Power)
+		}
+		text += ")"
+	}
+	return text
+}
+
+func describeKernel(k kernel.Kernel) string {
+	text := fmt.Sprintf("%v kernel", k.Kind)
+	switch k.Kind {
+	case kernel.Gaussian, kernel.Laplace:
+		text += fmt.Sprintf(" with σ = %.6g", k.Sigma)
+	case kernel.Polynomial:
+		text += fmt.Sprintf(" (%g·xᵀz + %g)^%d", k.Scale, k.Offset, k.Degree)
+	}
+	return text
 }

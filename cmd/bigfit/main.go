@@ -125,6 +125,7 @@ counts for every command that has the flag; the command line wins.`,
 		SilenceErrors: true,
 	}
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.reproduceCommand(), a.infoCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand())
+	root.AddCommand(a.clusterCommand(), a.embedCommand())
 	return root
 }

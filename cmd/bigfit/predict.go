@@ -1,139 +1,315 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/sparse"
 )
 
+// predictOptions are the flags of bigfit predict.
+type predictOptions struct {
+	x, y, out, scores string
+	label             labelOptions
+	settings          models.PredictSettings
+}
+
 func (a *app) predictCommand() *cobra.Command {
-	var x, y, out, scores string
-	var label labelOptions
-	var s models.PredictSettings
+	var o predictOptions
 	cmd := &cobra.Command{
 		Use:   "predict model.npz -X new.npy -o pred.npy",
-		Short: "Classify points with a fitted model",
-		Long: `Write the class of every point of X as a .npy file of int64. Without -X the
-classes of the training points are written.
+		Short: "Answer for points with a fitted model",
+		Long: `Write the class of every point of X as a .npy file of int64, or its value as one
+of float64 if the model is a regression. Without -X the answers for the training
+points are written, which the eigenmap classifier and the graph methods keep.
 
---extension knn lets the nearest training points vote with the classes that the
-model gave them; nystrom extends the eigenvectors to the new points through the
-weights of the graph and applies the classifier.`,
+For new points those two look at the nearest training points: --extension knn
+lets them vote with the classes that the eigenmap classifier gave them; nystrom
+extends the eigenvectors to the new points through the weights of the graph and
+applies the classifier. --neighbors is how many vote, or of a graph method how
+many edges a new point has.`,
 		Args: oneArgument("the model file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput([]string{args[0], x, y}, out, scores); err != nil {
-				return err
-			}
-			if s.Neighbors < 0 {
-				return usagef("--neighbors is %d; it must be positive", s.Neighbors)
-			}
-			st := a.progress.Stage("model")
-			m, _, err := models.LoadEigenmap(args[0], int64(a.memory))
-			if err != nil {
-				return err
-			}
-			st.Done(fmt.Sprintf("%s: %d points, %d eigenvectors, %d classes", args[0], len(m.Labels), len(m.Values), len(m.Classes)))
-			p := &models.Prediction{Classes: m.Labels}
-			if x != "" {
-				if p, err = a.predict(cmd, m, x, &s); err != nil {
-					return err
-				}
-			} else if scores != "" {
-				p.Scores = m.Scores(m.Vectors, len(m.Labels))
-			}
-			var truth *data.Labels
-			if y != "" {
-				if truth, err = label.read(a, y); err != nil {
-					return err
-				}
-				if truth.Len() != len(p.Classes) {
-					return fmt.Errorf("%s has %d labels for %d points", y, truth.Len(), len(p.Classes))
-				}
-			}
-			err = a.write(cmd.Context(), func() error {
-				err := npy.WriteFile(out, []int{len(p.Classes)}, values(p.Classes, m.Classes))
-				if err == nil && scores != "" {
-					n, c := p.Scores.Dims()
-					err = npy.WriteFile(scores, []int{n, c}, p.Scores.RawMatrix().Data)
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			sum := predictSummary{Points: len(p.Classes), Classes: m.Classes, Recall: p.Recall}
-			text := fmt.Sprintf("%s: classes of %d points", out, sum.Points)
-			if e := errorRate(p.Classes, m.Classes, truth); !math.IsNaN(e) {
-				sum.Error = &e
-				text += fmt.Sprintf("; error %.2f %%", e)
-			}
-			if p.Recall != nil {
-				text += fmt.Sprintf("; approximate neighbours from a graph with recall %s", p.Recall)
-			}
-			return a.print(sum, text)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.predict(cmd.Context(), args[0], &o) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&x, "points", "X", "", "`file` of the points to classify")
-	f.StringVarP(&y, "labels-file", "y", "", "`file` of the true labels, to print the error")
-	label.flags(f)
-	f.StringVarP(&out, "output", "o", "pred.npy", "`file` to write")
-	f.StringVar(&scores, "scores", "", "also write the scores of all classes to this .npy `file`")
-	nameFlag(f, &s.Extension, "extension", "how new points are classified: knn, nystrom")
-	f.IntVarP(&s.Neighbors, "neighbors", "k", 0, "training points that vote in the knn extension (default 3)")
+	f.StringVarP(&o.x, "points", "X", "", "`file` of the points to answer for")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
+	o.label.flags(f)
+	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
+	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this .npy `file`")
+	nameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
+	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote; of graph methods the graph's)")
 	return cmd
 }
 
 type predictSummary struct {
+	Model   string   `json:"model"`
 	Points  int      `json:"points"`
-	Classes []int64  `json:"classes"`
+	Classes []int64  `json:"classes,omitempty"`
 	Error   *float64 `json:"error,omitempty"`
+	RMSE    *float64 `json:"rmse,omitempty"`
 	// Recall of the graph in which neighbours were searched for; nil if they are
 	// exact or none were needed.
 	Recall *knn.Recall `json:"recall,omitempty"`
 }
 
-func (a *app) predict(cmd *cobra.Command, m *models.Fitted, path string, s *models.PredictSettings) (*models.Prediction, error) {
-	var opt data.ReadOptions
-	if _, ok := m.Points.(*sparse.CSR); ok {
-		_, opt.Columns = m.Points.Dims()
+func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
+	if err := checkOutput([]string{path, o.x, o.y}, o.out, o.scores); err != nil {
+		return err
 	}
-	x, err := a.readPoints(path, opt)
+	if o.settings.Neighbors < 0 {
+		return usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
+	}
+	st := a.progress.Stage("model")
+	m, _, err := models.Load(path, int64(a.memory))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if m.Points != nil {
-		n, _ := x.Dims()
-		bytes := knn.IndexBytes(m.Points, m.Method, m.Metric, 0) + 8*int64(n)*int64(len(m.Classes)+2*max(s.Neighbors, m.Graph.K, 3))
-		if err := a.need("prediction", bytes, 0, "split the new points over several files"); err != nil {
-			return nil, err
+	st.Done(fmt.Sprintf("%s: %s", path, describeModel(m)))
+	if err := a.checkPredict(m, o); err != nil {
+		return err
+	}
+	var p *models.Prediction
+	if o.x == "" {
+		if p = trainingAnswers(m, o.scores != ""); p == nil {
+			return usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
+		}
+	} else if p, err = a.predictPoints(ctx, m, o); err != nil {
+		return err
+	}
+	sum := predictSummary{Model: m.Name(), Points: answered(p), Classes: m.Outcomes(), Recall: p.Recall}
+	if o.y != "" {
+		if sum.Error, sum.RMSE, err = a.compare(m, p, o); err != nil {
+			return err
 		}
 	}
-	st := a.progress.Stage("predict")
-	s.OnProgress = func(done, total int) { st.Update(float64(done), float64(total), "") }
-	p, err := m.Predict(cmd.Context(), x, s)
+	err = a.write(ctx, func() error {
+		err := writeAnswers(o.out, m, p)
+		if err == nil && o.scores != "" {
+			err = writeMatrix(o.scores, p.Scores)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	what := "classes"
+	if sum.Classes == nil {
+		what = "values"
+	}
+	text := fmt.Sprintf("%s: %s of %d points", o.out, what, sum.Points)
+	if sum.Error != nil {
+		text += fmt.Sprintf("; error %.2f %%", *sum.Error)
+	}
+	if sum.RMSE != nil {
+		text += fmt.Sprintf("; RMSE %.6g", *sum.RMSE)
+	}
+	if p.Recall != nil {
+		text += fmt.Sprintf("; approximate neighbours from a graph with recall %s", p.Recall)
+	}
+	return a.print(sum, text)
+}
+
+// checkPredict returns an error if flags are not for the model.
+func (a *app) checkPredict(m models.Model, o *predictOptions) error {
+	_, eigenmap := m.(*models.Fitted)
+	_, graph := m.(*models.FittedGraph)
+	switch {
+	case a.given["extension"] && !eigenmap:
+		return usagef("--extension is not for %s, but for %s", m.Name(), models.EigenmapName)
+	case a.given["neighbors"] && !eigenmap && !graph:
+		return usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
+	case o.scores != "" && m.Outcomes() == nil:
+		return usagef("--scores is for classes; the values of a regression are what is written to %s", o.out)
+	case o.label.unlabeled != "" && m.Outcomes() == nil:
+		return usagef("--unlabeled is for classes; of values NaN marks points without one")
+	}
+	return nil
+}
+
+// predictPoints reads and answers for new points.
+func (a *app) predictPoints(ctx context.Context, m models.Model, o *predictOptions) (*models.Prediction, error) {
+	columns, bytes := asked(m, o.settings.Neighbors)
+	x, err := a.readPoints(o.x, data.ReadOptions{Columns: columns})
 	if err != nil {
 		return nil, err
 	}
-	st.Done(fmt.Sprintf("%d points, %s extension", len(p.Classes), s.Extension))
-	return p, nil
+	n, d := x.Dims()
+	outputs := int64(len(m.Outcomes()))
+	bytes += int64(min(n, answerBatch)) * 8 * (int64(d) + outputs)
+	if o.scores != "" {
+		bytes += 8 * int64(n) * outputs
+	}
+	if err := a.need("prediction", bytes+4*int64(n), 0, "split the new points over several files"); err != nil {
+		return nil, err
+	}
+	return a.answers(ctx, m, x, o.settings, o.scores != "")
+}
+
+// asked returns the number of columns of points that m answers for, and about
+// the memory that it takes to answer for a batch of them, beside the batch.
+func asked(m models.Model, neighbors int) (columns int, bytes int64) {
+	search := func(points data.Points, pca *data.PCA, method knn.Method, metric knn.Metric, k int) {
+		if points == nil {
+			return
+		}
+		_, columns = points.Dims()
+		if pca != nil {
+			columns = len(pca.Mean)
+		}
+		bytes = knn.IndexBytes(points, method, metric, 0) + 16*answerBatch*int64(max(neighbors, k, 3))
+	}
+	switch m := m.(type) {
+	case *models.Fitted:
+		search(m.Points, m.PCA, m.Method, m.Metric, m.Graph.K)
+	case *models.FittedGraph:
+		search(m.Points, m.PCA, m.Search, m.Metric, m.Edges.K)
+	case *models.Linear:
+		columns, _ = m.Coefficients.Dims()
+	case *models.KernelMachine:
+		size, _ := m.Coefficients.Dims()
+		if columns = size; m.Points != nil {
+			_, columns = m.Points.Dims()
+		}
+		bytes = 8 * int64(size) * int64(256+columns)
+	}
+	return columns, bytes
+}
+
+// answerBatch is the number of points answered for at once.
+const answerBatch = 1 << 14
+
+// answers predicts in batches, as a stage; the scores of classes are kept only if
+// asked for.
+func (a *app) answers(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
+	st := a.progress.Stage("predict")
+	n, _ := x.Dims()
+	out := &models.Prediction{}
+	var kept []float64
+	columns := 0
+	for lo := 0; lo < n; lo += answerBatch {
+		hi := min(lo+answerBatch, n)
+		s.OnProgress = func(done, _ int) { st.Update(float64(lo+done), float64(n), "") }
+		batch := x
+		if hi-lo < n {
+			rows := make([]int, hi-lo)
+			for i := range rows {
+				rows[i] = lo + i
+			}
+			batch = data.Select(x, rows)
+		}
+		p, err := m.Predict(ctx, batch, &s)
+		if err != nil {
+			return nil, err
+		}
+		out.Classes, out.Recall = append(out.Classes, p.Classes...), p.Recall
+		if scores || p.Classes == nil {
+			for i := range hi - lo {
+				kept = append(kept, p.Scores.RawRowView(i)...)
+			}
+			_, columns = p.Scores.Dims()
+		}
+	}
+	if columns > 0 {
+		out.Scores = mat.NewDense(n, columns, kept)
+	}
+	text := fmt.Sprintf("%d points", n)
+	if _, ok := m.(*models.Fitted); ok {
+		text += fmt.Sprintf(", %s extension", s.Extension)
+	}
+	st.Done(text)
+	return out, nil
+}
+
+// trainingAnswers returns what a model says about its training points, nil if it
+// does not keep that; the scores of classes where they are asked for.
+func trainingAnswers(m models.Model, scores bool) *models.Prediction {
+	switch m := m.(type) {
+	case *models.Fitted:
+		p := &models.Prediction{Classes: m.Labels}
+		if scores {
+			p.Scores = m.Scores(m.Vectors, len(m.Labels))
+		}
+		return p
+	case *models.FittedGraph:
+		return &models.Prediction{Classes: m.Labels, Scores: m.Scores}
+	}
+	return nil
+}
+
+// answered returns the number of points that p answers for.
+func answered(p *models.Prediction) int {
+	if p.Classes != nil {
+		return len(p.Classes)
+	}
+	n, _ := p.Scores.Dims()
+	return n
+}
+
+// writeAnswers writes the classes, or the values of a regression: a vector, or a
+// matrix if there are several a point.
+func writeAnswers(path string, m models.Model, p *models.Prediction) error {
+	if m.Outcomes() != nil {
+		return npy.WriteFile(path, nil, values(p.Classes, m.Outcomes()))
+	}
+	return writeMatrix(path, p.Scores)
+}
+
+// writeMatrix writes a matrix, as a vector if it has one column.
+func writeMatrix(path string, x *mat.Dense) error {
+	r := x.RawMatrix()
+	shape := []int{r.Rows, r.Cols}
+	if r.Cols == 1 {
+		shape = shape[:1]
+	}
+	return npy.WriteFile(path, shape, r.Data)
+}
+
+// compare measures p against the truth: the error of classes in percent, or the
+// RMSE of values; nil if the truth says nothing.
+func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (percent, rmse *float64, err error) {
+	n := answered(p)
+	if m.Outcomes() == nil {
+		truth, err := data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
+		if err != nil {
+			return nil, nil, err
+		}
+		rows, cols := truth.Dims()
+		if _, have := p.Scores.Dims(); rows != n || cols != have {
+			return nil, nil, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows, cols, n, have)
+		}
+		rmse, err = valueError(truth, p.Scores)
+		return nil, rmse, err
+	}
+	label := o.label
+	if label.unlabeled == "" && slices.Contains(m.Outcomes(), -1) {
+		label.unlabeled = "none" // -1 is a class of the model
+	}
+	truth, err := label.read(a, o.y)
+	if err != nil {
+		return nil, nil, err
+	}
+	if truth.Len() != n {
+		return nil, nil, fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
+	}
+	if e := errorRate(p.Classes, m.Outcomes(), truth); !math.IsNaN(e) {
+		percent = &e
+	}
+	return percent, nil, nil
 }
 
 // errorRate returns the share, in percent, of the points with a true label whose
-// predicted class has another value; NaN if there are none. truth may be nil.
+// predicted class has another value; NaN if there are none.
 func errorRate(predicted []int32, classes []int64, truth *data.Labels) float64 {
 	var wrong, total float64
-	if truth == nil {
-		return math.NaN()
-	}
 	for i, c := range truth.Index {
 		if c == data.Unlabeled {
 			continue

@@ -138,12 +138,18 @@ func TestInterrupt(t *testing.T) {
 	must(t, npy.WriteFile("X.npy", []int{n, d}, x))
 	ringGraph(t, "ring.npz", 20_000)
 	ringGraph(t, "small.npz", 3_000)
+	y := make([]int64, n)
+	for i := range y {
+		y[i] = int64(x[64*i] >> 7)
+	}
+	must(t, npy.WriteFile("y.npy", nil, y))
 	before := listing(t, ".")
 	for _, c := range []struct{ at, line string }{
 		{"neighbours: needs", "graph X.npy -o out.npz"},
 		{"eigenpairs: needs", "eigs ring.npz -k 1000 -o out.npz"},
 		// The dense method cannot be stopped half-way.
 		{"eigenpairs: needs", "eigs small.npz -k 2000 -o out.npz"},
+		{"fit: needs", "fit --model svm -X X.npy -y y.npy --labels 5000 --gamma-a 1e-9 -o out.npz"},
 		{"digits", "demo -n 30000 -o run"},
 	} {
 		o, stopped := until(t, c.at, strings.Fields(c.line)...)

@@ -21,9 +21,10 @@ func (a *app) reproduceCommand() *cobra.Command {
 	experiments := map[string]func(papers.Options) (*papers.Experiment, error){
 		"mnist": papers.MNIST, "newsgroups": papers.Newsgroups, "phonemes": papers.Phonemes,
 	}
-	names := []string{"mnist", "newsgroups", "phonemes", "propagation"}
+	names := []string{"mnist", "newsgroups", "phonemes", "propagation", "point-cloud", "usps", "isolet", "moons", "ssl-book"}
+	choice := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 	cmd := &cobra.Command{
-		Use:       "reproduce mnist|newsgroups|phonemes|propagation",
+		Use:       "reproduce " + strings.Join(names, "|"),
 		Short:     "Repeat the experiments of the papers beside their figures",
 		ValidArgs: names,
 		Long: `Repeat an experiment of Belkin & Niyogi (2004): mnist is Table 1, newsgroups is
@@ -36,13 +37,18 @@ numbers of labels, beside the paper's best figure of each row.
 
 propagation compares graph regularization on the graph of mnist: harmonic
 functions, local and global consistency, and Poisson learning, with 1 and 5
-labels a class (five draws a split) and with 100 labels (a draw every two).`,
+labels a class (five draws a split) and with 100 labels (a draw every two).
+
+The others are of kernel machines, SVM and RLS beside LapSVM and LapRLS:
+point-cloud is the table of Sindhwani, Niyogi & Belkin (2005), usps, isolet and
+moons are sections 5.2, 5.3 and 5.1 of Belkin, Niyogi & Sindhwani (2006), and
+ssl-book takes the sets of Chapelle, Schölkopf & Zien (2006).`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := oneArgument("the experiment mnist, newsgroups, phonemes or propagation")(cmd, args); err != nil {
+			if err := oneArgument("the experiment "+choice)(cmd, args); err != nil {
 				return err
 			}
 			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("unknown experiment %q; it is mnist, newsgroups, phonemes or propagation", args[0])
+				return fmt.Errorf("unknown experiment %q; it is %s", args[0], choice)
 			}
 			return nil
 		},
@@ -60,6 +66,9 @@ labels a class (five draws a split) and with 100 labels (a draw every two).`,
 			}
 			o.Best, o.KNN, o.GNN = recipe == "best", slices.Contains(baselines, "knn"), slices.Contains(baselines, "gnn")
 			o.Seed, o.Limit = a.seed, int64(a.memory)
+			if machineExperiments[args[0]] != nil {
+				return a.machines(cmd.Context(), args[0], o)
+			}
 			if args[0] == "propagation" {
 				return a.propagation(cmd.Context(), o)
 			}

@@ -1,0 +1,378 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// clusterOptions are the flags of bigfit cluster.
+type clusterOptions struct {
+	source   graphSource
+	y, out   string
+	label    labelOptions
+	settings models.ClusterSettings
+	regular  regularOptions
+}
+
+func (a *app) clusterCommand() *cobra.Command {
+	o := clusterOptions{settings: models.ClusterSettings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: newRegularOptions()}
+	cmd := &cobra.Command{
+		Use:   "cluster graph.npz --clusters 10 -o labels.npy",
+		Short: "Cut a graph, or points, into clusters",
+		Long: `Cut a graph, or with -X the graph of nearest neighbours of points, into clusters
+along small normalized cuts, by the first eigenvectors of Lf = λDf, and write the
+number of each point's cluster as int64.
+
+--rule k-means makes any number of clusters of the eigenvectors; sign and sweep
+cut in two, at zero (Belkin & Niyogi 2004, section 7.4) or at the threshold of
+the smallest Cheeger value. Components are never mixed up: each gets as many
+clusters as it has among the smallest eigenvalues, at least one, and if there are
+more components than clusters, whole ones are put together. Points in components
+smaller than --min-component get -1.
+
+With --gamma the clusters come from functions of a kernel's space instead
+(regularized spectral clustering; Belkin, Niyogi & Sindhwani 2006, section 6.1),
+which are defined everywhere: bigfit predict on the --model that is written tells
+the clusters of new points. It takes dense matrices of n², or --landmarks.
+
+-y gives true classes to compare with; those without a label are left out.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.cluster(cmd.Context(), args, &o, cmd.Flags()) },
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
+	f.StringVarP(&o.source.x, "points", "X", "", "`file` of the points")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
+	o.label.flags(f)
+	nameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
+	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false, "scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
+	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent, "points that a component must have to get clusters")
+	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts, "runs of k-means, of which the best counts")
+	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance, "largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
+	o.regular.flags(f)
+	o.source.graph.flags(f)
+	f.StringVarP(&o.out, "output", "o", "labels.npy", "`file` to write")
+	return cmd
+}
+
+// clusterSummary is what cluster prints.
+type clusterSummary struct {
+	Points     int       `json:"points"`
+	Clusters   int       `json:"clusters"`
+	Sizes      []int     `json:"sizes"`
+	NCut       float64   `json:"ncut"`
+	Bound      *float64  `json:"ncut_bound,omitempty"` // for any clusters; not of regularized ones
+	Cheeger    float64   `json:"cheeger"`
+	Cut        []float64 `json:"cut"`
+	Volume     []float64 `json:"volume"`
+	Values     []float64 `json:"values"`
+	Components int       `json:"components"`
+	LeftOut    int       `json:"left_out"`
+	Compared   int       `json:"compared,omitempty"` // points with a true class and a cluster
+	NMI        *float64  `json:"nmi,omitempty"`
+	Rand       *float64  `json:"adjusted_rand,omitempty"`
+}
+
+func (s clusterSummary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d points in %d clusters, ncut %.6g", s.Points-s.LeftOut, s.Clusters, s.NCut)
+	if s.Bound != nil {
+		fmt.Fprintf(&b, " (no partition has less than %.6g)", *s.Bound)
+	}
+	fmt.Fprintf(&b, ", Cheeger value %.6g, %d components", s.Cheeger, s.Components)
+	if s.LeftOut > 0 {
+		fmt.Fprintf(&b, ", %d points left out in components that are too small", s.LeftOut)
+	}
+	if s.NMI != nil {
+		fmt.Fprintf(&b, "; NMI %.4f, adjusted Rand %.4f on %d points", *s.NMI, *s.Rand, s.Compared)
+	}
+	const rows = 40
+	fmt.Fprintf(&b, "\n%8s  %8s  %12s  %12s  %10s", "cluster", "points", "volume", "cut", "cut/volume")
+	for c, size := range s.Sizes[:min(len(s.Sizes), rows)] {
+		share := 0.0
+		if s.Cut[c] > 0 {
+			share = s.Cut[c] / s.Volume[c]
+		}
+		fmt.Fprintf(&b, "\n%8d  %8d  %12.6g  %12.6g  %10.6f", c, size, s.Volume[c], s.Cut[c], share)
+	}
+	if more := len(s.Sizes) - rows; more > 0 {
+		fmt.Fprintf(&b, "\n… and %d more", more)
+	}
+	return b.String()
+}
+
+func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, flags *pflag.FlagSet) error {
+	if err := a.checkCluster(args, o); err != nil {
+		return err
+	}
+	if err := checkOutput([]string{o.source.file, o.source.x, o.y}, o.out, o.regular.model); err != nil {
+		return err
+	}
+	var truth *data.Labels
+	if o.y != "" {
+		var err error
+		if truth, err = o.label.read(a, o.y); err != nil {
+			return err
+		}
+	}
+	g, notReached := a.loadSource(ctx, &o.source, flags)
+	if !usable(notReached) {
+		return notReached
+	}
+	n := g.w.Rows
+	switch {
+	case truth != nil && truth.Len() != n:
+		return fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
+	case o.settings.Clusters > n:
+		return usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
+	}
+	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.components.Count()}
+	var labels []int32
+	var notConverged error
+	var m *models.Spectral
+	if a.given["gamma"] {
+		var err error
+		if m, err = a.regularized(ctx, g, &o.regular, 0, o.settings.Clusters); err != nil {
+			return err
+		}
+		labels, sum.Values = m.Clusters(), m.Values
+		cuts, err := models.MeasureCuts(g.w, labels, sum.Clusters)
+		if err != nil {
+			return err
+		}
+		sum.measure(cuts, labels)
+	} else {
+		var c *models.Clustering
+		if c, notConverged = a.cut(ctx, g, o.settings); !usable(notConverged) {
+			return notConverged
+		}
+		labels, sum.Values, sum.LeftOut = c.Labels, c.Values, c.LeftOut
+		bound := c.Bound()
+		sum.Bound = &bound
+		sum.measure(c.Cuts, labels)
+	}
+	if err := sum.compare(truth, labels); err != nil {
+		return err
+	}
+	err := a.write(ctx, func() error {
+		if err := npy.WriteFile(o.out, nil, clusterNumbers(labels)); err != nil || o.regular.model == "" {
+			return err
+		}
+		return m.Save(o.regular.model, g.hashes)
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+		return err
+	}
+	return errors.Join(notReached, notConverged)
+}
+
+// checkCluster refuses what can be known to be wrong before anything is read.
+func (a *app) checkCluster(args []string, o *clusterOptions) error {
+	if err := o.source.set(args, a.given["gamma"]); err != nil {
+		return err
+	}
+	if err := o.regular.check(a.given); err != nil {
+		return err
+	}
+	s := o.settings
+	switch {
+	case s.Clusters < 1:
+		return usagef("--clusters is %d; it must be at least 1", s.Clusters)
+	case s.MinComponent < 1:
+		return usagef("--min-component is %d; it must be at least 1", s.MinComponent)
+	case s.Restarts < 1:
+		return usagef("--restarts is %d; it must be at least 1", s.Restarts)
+	case !(s.Tolerance > 0 && s.Tolerance < 1):
+		return usagef("--tolerance is %v; it must be positive and less than 1", s.Tolerance)
+	case s.Rule != models.ByKMeans && s.Clusters != 2:
+		return usagef("--rule %v cuts in two; --clusters is %d", s.Rule, s.Clusters)
+	case s.Rule != models.ByKMeans && s.RowNormalize:
+		return usagef("--row-normalize is for --rule %v", models.ByKMeans)
+	}
+	if !a.given["gamma"] {
+		return nil
+	}
+	for _, flag := range []string{"rule", "row-normalize", "min-component", "tolerance"} {
+		if a.given[flag] {
+			return usagef("--%s is for clusters by eigenvectors, without --gamma", flag)
+		}
+	}
+	if s.Clusters < 2 {
+		return usagef("--clusters is %d; with --gamma it must be at least 2", s.Clusters)
+	}
+	return nil
+}
+
+// cut makes clusters by eigenvectors, as a stage.
+func (a *app) cut(ctx context.Context, g *sourced, s models.ClusterSettings) (*models.Clustering, error) {
+	n := g.w.Rows
+	s.Seed, s.MemoryLimit = a.seed, int64(a.memory)
+	k := min(s.Clusters, n)
+	if err := a.needEigenpairs(n, g.w.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.memory)}, "ask for fewer clusters"); err != nil {
+		return nil, err
+	}
+	if err := a.need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
+		return nil, err
+	}
+	st := a.progress.Stage("clusters")
+	s.OnRestart = func(state lanczos.State) error {
+		st.Update(float64(state.Basis), float64(state.BasisMax), state.String())
+		return nil
+	}
+	c, err := models.Cluster(ctx, g.w, &s)
+	if c != nil {
+		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", s.Clusters, c.Cuts.NCut))
+	}
+	return c, err
+}
+
+// measure completes s with the cuts and sizes of clusters.
+func (s *clusterSummary) measure(c *models.Cuts, labels []int32) {
+	s.NCut, s.Cheeger, s.Cut, s.Volume = c.NCut, c.Cheeger, c.Cut, c.Volume
+	s.Sizes = make([]int, s.Clusters)
+	for _, q := range labels {
+		if q != models.Unassigned {
+			s.Sizes[q]++
+		}
+	}
+}
+
+// compare completes s with the agreement of clusters and classes where both are
+// known; truth may be nil.
+func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
+	if truth == nil {
+		return nil
+	}
+	var a, b []int64
+	for i, c := range truth.Index {
+		if c != data.Unlabeled && labels[i] != models.Unassigned {
+			a, b = append(a, truth.Classes[c]), append(b, int64(labels[i]))
+		}
+	}
+	if s.Compared = len(a); s.Compared == 0 {
+		return nil
+	}
+	nmi, err := models.NMI(a, b)
+	if err != nil {
+		return err
+	}
+	rand, err := models.AdjustedRand(a, b)
+	if math.IsNaN(rand) {
+		return err
+	}
+	s.NMI, s.Rand = &nmi, &rand
+	return err
+}
+
+// clusterNumbers are labels as they are written.
+func clusterNumbers(labels []int32) []int64 {
+	out := make([]int64, len(labels))
+	for i, c := range labels {
+		out[i] = int64(c)
+	}
+	return out
+}
+
+// sourced is a graph with the points it belongs to.
+type sourced struct {
+	graphed
+	x      data.Points // as given; nil without
+	hashes map[string]string
+}
+
+// graphSource says where a graph comes from: a file, or points, or both, when the
+// graph is one of the points.
+type graphSource struct {
+	file, x string
+	graph   graphOptions
+}
+
+// set takes the argument of the command. points tells that a graph alone will not
+// do.
+func (o *graphSource) set(args []string, points bool) error {
+	if len(args) == 1 {
+		o.file = args[0]
+	}
+	switch {
+	case o.file == "" && o.x == "":
+		return usagef("a graph or points (-X) are needed")
+	case o.x == "" && points:
+		return usagef("--gamma needs the points (-X); the graph alone does not have them")
+	}
+	return nil
+}
+
+// loadSource reads what is given and builds the graph that is not. With a usable
+// error comes the graph that was reached.
+func (a *app) loadSource(ctx context.Context, o *graphSource, flags *pflag.FlagSet) (*sourced, error) {
+	g := &sourced{hashes: map[string]string{}}
+	var err error
+	if o.x != "" {
+		if g.x, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
+			return nil, err
+		}
+		g.hashes[hashPoints] = data.HashPoints(g.x)
+	}
+	if o.file == "" {
+		built, err := a.graph(ctx, g.x, o.graph)
+		if !usable(err) {
+			return nil, err
+		}
+		g.graphed = *built
+		g.hashes[hashGraph] = data.HashPoints(g.w)
+		return g, err
+	}
+	w, m, err := a.loadGraph(o.file)
+	if err != nil {
+		return nil, err
+	}
+	if w.Rows == 0 {
+		return nil, fmt.Errorf("%s: a graph without points", o.file)
+	}
+	g.w, g.components = w, w.Components()
+	g.hashes[hashGraph] = data.HashPoints(w)
+	g.options = o.graph
+	if m != nil {
+		if g.options, err = manifestGraph(m, o.file); err != nil {
+			return nil, err
+		}
+		if err := a.sameFlags(flags, &g.options, o.file); err != nil {
+			return nil, err
+		}
+	}
+	if g.x == nil {
+		return g, nil
+	}
+	if n, _ := g.x.Dims(); n != w.Rows {
+		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.file, w.Rows)
+	}
+	if err := sameHash(m, hashPoints, g.hashes[hashPoints], o.file, o.x); err != nil {
+		return nil, err
+	}
+	g.points, g.pca, err = a.project(g.x, g.options)
+	return g, err
+}
+
+// laplacian returns a Laplacian of the graph.
+func (g *sourced) laplacian(kind sparse.Kind, power int) (*sparse.Laplacian, error) {
+	l, err := sparse.NewLaplacian(g.w, kind)
+	if err != nil {
+		return nil, err
+	}
+	return l.With(power, 0), nil
+}

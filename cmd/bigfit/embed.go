@@ -1,0 +1,366 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// embedOptions are the flags of bigfit embed.
+type embedOptions struct {
+	source         graphSource
+	transform, out string
+	dimensions     int
+	eigs           eigsOptions
+	regular        regularOptions
+}
+
+func (a *app) embedCommand() *cobra.Command {
+	o := embedOptions{dimensions: 2, eigs: eigsOptions{Laplacian: sparse.RandomWalk, Tolerance: defaultTolerance}, regular: newRegularOptions()}
+	cmd := &cobra.Command{
+		Use:   "embed -X X.npy -d 2 -o embedding.npy",
+		Short: "Give points few coordinates by the Laplacian of their graph",
+		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of
+the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
+those that are constant on its components left out. The graph is made of the
+points (-X) or given as the argument.
+
+With --gamma the coordinates are functions of a kernel's space instead: the
+regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
+14, with γ = γ_A/γ_I. It takes dense matrices of n², or --landmarks.
+
+--model keeps what new points need, and
+
+  bigfit embed --transform model.npz -X new.npy -o new_embedding.npy
+
+gives them coordinates: by the functions, or of an eigenmap by the Nyström
+extension through a new point's nearest neighbours.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.transform != "" {
+				return a.transform(cmd.Context(), args, &o)
+			}
+			return a.embed(cmd.Context(), args, &o, cmd.Flags())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.dimensions, "dimensions", "d", o.dimensions, "number of coordinates")
+	f.StringVarP(&o.source.x, "points", "X", "", "`file` of the points")
+	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
+	o.eigs.flags(f)
+	o.regular.flags(f)
+	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
+	o.source.graph.flags(f)
+	f.StringVarP(&o.out, "output", "o", "embedding.npy", "`file` to write")
+	return cmd
+}
+
+// regularOptions are the flags of functions of a kernel's space.
+type regularOptions struct {
+	gamma     float64
+	kernel    kernel.Kernel
+	sigma     string
+	landmarks int
+	power     int
+	laplacian sparse.Kind
+	model     string
+}
+
+func newRegularOptions() regularOptions {
+	return regularOptions{kernel: kernel.Kernel{Kind: kernel.Gaussian}, sigma: kernel.Median.String(), power: 1}
+}
+
+func (o *regularOptions) flags(f *pflag.FlagSet) {
+	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
+	nameFlag(f, &o.kernel.Kind, "kernel", "kernel: linear, polynomial, gaussian, laplace, cosine, but not precomputed")
+	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
+	f.IntVar(&o.kernel.Degree, "degree", o.kernel.Degree, "degree of the polynomial kernel (scale·xᵀz + offset)^degree (default 3)")
+	f.Float64Var(&o.kernel.Scale, "scale", o.kernel.Scale, "scale of the polynomial kernel (default 1)")
+	f.Float64Var(&o.kernel.Offset, "offset", o.kernel.Offset, "offset of the polynomial kernel (default 0)")
+	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
+	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
+}
+
+// check refuses flags that are not for what is asked.
+func (o *regularOptions) check(given map[string]bool) error {
+	if !given["gamma"] {
+		for _, flag := range []string{"kernel", "sigma", "degree", "scale", "offset", "landmarks"} {
+			if given[flag] {
+				return usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
+			}
+		}
+		return nil
+	}
+	switch {
+	case !(o.gamma > 0) || math.IsInf(o.gamma, 0):
+		return usagef("--gamma is %v; it must be positive", o.gamma)
+	case o.landmarks < 0 || given["landmarks"] && o.landmarks == 0:
+		return usagef("--landmarks is %d; it must be at least 1", o.landmarks)
+	case o.kernel.Kind == kernel.Precomputed:
+		return usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
+	case given["degree"] && o.kernel.Degree < 1:
+		return usagef("--degree is %d; it must be at least 1", o.kernel.Degree)
+	}
+	distances := o.kernel.Kind == kernel.Gaussian || o.kernel.Kind == kernel.Laplace
+	if given["sigma"] && !distances {
+		return usagef("--sigma is for gaussian and laplace, not %v", o.kernel.Kind)
+	}
+	for _, flag := range []string{"degree", "scale", "offset"} {
+		if given[flag] && o.kernel.Kind != kernel.Polynomial {
+			return usagef("--%s is for polynomial, not %v", flag, o.kernel.Kind)
+		}
+	}
+	_, _, err := o.width()
+	return err
+}
+
+// width returns the width of the kernel, or 0 and the rule for it.
+func (o *regularOptions) width() (float64, kernel.Rule, error) {
+	var rule kernel.Rule
+	if rule.UnmarshalText([]byte(o.sigma)) == nil {
+		return 0, rule, nil
+	}
+	v, err := strconv.ParseFloat(o.sigma, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, 0, usagef("--sigma is %q; it must be positive, or median or mean", o.sigma)
+	}
+	return v, 0, nil
+}
+
+// regularized finds functions of the kernel's space on the points as given, as a
+// stage.
+func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, components, clusters int) (*models.Spectral, error) {
+	n := g.w.Rows
+	l, err := g.laplacian(o.laplacian, o.power)
+	if err != nil {
+		return nil, err
+	}
+	if components == 0 {
+		components = clusters - 1
+	}
+	size := float64(n)
+	if o.landmarks > 0 {
+		size = float64(min(n, o.landmarks))
+	}
+	if err := a.need("functions", models.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
+		return nil, err
+	}
+	k := o.kernel
+	if k.Kind == kernel.Gaussian || k.Kind == kernel.Laplace {
+		width, rule, err := o.width()
+		if err != nil {
+			return nil, err
+		}
+		if k.Sigma = width; width == 0 {
+			if k.Sigma, err = kernel.Width(g.x, rule, a.seed); err != nil {
+				return nil, err
+			}
+			a.note("kernel: σ = %.6g, the %v distance", k.Sigma, rule)
+		}
+	}
+	st := a.progress.Stage("functions")
+	m, err := models.FitSpectral(ctx, g.x, k, l, &models.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
+		Landmarks: o.landmarks, Seed: a.seed}, 0)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := m.Coefficients.Dims()
+	st.Done(fmt.Sprintf("%d functions over %d points, λ from %.4g to %.4g", components, rows, m.Values[0], m.Values[components-1]))
+	return m, nil
+}
+
+// embedSummary is what embed prints.
+type embedSummary struct {
+	Model      string    `json:"model"`
+	Points     int       `json:"points"`
+	Dimensions int       `json:"dimensions"`
+	Values     []float64 `json:"values"`
+	Components int       `json:"components,omitempty"` // of the graph, if there was one
+}
+
+func (s embedSummary) String() string {
+	text := fmt.Sprintf("%d points in %d dimensions, λ from %.6g to %.6g", s.Points, s.Dimensions, s.Values[0], s.Values[len(s.Values)-1])
+	if s.Components > 1 {
+		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared", s.Components)
+	}
+	return text
+}
+
+func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *pflag.FlagSet) error {
+	if err := a.checkEmbed(args, o); err != nil {
+		return err
+	}
+	if err := checkOutput([]string{o.source.file, o.source.x}, o.out, o.regular.model); err != nil {
+		return err
+	}
+	g, notReached := a.loadSource(ctx, &o.source, flags)
+	if !usable(notReached) {
+		return notReached
+	}
+	if n := g.w.Rows; o.dimensions >= n {
+		return usagef("--dimensions is %d and there are %d points; there must be fewer", o.dimensions, n)
+	}
+	sum := embedSummary{Points: g.w.Rows, Dimensions: o.dimensions}
+	var m models.Model
+	var e *mat.Dense
+	var notConverged error
+	if a.given["gamma"] {
+		s, err := a.regularized(ctx, g, &o.regular, o.dimensions, 0)
+		if err != nil {
+			return err
+		}
+		m, e, sum.Values = s, s.Embedding, s.Values
+	} else {
+		s, err := a.eigenmap(ctx, g, o)
+		if !usable(err) {
+			return err
+		}
+		notConverged = err
+		m, e, sum.Values, sum.Components = s, s.Vectors, s.Values, g.components.Count()
+	}
+	sum.Model = m.Name()
+	err := a.write(ctx, func() error {
+		if err := writeEmbedding(o.out, e); err != nil || o.regular.model == "" {
+			return err
+		}
+		return m.Save(o.regular.model, g.hashes)
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+		return err
+	}
+	return errors.Join(notReached, notConverged)
+}
+
+// checkEmbed refuses what can be known to be wrong before anything is read.
+func (a *app) checkEmbed(args []string, o *embedOptions) error {
+	regular := a.given["gamma"]
+	if err := o.source.set(args, regular); err != nil {
+		return err
+	}
+	if err := o.regular.check(a.given); err != nil {
+		return err
+	}
+	o.regular.laplacian = o.eigs.Laplacian
+	if regular && !a.given["laplacian"] {
+		o.regular.laplacian = sparse.Combinatorial
+	}
+	switch {
+	case o.dimensions < 1:
+		return usagef("--dimensions is %d; it must be at least 1", o.dimensions)
+	case !(o.eigs.Tolerance > 0 && o.eigs.Tolerance < 1):
+		return usagef("--tolerance is %v; it must be positive and less than 1", o.eigs.Tolerance)
+	case !regular && a.given["power"]:
+		return usagef("--power goes with --gamma; the eigenvectors of all powers are the same")
+	case o.regular.power < 1:
+		return usagef("--power is %d; it must be at least 1", o.regular.power)
+	case regular && o.regular.laplacian == sparse.RandomWalk:
+		return usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
+	case regular && a.given["tolerance"]:
+		return usagef("--tolerance is for eigenvectors of the graph, without --gamma")
+	case !regular && o.regular.model != "" && o.source.x == "":
+		return usagef("--model needs the points (-X), to find the neighbours of new ones")
+	}
+	return nil
+}
+
+// eigenmap computes a Laplacian eigenmap.
+func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*models.Embedding, error) {
+	eo := o.eigs
+	eo.K, eo.Seed, eo.Graph = o.dimensions+g.components.Count(), a.seed, g.options
+	if eo.K > g.w.Rows {
+		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d coordinates that are not constant on them", g.components.Count(), g.w.Rows, g.w.Rows-g.components.Count())
+	}
+	r, l, notConverged := a.eigenpairs(ctx, g.w, g.components, eo, nil)
+	if !usable(notConverged) {
+		return nil, notConverged
+	}
+	m, err := models.NewEmbedding(r, l.Degrees(), models.EmbeddingSettings{Metric: g.options.Metric, Method: g.options.Method,
+		Graph: g.options.Graph, Laplacian: eo.Laplacian})
+	if err != nil {
+		return nil, err
+	}
+	m.Points, m.PCA = g.points, g.pca
+	return m, notConverged
+}
+
+// transform gives new points coordinates by a saved model.
+func (a *app) transform(ctx context.Context, args []string, o *embedOptions) error {
+	for flag := range a.given {
+		switch flag {
+		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "quiet":
+		default:
+			return usagef("--%s is for making an embedding, not for --transform", flag)
+		}
+	}
+	if len(args) > 0 || o.source.x == "" {
+		return usagef("--transform needs the new points (-X), and no graph")
+	}
+	if err := checkOutput([]string{o.transform, o.source.x}, o.out); err != nil {
+		return err
+	}
+	m, _, err := models.Load(o.transform, int64(a.memory))
+	if err != nil {
+		return err
+	}
+	var t models.Transformer
+	var values []float64
+	switch m := m.(type) {
+	case *models.Spectral:
+		t, values = m, m.Values
+	case *models.Embedding:
+		t, values = m, m.Values
+	default:
+		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model", o.transform, m.Name())
+	}
+	x, err := a.readPoints(o.source.x, data.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	n, _ := x.Dims()
+	if err := a.need("coordinates", 8*int64(n)*int64(len(values)), 0, "split the new points over several files"); err != nil {
+		return err
+	}
+	st := a.progress.Stage("coordinates")
+	e, err := t.Transform(ctx, x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.source.x, err)
+	}
+	st.Done(fmt.Sprintf("%d points", n))
+	if err := a.write(ctx, func() error { return writeEmbedding(o.out, e) }); err != nil {
+		return err
+	}
+	sum := embedSummary{Model: m.Name(), Points: n, Dimensions: len(values), Values: values}
+	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum))
+}
+
+// manifestGraph are the settings of a graph in its manifest.
+func manifestGraph(m *manifest.Manifest, path string) (graphOptions, error) {
+	var o graphOptions // the manifest leaves out zeros
+	if err := json.Unmarshal(m.Settings, &o); err != nil {
+		return o, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+	}
+	return o, nil
+}
+
+// writeEmbedding writes coordinates, n×p also for p = 1.
+func writeEmbedding(path string, e *mat.Dense) error {
+	n, p := e.Dims()
+	return npy.WriteFile(path, []int{n, p}, mat.DenseCopyOf(e).RawMatrix().Data)
+}

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// modelSettings are the settings of one model; all but one are nil.
+type modelSettings struct {
+	eigenmap *models.EigenmapSettings
+	graph    *models.GraphSettings
+	linear   *models.LinearSettings
+	kernel   *models.KernelSettings
+}
+
+// targetKind is what a model learns.
+type targetKind int
+
+const (
+	classes targetKind = iota
+	numbers
+	classesOrNumbers
+	inside // where the labeled points are, whatever their labels
+)
+
+// modelSpec is a row of the table of models.
+type modelSpec struct {
+	name    string
+	about   string // a line of help
+	targets targetKind
+	base    modelSettings // what the name says of the settings
+	flags   []string      // that are not of every model
+}
+
+// Flags by what they are for.
+var (
+	edgeFlags      = []string{"graph", "pca", "distance", "neighbors", "radius", "symmetry", "weights", "method", "recall", "t"}
+	ambientFlags   = []string{"gamma-a"}
+	intrinsicFlags = append([]string{"gamma-i", "power", "scaling", "laplacian"}, edgeFlags...)
+	kernelFlags    = []string{"kernel", "sigma", "degree", "scale", "offset"}
+	solverFlags    = []string{"tolerance", "max-iterations"}
+	hingeFlags     = []string{"loss", "width"}
+	eigenmapFlags  = []string{"eigs", "laplacian", "tolerance", "eigenvectors", "penalty", "gamma", "power", "heat-t", "folds"}
+)
+
+// modelTable are all models that bigfit fit knows.
+var modelTable = []modelSpec{
+	{models.EigenmapName, "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)", classes,
+		modelSettings{eigenmap: &models.EigenmapSettings{}}, slices.Concat(edgeFlags, eigenmapFlags)},
+
+	{models.Harmonic.String(), "harmonic functions, label propagation (Zhu et al. 2003)", classesOrNumbers,
+		onGraph(models.Harmonic), slices.Concat(edgeFlags, solverFlags, []string{"class-mass", "priors"})},
+	{models.LGC.String(), "local and global consistency, label spreading (Zhou et al. 2003)", classes,
+		onGraph(models.LGC), slices.Concat(edgeFlags, solverFlags, []string{"alpha"})},
+	{models.Tikhonov.String(), "least squares with both norms on the graph alone", classesOrNumbers,
+		onGraph(models.Tikhonov), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
+	{models.Poisson.String(), "Poisson learning, for very few labels (Calder et al. 2020)", classes,
+		onGraph(models.Poisson), slices.Concat(edgeFlags, solverFlags, []string{"priors"})},
+
+	{models.RLSLinearName, "regularized least squares, wᵀx + b", classesOrNumbers,
+		linear(models.LeastSquares), slices.Concat(ambientFlags, solverFlags)},
+	{models.SVMLinearName, "support vector machine, wᵀx + b", classes,
+		linear(models.SquaredHinge), slices.Concat(ambientFlags, solverFlags, hingeFlags)},
+	{models.LapRLSLinearName, "rls-linear with the intrinsic norm", classesOrNumbers,
+		linear(models.LeastSquares), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
+	{models.LapSVMLinearName, "svm-linear with the intrinsic norm", classes,
+		linear(models.SquaredHinge), slices.Concat(ambientFlags, intrinsicFlags, solverFlags, hingeFlags)},
+
+	{models.RLSName, "regularized least squares with a kernel", classesOrNumbers,
+		withKernel(models.KernelRLS), slices.Concat(ambientFlags, kernelFlags, []string{"intercept"})},
+	{models.SVMName, "support vector machine with a kernel", classes,
+		withKernel(models.KernelSVM), slices.Concat(ambientFlags, kernelFlags, solverFlags)},
+	{models.SVRName, "support vector regression with a kernel", numbers,
+		withKernel(models.KernelSVR), slices.Concat(ambientFlags, kernelFlags, solverFlags, []string{"epsilon"})},
+	{models.OneClassName, "where the labeled points are: class 1 inside, -1 outside", inside,
+		withKernel(models.KernelOneClass), slices.Concat(kernelFlags, solverFlags, []string{"nu"})},
+	{models.LapRLSName, "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classesOrNumbers,
+		withKernel(models.KernelRLS), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, []string{"intercept"})},
+	{models.LapSVMName, "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classes,
+		withKernel(models.KernelSVM), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags)},
+	{models.LapSVRName, "svr with the intrinsic norm", numbers,
+		withKernel(models.KernelSVR), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"epsilon"})},
+	{models.LapOneClassName, "oneclass with the intrinsic norm", inside,
+		withKernel(models.KernelOneClass), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"nu"})},
+}
+
+func onGraph(m models.GraphMethod) modelSettings {
+	return modelSettings{graph: &models.GraphSettings{Method: m}}
+}
+
+func linear(l models.LinearLoss) modelSettings {
+	return modelSettings{linear: &models.LinearSettings{Loss: l}}
+}
+
+func withKernel(m models.KernelMethod) modelSettings {
+	return modelSettings{kernel: &models.KernelSettings{Method: m}}
+}
+
+// findModel returns the row of the model with this name.
+func findModel(name string) (*modelSpec, error) {
+	i := slices.IndexFunc(modelTable, func(m modelSpec) bool { return m.name == name })
+	if i < 0 {
+		return nil, usagef("unknown model %q; the models are %s", name, modelsThat(func(*modelSpec) bool { return true }))
+	}
+	return &modelTable[i], nil
+}
+
+// modelsThat lists the names of models.
+func modelsThat(ok func(*modelSpec) bool) string {
+	var names []string
+	for i := range modelTable {
+		if ok(&modelTable[i]) {
+			names = append(names, modelTable[i].name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// modelHelp is the table as text.
+func modelHelp() string {
+	var b strings.Builder
+	for _, m := range modelTable {
+		fmt.Fprintf(&b, "  %-14s %s\n", m.name, m.about)
+	}
+	return b.String()
+}
+
+// uses tells whether a flag is for the model.
+func (m *modelSpec) uses(flag string) bool { return slices.Contains(m.flags, flag) }
+
+// transductive tells whether the model knows its training points, so that a
+// graph without points is enough.
+func (m *modelSpec) transductive() bool { return m.base.eigenmap != nil || m.base.graph != nil }
+
+// takesNumbers tells whether the model can learn values.
+func (m *modelSpec) takesNumbers() bool { return m.targets == numbers || m.targets == classesOrNumbers }
+
+// checkFlags returns an error if a flag on the command line is for other models.
+func (m *modelSpec) checkFlags(given map[string]bool) error {
+	for _, flag := range slices.Sorted(maps.Keys(given)) {
+		if m.uses(flag) {
+			continue
+		}
+		if others := modelsThat(func(o *modelSpec) bool { return o.uses(flag) }); others != "" {
+			return usagef("--%s is not for %s, but for %s", flag, m.name, others)
+		}
+	}
+	return nil
+}
+
+// modelOptions are the flags of models' own settings.
+type modelOptions struct {
+	// strengths
+	gammaA, gammaI, gamma, alpha, power float64
+	eigenvectors                        int
+	sigma                               string // a number or the name of a rule
+	// kinds
+	scaling       models.Scaling
+	loss          models.LinearLoss
+	width         float64
+	classMass     bool
+	priors        []float64
+	kernel        kernel.Kernel
+	intercept     bool
+	epsilon, nu   float64
+	penalty       models.Penalty
+	heatT         float64
+	folds         int
+	maxIterations int
+}
+
+func newModelOptions() modelOptions {
+	return modelOptions{sigma: kernel.Median.String(), kernel: kernel.Kernel{Kind: kernel.Gaussian}, loss: models.SquaredHinge}
+}
+
+// strengthFlags adds the flags of what is usually chosen by cross-validation.
+func (o *modelOptions) strengthFlags(f *pflag.FlagSet) {
+	f.Float64Var(&o.gammaA, "gamma-a", o.gammaA, "weight γ_A of the ambient norm")
+	f.Float64Var(&o.gammaI, "gamma-i", o.gammaI, "weight γ_I of the intrinsic norm fᵀLᵖf")
+	f.Float64Var(&o.power, "power", o.power, "power of the Laplacian: p of Lᵖ (default 1), or s of the penalty λˢ (2)")
+	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
+	f.Float64Var(&o.alpha, "alpha", o.alpha, "α of lgc, between 0 and 1 (default 0.99)")
+	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors used (default: 20 % of the labels; 200 with a penalty)")
+	f.Float64Var(&o.gamma, "gamma", o.gamma, "strength of the eigenmap's penalty (default: by cross-validation)")
+}
+
+// kindFlags adds the others.
+func (o *modelOptions) kindFlags(f *pflag.FlagSet) {
+	nameFlag(f, &o.scaling, "scaling", "γ_I as it is or over the square of the number of points: direct, per-pair")
+	nameFlag(f, &o.loss, "loss", "loss of linear support vector machines: squared-hinge, huberized-hinge")
+	f.Float64Var(&o.width, "width", o.width, "half the width of the rounded corner of the huberized hinge (default 0.1)")
+	f.BoolVar(&o.classMass, "class-mass", o.classMass, "scale each class of a harmonic function to its share: class mass normalization")
+	f.Float64SliceVar(&o.priors, "priors", o.priors, "`shares` of the classes, ascending, for poisson and --class-mass (default: those of the labels)")
+	nameFlag(f, &o.kernel.Kind, "kernel", "kernel: linear, polynomial, gaussian, laplace, cosine, precomputed (by X)")
+	f.IntVar(&o.kernel.Degree, "degree", o.kernel.Degree, "degree of the polynomial kernel (scale·xᵀz + offset)^degree (default 3)")
+	f.Float64Var(&o.kernel.Scale, "scale", o.kernel.Scale, "scale of the polynomial kernel (default 1)")
+	f.Float64Var(&o.kernel.Offset, "offset", o.kernel.Offset, "offset of the polynomial kernel (default 0)")
+	f.BoolVar(&o.intercept, "intercept", o.intercept, "add a constant without penalty to rls and laprls; the others have one")
+	f.Float64Var(&o.epsilon, "epsilon", o.epsilon, "ε of support vector regression, in the unit of y (default 0.1)")
+	f.Float64Var(&o.nu, "nu", o.nu, "share ν of the labeled points that may be outside, at most 1 (default 0.5)")
+	nameFlag(f, &o.penalty, "penalty", "penalty on the eigenmap's coefficients: none, iterated, heat")
+	f.Float64Var(&o.heatT, "heat-t", o.heatT, "t of the heat penalty exp(tλ) (default 1)")
+	f.IntVar(&o.folds, "folds", o.folds, "folds of the cross-validation (default 5)")
+	f.IntVar(&o.maxIterations, "max-iterations", o.maxIterations, "iterations after which a solver gives up (default: by the model)")
+	f.Lookup("priors").DefValue = ""
+}
+
+// required returns an error if the model needs weights that are not given.
+func (m *modelSpec) required(flags *pflag.FlagSet) error {
+	for _, flag := range []string{"gamma-a", "gamma-i"} {
+		if f := flags.Lookup(flag); m.uses(flag) && !f.Changed {
+			return usagef("%s needs --%s, the %s", m.name, flag, f.Usage)
+		}
+	}
+	return nil
+}
+
+// check returns an error if a setting of the model is out of its range, or one
+// was given that its kernel or loss does not have.
+func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
+	if m.base.eigenmap != nil {
+		return nil // by the model
+	}
+	least := "at least 0, which leaves the graph out"
+	if m.base.graph != nil {
+		least = "positive"
+	}
+	for _, c := range []struct {
+		flag  string
+		value float64
+		ok    bool
+		want  string
+	}{
+		{"gamma-a", o.gammaA, o.gammaA > 0, "positive"},
+		{"gamma-i", o.gammaI, o.gammaI > 0 || o.gammaI == 0 && m.base.graph == nil, least},
+		{"power", o.power, o.power == 0 && !given["power"] || o.power >= 1 && o.power == math.Trunc(o.power), "a whole number of at least 1"},
+		{"alpha", o.alpha, o.alpha == 0 && !given["alpha"] || o.alpha > 0 && o.alpha < 1, "between 0 and 1"},
+		{"width", o.width, o.width == 0 && !given["width"] || o.width > 0 && o.width <= 1, "positive and at most 1"},
+		{"epsilon", o.epsilon, o.epsilon == 0 && !given["epsilon"] || o.epsilon > 0, "positive"},
+		{"nu", o.nu, o.nu == 0 && !given["nu"] || o.nu > 0 && o.nu <= 1, "positive and at most 1"},
+		{"degree", float64(o.kernel.Degree), o.kernel.Degree > 0 || !given["degree"], "at least 1"},
+		{"max-iterations", float64(o.maxIterations), o.maxIterations > 0 || !given["max-iterations"], "at least 1"},
+	} {
+		if m.uses(c.flag) && !(c.ok && !math.IsInf(c.value, 0)) {
+			return usagef("--%s is %v; it must be %s", c.flag, c.value, c.want)
+		}
+	}
+	for _, c := range []struct{ flag, owner, have string }{
+		{"width", models.HuberizedHinge.String(), o.loss.String()},
+		{"sigma", "gaussian laplace", o.kernel.Kind.String()},
+		{"degree", kernel.Polynomial.String(), o.kernel.Kind.String()},
+		{"scale", kernel.Polynomial.String(), o.kernel.Kind.String()},
+		{"offset", kernel.Polynomial.String(), o.kernel.Kind.String()},
+	} {
+		if owners := strings.Fields(c.owner); m.uses(c.flag) && given[c.flag] && !slices.Contains(owners, c.have) {
+			return usagef("--%s is for %s, not %s", c.flag, strings.Join(owners, " and "), c.have)
+		}
+	}
+	if m.uses("loss") && o.loss == models.LeastSquares {
+		return usagef("--loss is %v, which makes it %s", o.loss, strings.Replace(m.name, "svm", "rls", 1))
+	}
+	if m.uses("class-mass") && len(o.priors) > 0 && !o.classMass {
+		return usagef("--priors is for --class-mass, which is not given")
+	}
+	if m.base.kernel != nil {
+		_, _, err := o.parseSigma()
+		return err
+	}
+	return nil
+}
+
+// settings returns the settings of the model. What they do not name has its
+// default; tolerance is 0 for it.
+func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, seed uint64) modelSettings {
+	r := models.Regularizer{GammaA: o.gammaA}
+	if m.uses("gamma-i") {
+		r.GammaI, r.Power, r.Laplacian, r.Scaling = o.gammaI, int(o.power), l, o.scaling
+	}
+	switch base := m.base; {
+	case base.eigenmap != nil:
+		return modelSettings{eigenmap: &models.EigenmapSettings{Eigenvectors: o.eigenvectors, Penalty: o.penalty, Gamma: o.gamma,
+			Power: o.power, T: o.heatT, Folds: o.folds, Seed: seed}}
+	case base.graph != nil:
+		s := *base.graph
+		s.Tolerance, s.MaxIterations = tolerance, o.maxIterations
+		switch s.Method {
+		case models.Harmonic:
+			s.MassNormalization, s.Priors = o.classMass, o.priors
+		case models.LGC:
+			s.Alpha = o.alpha
+		case models.Tikhonov:
+			s.Regularizer = r
+		case models.Poisson:
+			s.Priors = o.priors
+		}
+		return modelSettings{graph: &s}
+	case base.linear != nil:
+		s := *base.linear
+		s.Regularizer, s.Tolerance, s.MaxIterations = r, tolerance, o.maxIterations
+		if m.uses("loss") {
+			s.Loss, s.Width = o.loss, o.width
+		}
+		return modelSettings{linear: &s}
+	}
+	s := *m.base.kernel
+	s.Regularizer = r
+	if !m.uses("gamma-a") {
+		s.GammaA = 1 // does not matter without an intrinsic norm
+	}
+	if m.uses("tolerance") {
+		s.Tolerance, s.MaxIterations = tolerance, o.maxIterations
+	}
+	switch s.Method {
+	case models.KernelRLS:
+		s.Intercept = o.intercept
+	case models.KernelSVR:
+		s.Epsilon = o.epsilon
+	case models.KernelOneClass:
+		s.Nu = o.nu
+	}
+	return modelSettings{kernel: &s}
+}
+
+// parseSigma returns the width of the kernel, or 0 and the rule for it.
+func (o *modelOptions) parseSigma() (float64, kernel.Rule, error) {
+	var rule kernel.Rule
+	if rule.UnmarshalText([]byte(o.sigma)) == nil {
+		return 0, rule, nil
+	}
+	v, err := strconv.ParseFloat(o.sigma, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, 0, usagef("--sigma is %q; it must be positive, or median or mean", o.sigma)
+	}
+	return v, 0, nil
+}
+
+// kernelOn returns the kernel, its width chosen for the points x if a rule is
+// to do that.
+func (o *modelOptions) kernelOn(x data.Points, seed uint64) (kernel.Kernel, error) {
+	k := o.kernel
+	if k.Kind != kernel.Gaussian && k.Kind != kernel.Laplace {
+		return k.Fill()
+	}
+	sigma, rule, err := o.parseSigma()
+	if err == nil && sigma == 0 {
+		sigma, err = kernel.Width(x, rule, seed)
+	}
+	if err != nil {
+		return k, err
+	}
+	k.Sigma = sigma
+	return k.Fill()
+}

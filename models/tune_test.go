@@ -1,0 +1,637 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// tuneCase is a small set of c clusters on a line, or a sine of the first
+// coordinate, of which some points have a target.
+func tuneCase(t testing.TB, n, labels, c int, regression bool) *TuneData {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(4, uint64(c)))
+	x := data.NewDense[float64](n, 4)
+	classes, known := make([]int64, n), make([]bool, n)
+	y := mat.NewDense(n, 2, nil)
+	for i := range n {
+		classes[i] = int64(3 * (i % max(c, 1)))
+		for j := range 4 {
+			x.Row(i)[j] = rng.NormFloat64()
+		}
+		x.Row(i)[0] += 0.6 * float64(classes[i])
+		y.SetRow(i, []float64{math.Sin(x.Row(i)[0]) + 0.1*rng.NormFloat64(), x.Row(i)[1]})
+	}
+	for q, i := range rng.Perm(n) {
+		known[i] = q < labels
+		if q >= labels {
+			y.SetRow(i, []float64{math.NaN(), math.NaN()})
+		}
+	}
+	d := &TuneData{Points: x, Edges: knn.GraphSettings{K: 5}}
+	var err error
+	if regression {
+		d.Targets, err = ValueTargets(y)
+	} else {
+		d.Targets, err = ClassTargets(data.NewLabels(classes, known))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Neighbors, err = ix.Self(context.Background(), 9); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func tune(t testing.TB, d *TuneData, g *TuneGrid, s *TuneSettings) *TuneResult {
+	t.Helper()
+	r, err := Tune(context.Background(), d, g, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// alone fits a point of the grid to targets, by itself, and answers for points.
+func alone(t *testing.T, d *TuneData, g *TuneGrid, p TunePoint, y *Targets, points []int) ([]int32, *mat.Dense) {
+	t.Helper()
+	ctx := context.Background()
+	var w *sparse.CSR
+	var err error
+	laplacian := func(kind sparse.Kind) *sparse.Laplacian {
+		k := p.Neighbors
+		if k == 0 {
+			k = d.Edges.K
+		}
+		if w, _, err = knn.FromNeighbors(d.Neighbors, knn.GraphSettings{K: k, Weights: d.Edges.Weights}); err != nil {
+			t.Fatal(err)
+		}
+		l, err := sparse.NewLaplacian(w, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	var m Model
+	switch {
+	case g.Linear != nil:
+		s := *g.Linear
+		s.Regularizer.GammaA, s.Regularizer.GammaI, s.Regularizer.Power = p.GammaA, p.GammaI, max(1, p.Power)
+		m, err = FitLinear(ctx, d.Points, laplacian(s.Regularizer.Laplacian), y, &s)
+	case g.Kernel != nil:
+		s, k := *g.Kernel, g.KernelFunction
+		s.GammaA, s.GammaI, s.Power, k.Sigma = p.GammaA, p.GammaI, max(1, p.Power), p.Sigma
+		m, err = FitKernel(ctx, d.Points, k, laplacian(s.Laplacian), y, &s, 0)
+	case g.Graph != nil:
+		s := *g.Graph
+		s.Alpha = p.Alpha
+		if s.Method == Tikhonov {
+			s.Regularizer.GammaA, s.Regularizer.GammaI, s.Regularizer.Power = p.GammaA, p.GammaI, p.Power
+		}
+		laplacian(sparse.Combinatorial)
+		f, err := FitGraph(ctx, w, nil, y, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var classes []int32
+		scores := mat.NewDense(len(points), f.Scores.RawMatrix().Cols, nil)
+		for q, i := range points {
+			scores.SetRow(q, f.Scores.RawRowView(i))
+			if y.Classes != nil {
+				classes = append(classes, f.Labels[i])
+			}
+		}
+		return classes, scores
+	default:
+		s := *g.Eigenmap
+		s.Eigenvectors, s.Gamma = p.Eigenvectors, p.Gamma
+		l := laplacian(g.Laplacian)
+		c := w.Components()
+		e, err := lanczos.Laplacian(ctx, l, c, &lanczos.Settings{K: slices.Max(g.Eigenvectors)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := &data.Labels{Classes: y.Classes, Index: slices.Repeat([]int32{data.Unlabeled}, y.Len)}
+		for q, i := range y.Labeled {
+			labels.Index[i] = int32(y.class(q))
+		}
+		f, err := FitEigenmap(e, c, labels, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, classes := f.Transduce(e, c, labels), []int32{}
+		scores := gather(mat.NewDense(len(points), len(y.Classes), nil), f.Scores(e.Vectors, y.Len), points)
+		for _, i := range points {
+			classes = append(classes, all[i])
+		}
+		return classes, scores
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := m.Predict(ctx, data.Select(d.Points, points), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pred.Classes, pred.Scores
+}
+
+// byHand is the criterion, from the metrics themselves.
+func byHand(t *testing.T, c Criterion, d *TuneData, held []int, classes []int32, scores *mat.Dense) float64 {
+	t.Helper()
+	var wrong float64
+	var truth, predicted []float64
+	positive := make([]bool, len(held))
+	for i, q := range held {
+		if d.Targets.Classes == nil {
+			truth = append(truth, mat.Row(nil, q, d.Targets.Y)...)
+			predicted = append(predicted, mat.Row(nil, i, scores)...)
+			continue
+		}
+		if positive[i] = d.Targets.class(q) == 1; int(classes[i]) != d.Targets.class(q) {
+			wrong++
+		}
+	}
+	var v float64
+	var err error
+	switch c {
+	case ErrorCriterion:
+		v = wrong / float64(len(held))
+	case RMSECriterion:
+		v, err = RMSE(truth, predicted)
+	case AUCCriterion:
+		v, err = AUC(mat.Col(nil, 1, scores), positive)
+	case PRBEPCriterion:
+		v, err = PRBEP(mat.Col(nil, 1, scores), positive)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTuneEqualsIndependentFits(t *testing.T) {
+	three, two, values := tuneCase(t, 90, 33, 3, false), tuneCase(t, 90, 41, 2, false), tuneCase(t, 90, 30, 0, true)
+	wide := tuneCase(t, 90, 30, 0, true)
+	wide.Points = data.ToSparse(wide.Points)
+	many := tuneCase(t, 90, 30, 0, true)
+	columns := data.NewDense[float64](90, 130)
+	for i := range columns.Data {
+		columns.Data[i] = math.Sin(float64(i * i))
+	}
+	many.Points = data.ToSparse(columns)
+	weights := TuneGrid{GammaA: []float64{1e-3, 1e-1}, GammaI: []float64{0, 1e-3, 1e-1}, Power: []int{1, 2}, Neighbors: []int{4, 8}}
+	grid := func(set func(*TuneGrid)) *TuneGrid {
+		g := weights
+		set(&g)
+		return &g
+	}
+	gauss := kernel.Kernel{Kind: kernel.Gaussian}
+	regularizer := Regularizer{Laplacian: sparse.Normalized, Scaling: PerPair}
+	for name, c := range map[string]struct {
+		d         *TuneData
+		g         *TuneGrid
+		criterion Criterion
+		points    int
+	}{
+		"linear, values":    {values, grid(func(g *TuneGrid) { g.Linear = &LinearSettings{} }), RMSECriterion, 18},
+		"linear, sparse":    {wide, grid(func(g *TuneGrid) { g.Linear = &LinearSettings{Regularizer: regularizer} }), RMSECriterion, 18},
+		"linear, classes":   {three, grid(func(g *TuneGrid) { g.Linear = &LinearSettings{} }), ErrorCriterion, 18},
+		"linear, hinge":     {two, grid(func(g *TuneGrid) { g.Linear = &LinearSettings{Loss: SquaredHinge, Tolerance: 1e-12} }), AUCCriterion, 18},
+		"kernel, values":    {values, grid(func(g *TuneGrid) { g.Kernel, g.KernelFunction, g.Sigma = &KernelSettings{}, gauss, []float64{0.7, 2} }), RMSECriterion, 36},
+		"kernel, intercept": {values, grid(func(g *TuneGrid) { g.Kernel = &KernelSettings{Intercept: true, Regularizer: regularizer} }), RMSECriterion, 18},
+		"kernel, classes":   {three, grid(func(g *TuneGrid) { g.Kernel, g.KernelFunction, g.Sigma = &KernelSettings{}, gauss, []float64{2} }), ErrorCriterion, 18},
+		"kernel, svm": {two, grid(func(g *TuneGrid) {
+			g.Kernel, g.KernelFunction, g.Sigma = &KernelSettings{Method: KernelSVM}, gauss, []float64{2}
+		}), PRBEPCriterion, 18},
+		"tikhonov, values": {values, grid(func(g *TuneGrid) {
+			g.Graph, g.GammaI = &GraphSettings{Method: Tikhonov, Tolerance: 1e-12}, []float64{1e-3, 1e-1}
+		}), RMSECriterion, 16},
+		"harmonic, values":    {values, &TuneGrid{Graph: &GraphSettings{}, Neighbors: []int{3, 5, 8}}, RMSECriterion, 3},
+		"lgc":                 {two, &TuneGrid{Graph: &GraphSettings{Method: LGC}, Neighbors: []int{3, 5}, Alpha: []float64{0.5, 0.99}}, AUCCriterion, 4},
+		"poisson":             {three, &TuneGrid{Graph: &GraphSettings{Method: Poisson}}, ErrorCriterion, 1},
+		"eigenmap":            {two, &TuneGrid{Eigenmap: &EigenmapSettings{}, Eigenvectors: []int{2, 5, 12}, Neighbors: []int{4, 8}}, AUCCriterion, 6},
+		"eigenmap, penalized": {three, &TuneGrid{Eigenmap: &EigenmapSettings{Penalty: Iterated}, Eigenvectors: []int{9, 20}, Gamma: []float64{1e-2, 1}, Laplacian: sparse.Normalized}, ErrorCriterion, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := tune(t, c.d, c.g, &TuneSettings{Folds: 4, Repeats: 2, Seed: 3, Criterion: c.criterion})
+			if len(r.Scores) != c.points || r.Done != 8*c.points || r.Total != r.Done {
+				t.Fatalf("%d points, %d of %d fits, want %d points", len(r.Scores), r.Done, r.Total, c.points)
+			}
+			for _, score := range r.Scores {
+				var sum, squares float64
+				for repeat := range 2 {
+					folds, err := c.d.Targets.Folds(4, 3+uint64(repeat))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for f, held := range folds {
+						var rest, points []int
+						for q, i := range c.d.Targets.Labeled {
+							if slices.Contains(held, q) {
+								points = append(points, i)
+							} else {
+								rest = append(rest, q)
+							}
+						}
+						classes, scores := alone(t, c.d, c.g, score.TunePoint, c.d.Targets.Keep(rest), points)
+						want := byHand(t, c.criterion, c.d, held, classes, scores)
+						got := float64(score.Folds[4*repeat+f])
+						sum, squares = sum+want, squares+want*want
+						if !(math.Abs(got-want) <= 1e-10) {
+							t.Errorf("%s, repeat %d, fold %d: %v, alone %v", score, repeat, f, got, want)
+						}
+					}
+				}
+				deviation := math.Sqrt((squares - sum*sum/8) / 7 / 8)
+				if !(math.Abs(float64(score.Mean)-sum/8) <= 1e-10) || !(math.Abs(float64(score.StdErr)-deviation) <= 1e-9) {
+					t.Errorf("%s: mean %v ± %v, want %v ± %v", score, score.Mean, score.StdErr, sum/8, deviation)
+				}
+			}
+			better := func(a, b TuneScore) bool {
+				return c.criterion.Larger() != (a.Mean < b.Mean) && math.Abs(float64(a.Mean-b.Mean)) > 1e-10
+			}
+			for i, score := range r.Scores[1:] {
+				if better(score, r.Scores[i]) {
+					t.Errorf("%s stands behind %s", score, r.Scores[i])
+				}
+			}
+		})
+	}
+}
+
+func TestFolds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(4, 60).Draw(rt, "n")
+		classes := rapid.IntRange(0, 5).Draw(rt, "classes")
+		k := rapid.IntRange(2, n).Draw(rt, "folds")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		var targets *Targets
+		counts := map[int]int{}
+		if classes < 2 {
+			targets, _ = ValueTargets(mat.NewDense(n, 1, nil))
+		} else {
+			values := make([]int64, n)
+			for i := range values {
+				values[i] = int64(rapid.IntRange(0, classes-1).Draw(rt, "class"))
+			}
+			values[0], values[1] = 0, 1
+			y := data.NewLabels(values, nil)
+			targets, _ = ClassTargets(y)
+			for q := range n {
+				if c := targets.class(q); int32(c) != y.Index[q] {
+					rt.Fatalf("class %d of point %d, want %d", c, q, y.Index[q])
+				}
+				counts[targets.class(q)]++
+			}
+		}
+		folds, err := targets.Folds(k, seed)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		again, _ := targets.Folds(k, seed)
+		if !reflect.DeepEqual(folds, again) {
+			rt.Fatal("the same seed gives other folds")
+		}
+		all := slices.Concat(folds...)
+		slices.Sort(all)
+		if len(folds) != k || len(all) != n || all[0] != 0 || all[n-1] != n-1 || len(slices.Compact(all)) != n {
+			rt.Fatalf("%d folds of %v", len(folds), all)
+		}
+		for _, f := range folds {
+			if !slices.IsSorted(f) || len(f) < n/k || len(f) > (n+k-1)/k {
+				rt.Fatalf("a fold %v of %d points in %d folds", f, n, k)
+			}
+			for c, count := range counts {
+				have := 0
+				for _, q := range f {
+					if targets.class(q) == c {
+						have++
+					}
+				}
+				if have < count/k || have > (count+k-1)/k {
+					rt.Fatalf("%d of %d points of class %d in one of %d folds", have, count, c, k)
+				}
+			}
+		}
+	})
+	targets := tuneCase(t, 30, 8, 2, false).Targets
+	a, _ := targets.Folds(2, 1)
+	b, _ := targets.Folds(2, 2)
+	if reflect.DeepEqual(a, b) {
+		t.Error("two seeds give the same folds")
+	}
+	for _, k := range []int{-1, 0, 1, 9} {
+		if _, err := targets.Folds(k, 0); err == nil {
+			t.Errorf("%d folds of 8 points are no error", k)
+		}
+	}
+}
+
+func TestTuneSameBits(t *testing.T) {
+	d := tuneCase(t, 120, 40, 3, false)
+	grids := map[string]*TuneGrid{
+		"linear":   {Linear: &LinearSettings{Loss: SquaredHinge}, GammaA: []float64{1e-3, 1}, GammaI: []float64{0, 1e-2}, Neighbors: []int{4, 7}},
+		"kernel":   {Kernel: &KernelSettings{Method: KernelSVM}, GammaA: []float64{1e-3, 1}, GammaI: []float64{0, 1e-2}},
+		"graph":    {Graph: &GraphSettings{Method: LGC}, Alpha: []float64{0.5, 0.9}},
+		"eigenmap": {Eigenmap: &EigenmapSettings{}, Eigenvectors: []int{3, 6}},
+	}
+	for name, g := range grids {
+		var results []*TuneResult
+		for _, threads := range []int{1, 4, 4} {
+			before := runtime.GOMAXPROCS(threads)
+			results = append(results, tune(t, d, g, &TuneSettings{Seed: 8, Criterion: AUCCriterion}))
+			runtime.GOMAXPROCS(before)
+		}
+		other := tune(t, d, g, &TuneSettings{Seed: 9, Criterion: AUCCriterion})
+		for _, r := range results[1:] {
+			if !reflect.DeepEqual(r, results[0]) {
+				t.Errorf("%s: %v and %v", name, r, results[0])
+			}
+		}
+		if reflect.DeepEqual(other.Scores, results[0].Scores) {
+			t.Errorf("%s: another seed gives the same scores", name)
+		}
+	}
+}
+
+// TestTuneFindsPlantedOptimum has few labels on two moons, where only the
+// intrinsic norm helps, and noise in many dimensions, where γ_A must be large.
+func TestTuneFindsPlantedOptimum(t *testing.T) {
+	x, y := data.TwoMoons(300, 0.08, 5)
+	few, err := y.Draw(16, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &TuneData{Points: x, Targets: classTargets(t, few)}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Neighbors, err = ix.Self(context.Background(), 8); err != nil {
+		t.Fatal(err)
+	}
+	r := tune(t, d, &TuneGrid{Kernel: &KernelSettings{}, KernelFunction: kernel.Kernel{Kind: kernel.Gaussian},
+		GammaA: []float64{1e-4, 1e-2}, GammaI: []float64{0, 1e-2, 1}, Sigma: []float64{0.3, 30}, Neighbors: []int{8}}, &TuneSettings{Folds: 4, Repeats: 3})
+	if b := r.Best(); b.GammaI == 0 || b.Sigma != 0.3 || b.Mean > 0.05 {
+		t.Errorf("best is %s with error %v", b, b.Mean)
+	}
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	noisy, values := data.NewDense[float64](60, 50), mat.NewDense(60, 1, nil)
+	for i := range noisy.Data {
+		noisy.Data[i] = rng.NormFloat64()
+	}
+	for i := range 60 {
+		values.Set(i, 0, noisy.Row(i)[0]+0.5*rng.NormFloat64())
+	}
+	targets, err := ValueTargets(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = tune(t, &TuneData{Points: noisy, Targets: targets}, &TuneGrid{Linear: &LinearSettings{}, GammaA: []float64{1e-8, 1e-4, 1, 1e6}}, nil)
+	if b := r.Best(); b.GammaA != 1 {
+		t.Errorf("best is %s with RMSE %v", b, b.Mean)
+	}
+}
+
+func TestTuneTiesGoToTheStronger(t *testing.T) {
+	x := data.NewDense[float64](20, 1)
+	classes := make([]int64, 20)
+	for i := range 20 {
+		classes[i] = int64(i % 2)
+		x.Row(i)[0] = float64(2*classes[i]-1) + 0.01*float64(i)
+	}
+	d := &TuneData{Points: x, Targets: classTargets(t, data.NewLabels(classes, nil))}
+	for _, c := range []Criterion{ErrorCriterion, F1Criterion, AUCCriterion, PRBEPCriterion} {
+		r := tune(t, d, &TuneGrid{Linear: &LinearSettings{}, GammaA: []float64{1e-4, 1e-2, 1e-3, 1e-3}}, &TuneSettings{Criterion: c})
+		var order []float64
+		for _, s := range r.Scores {
+			order = append(order, s.GammaA)
+		}
+		if !slices.Equal(order, []float64{1e-2, 1e-3, 1e-4}) {
+			t.Errorf("%v: order %v", c, order)
+		}
+	}
+}
+
+func TestTuneClassesOutsideFolds(t *testing.T) {
+	d := tuneCase(t, 60, 20, 3, false)
+	// Keep one label of the last class.
+	var keep []int
+	lone := -1
+	for q := range d.Targets.Labeled {
+		if d.Targets.class(q) < 2 || lone < 0 {
+			keep = append(keep, q)
+		}
+		if d.Targets.class(q) == 2 {
+			lone = q
+		}
+	}
+	d.Targets = d.Targets.Keep(keep)
+	for name, g := range map[string]*TuneGrid{
+		"linear": {Linear: &LinearSettings{}, GammaA: []float64{0.1}}, "kernel": {Kernel: &KernelSettings{Method: KernelSVM}, GammaA: []float64{0.1}},
+		"graph": {Graph: &GraphSettings{}}, "eigenmap": {Eigenmap: &EigenmapSettings{}},
+	} {
+		l := len(keep)
+		r := tune(t, d, g, &TuneSettings{Folds: l})
+		for f, v := range r.Best().Folds {
+			folds, _ := d.Targets.Folds(l, 0)
+			if v != 0 && v != 1 || d.Targets.class(folds[f][0]) == 2 && v != 1 {
+				t.Errorf("%s: error %v on fold %d", name, v, f)
+			}
+		}
+		if _, err := Tune(context.Background(), d, g, &TuneSettings{Folds: l, Criterion: AUCCriterion}); err == nil || !strings.Contains(err.Error(), "not defined on any fold") {
+			t.Errorf("%s: AUC of single points: %v", name, err)
+		}
+	}
+	two := tuneCase(t, 60, 20, 2, false)
+	var first []int
+	for q := range two.Targets.Labeled {
+		if two.Targets.class(q) == 0 || len(first) == 0 {
+			first = append(first, q)
+		}
+	}
+	if two.Targets.class(0) == 0 {
+		first = append(first, slices.IndexFunc(two.Targets.Labeled, func(i int) bool { return i%2 == 1 }))
+	}
+	two.Targets = two.Targets.Keep(first)
+	_, err := Tune(context.Background(), two, &TuneGrid{Linear: &LinearSettings{}, GammaA: []float64{1}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "all labels are of class 0") {
+		t.Errorf("one label of a class: %v", err)
+	}
+}
+
+func TestTuneFaultsOfPoints(t *testing.T) {
+	d := tuneCase(t, 60, 20, 2, false)
+	g := &TuneGrid{Kernel: &KernelSettings{}, GammaA: []float64{1e-12}, GammaI: []float64{1e-12, 1e12}, Power: []int{6}}
+	r := tune(t, d, g, nil)
+	if r.Best().Fault != "" || r.Scores[1].Fault == "" || r.Done != r.Total {
+		t.Errorf("faults %q and %q", r.Best().Fault, r.Scores[1].Fault)
+	}
+	g.GammaI = []float64{1e12}
+	if _, err := Tune(context.Background(), d, g, nil); err == nil || !strings.Contains(err.Error(), "lost in rounding") {
+		t.Errorf("all points failed: %v", err)
+	}
+	// In a linear path the others are fitted all the same.
+	d.Targets = tuneCase(t, 60, 60, 2, false).Targets
+	x := data.NewDense[float64](60, 2)
+	for i := range 60 {
+		x.Row(i)[0] = float64(i)
+		x.Row(i)[1] = float64(i)
+	}
+	d.Points = x
+	r = tune(t, d, &TuneGrid{Linear: &LinearSettings{}, GammaA: []float64{1e-300, 1}}, nil)
+	if r.Best().GammaA != 1 || r.Best().Fault != "" || !strings.Contains(r.Scores[1].Fault, "too small") {
+		t.Errorf("faults %q and %q", r.Best().Fault, r.Scores[1].Fault)
+	}
+}
+
+func TestTuneCost(t *testing.T) {
+	d := tuneCase(t, 60, 20, 2, false)
+	for name, g := range map[string]*TuneGrid{
+		"linear": {Linear: &LinearSettings{}, GammaA: []float64{1}, GammaI: []float64{1}}, "kernel": {Kernel: &KernelSettings{}, GammaA: []float64{1}, GammaI: []float64{1}},
+		"graph": {Graph: &GraphSettings{}}, "eigenmap": {Eigenmap: &EigenmapSettings{}},
+	} {
+		bytes, operations := TuneCost(d, g, nil)
+		again := &TuneSettings{Repeats: 3}
+		same, more := TuneCost(d, g, again)
+		if bytes < 8*60 || bytes > 1<<24 || same != bytes || !(operations > 0) || !(more > operations) {
+			t.Errorf("%s: %d bytes and %g operations, repeated %d and %g", name, bytes, operations, same, more)
+		}
+		if _, err := Tune(context.Background(), d, g, &TuneSettings{MemoryLimit: bytes}); err != nil {
+			t.Errorf("%s: with as much memory as estimated: %v", name, err)
+		}
+		if _, err := Tune(context.Background(), d, g, &TuneSettings{MemoryLimit: bytes - 1}); err == nil && name != "eigenmap" {
+			t.Errorf("%s: with less memory than estimated", name)
+		}
+	}
+}
+
+func TestTuneUnconverged(t *testing.T) {
+	d := tuneCase(t, 60, 20, 2, false)
+	r, err := Tune(context.Background(), d, &TuneGrid{Graph: &GraphSettings{Method: LGC, MaxIterations: 1, Tolerance: 1e-14}}, nil)
+	if !errors.Is(err, cg.ErrNotConverged) || r == nil || r.Best().Unconverged != 5 || math.IsNaN(float64(r.Best().Mean)) {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestTuneCancelled(t *testing.T) {
+	d := tuneCase(t, 60, 20, 2, false)
+	ctx, cancel := context.WithCancel(context.Background())
+	var last *TuneResult
+	r, err := Tune(ctx, d, &TuneGrid{Linear: &LinearSettings{}, GammaA: []float64{1, 2}, GammaI: []float64{0, 1}, Neighbors: []int{3, 4, 5}}, &TuneSettings{
+		OnProgress: func(r *TuneResult) {
+			if r.Done <= 0 || last != nil && r.Done <= last.Done {
+				t.Errorf("%d fits done after %v", r.Done, last)
+			}
+			if last = r; r.Done >= 14 {
+				cancel()
+			}
+		}})
+	if !errors.Is(err, context.Canceled) || r == nil || r.Done < 14 || r.Done >= r.Total || r.Total != 40 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if !bytes.Equal(asJSON(t, r), asJSON(t, last)) {
+		t.Error("the result is not the last one told")
+	}
+	if b := r.Best(); b.Done != 5 || b.Neighbors != 3 {
+		t.Errorf("the best point has %d folds: %s", b.Done, b)
+	}
+	if last := r.Scores[7]; last.Done != 0 || !math.IsNaN(float64(last.Mean)) {
+		t.Errorf("the last point has %d folds: %v", last.Done, last.Mean)
+	}
+}
+
+func asJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestTuneRefuses(t *testing.T) {
+	classes, values := tuneCase(t, 30, 10, 2, false), tuneCase(t, 30, 10, 0, true)
+	linear := func(g TuneGrid) *TuneGrid {
+		g.Linear = &LinearSettings{}
+		if g.GammaA == nil {
+			g.GammaA = []float64{1}
+		}
+		return &g
+	}
+	bare := &TuneData{Targets: classes.Targets, Points: classes.Points}
+	given := &TuneData{Targets: classes.Targets, Points: classes.Points}
+	given.Graph, _, _ = knn.FromNeighbors(classes.Neighbors, classes.Edges)
+	for i, c := range []struct {
+		d    *TuneData
+		g    *TuneGrid
+		s    TuneSettings
+		want string
+	}{
+		{classes, &TuneGrid{}, TuneSettings{}, "settings of 0 models"},
+		{classes, linear(TuneGrid{Kernel: &KernelSettings{}}), TuneSettings{}, "settings of 2 models"},
+		{classes, linear(TuneGrid{GammaA: []float64{0, math.Inf(1)}}), TuneSettings{}, "γ_A is +Inf"},
+		{classes, linear(TuneGrid{GammaI: []float64{-1}}), TuneSettings{}, "γ_I is -1"},
+		{classes, linear(TuneGrid{GammaI: []float64{math.NaN()}}), TuneSettings{}, "γ_I is NaN"},
+		{classes, linear(TuneGrid{Power: []int{0}}), TuneSettings{}, "the power of the Laplacian is 0"},
+		{classes, linear(TuneGrid{Neighbors: []int{-1}}), TuneSettings{}, "the number of neighbours is -1"},
+		{classes, linear(TuneGrid{Sigma: []float64{1}}), TuneSettings{}, "kernel machines only"},
+		{classes, linear(TuneGrid{Alpha: []float64{0.5}}), TuneSettings{}, "belongs to lgc"},
+		{classes, linear(TuneGrid{Gamma: []float64{0.5}}), TuneSettings{}, "eigenmap classifier only"},
+		{classes, &TuneGrid{Kernel: &KernelSettings{}, GammaA: []float64{1}, Sigma: []float64{1}}, TuneSettings{}, "not of the linear one"},
+		{classes, &TuneGrid{Kernel: &KernelSettings{Method: KernelOneClass}, GammaA: []float64{1}}, TuneSettings{}, "does not learn from labels"},
+		{classes, &TuneGrid{Graph: &GraphSettings{}, Alpha: []float64{0.5}}, TuneSettings{}, "belongs to lgc, not harmonic"},
+		{classes, &TuneGrid{Graph: &GraphSettings{}, GammaA: []float64{0.5}}, TuneSettings{}, "γ_A, γ_I and the power are of"},
+		{classes, &TuneGrid{Graph: &GraphSettings{Method: Tikhonov}, GammaA: []float64{0.5}, GammaI: []float64{0}}, TuneSettings{}, "γ_I is 0"},
+		{classes, &TuneGrid{Eigenmap: &EigenmapSettings{}, Gamma: []float64{1}}, TuneSettings{}, "needs a penalty"},
+		{classes, &TuneGrid{Eigenmap: &EigenmapSettings{Penalty: Iterated}, Gamma: []float64{1}}, TuneSettings{}, "to choose from"},
+		{values, &TuneGrid{Eigenmap: &EigenmapSettings{}}, TuneSettings{}, "is for classes"},
+		{values, &TuneGrid{Linear: &LinearSettings{Loss: SquaredHinge}, GammaA: []float64{1}}, TuneSettings{}, "is for classes"},
+		{values, linear(TuneGrid{}), TuneSettings{Criterion: AUCCriterion}, "criterion auc"},
+		{classes, linear(TuneGrid{}), TuneSettings{Criterion: RMSECriterion}, "criterion rmse"},
+		{classes, linear(TuneGrid{}), TuneSettings{Folds: 1}, "1 folds"},
+		{classes, linear(TuneGrid{}), TuneSettings{Folds: 11}, "11 folds of 10"},
+		{classes, linear(TuneGrid{}), TuneSettings{Repeats: -1}, "repeated -1 times"},
+		{classes, linear(TuneGrid{}), TuneSettings{MemoryLimit: 100}, "100 are allowed"},
+		{classes, linear(TuneGrid{GammaI: []float64{1}, Neighbors: []int{10}}), TuneSettings{}, "10 neighbours from lists of 9"},
+		{bare, linear(TuneGrid{GammaI: []float64{1}}), TuneSettings{}, "neither neighbours nor a graph"},
+		{given, linear(TuneGrid{GammaI: []float64{1}, Neighbors: []int{3}}), TuneSettings{}, "its own neighbours"},
+		{&TuneData{Targets: classes.Targets}, linear(TuneGrid{}), TuneSettings{}, "there are no points"},
+		{&TuneData{Targets: classes.Targets, Points: data.NewDense[float64](7, 2)}, linear(TuneGrid{}), TuneSettings{}, "targets for 30 points, there are 7"},
+	} {
+		r, err := Tune(context.Background(), c.d, c.g, &c.s)
+		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v, want an error with %q", i, err, c.want)
+		}
+	}
+	r := tune(t, given, linear(TuneGrid{GammaI: []float64{0, 1}}), nil)
+	if len(r.Scores) != 2 || fmt.Sprint(r.Best().TunePoint) == "" {
+		t.Errorf("on a graph: %v", r)
+	}
+}
