@@ -269,7 +269,7 @@ func TestGraphLoadMalformed(t *testing.T) {
 		{"no degrees", remove("degrees"), "degrees"},
 		{"no residuals", remove("residuals"), "residuals"},
 		{"no labels", remove("labels"), "labels"},
-		{"no classes", remove("classes"), "a regression by lgc"},
+		{"no classes", remove("classes"), "classes"},
 		{"no variance", remove("pca_variance"), "pca_variance"},
 		{"fewer degrees", set("degrees", nil, []float64{1}), "1 degrees for 60"},
 		{"negative degree", func(e entries) { e["degrees"].Data.([]float64)[3] = -2 }, "degree -2 of point 3"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
@@ -29,7 +30,9 @@ type Model interface {
 // fileModel is what the manifest of a model file says about any model but the
 // eigenmap classifier, whose settings stand beside the name.
 type fileModel struct {
-	Model    string          `json:"model"`
+	Model string `json:"model"`
+	// Classes says whether there is an array "classes": a regression has none.
+	Classes  bool            `json:"classes"`
 	Settings json.RawMessage `json:"settings"`
 }
 
@@ -44,14 +47,16 @@ var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error
 	LapSVMLinearName:  loadLinear,
 	RLSLinearName:     loadLinear,
 	SVMLinearName:     loadLinear,
-	RLSName:           loadKernel,
-	SVMName:           loadKernel,
+	RLSName:           loadAnyKernel,
+	SVMName:           loadAnyKernel,
 	SVRName:           loadKernel,
 	OneClassName:      loadKernel,
-	LapRLSName:        loadKernel,
-	LapSVMName:        loadKernel,
+	LapRLSName:        loadAnyKernel,
+	LapSVMName:        loadAnyKernel,
 	LapSVRName:        loadKernel,
 	LapOneClassName:   loadKernel,
+	SpectralName:      loadSpectral,
+	EmbeddingName:     loadEmbedding,
 }
 
 // saveModel writes the arrays of a model with its settings.
@@ -60,7 +65,8 @@ func saveModel(path, name string, settings any, hashes map[string]string, entrie
 	if err != nil {
 		return fmt.Errorf("models: %w", err)
 	}
-	mf, err := manifest.New(manifest.Model, fileModel{name, raw}, hashes)
+	classes := slices.ContainsFunc(entries, func(e npy.Entry) bool { return e.Name == "classes" })
+	mf, err := manifest.New(manifest.Model, fileModel{name, classes, raw}, hashes)
 	if err != nil {
 		return err
 	}
@@ -103,6 +109,9 @@ func Load(path string, limit int64) (Model, *manifest.Manifest, error) {
 	load, ok := loaders[f.Model]
 	if !ok {
 		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, f.Model)
+	}
+	if f.Classes != a.Has("classes") {
+		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the file is damaged", path, f.Classes)
 	}
 	m, err := load(r, f.Settings)
 	if err == nil {
