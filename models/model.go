@@ -57,6 +57,8 @@ var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error
 	LapOneClassName:   loadKernel,
 	SpectralName:      loadSpectral,
 	EmbeddingName:     loadEmbedding,
+	VVMRName:          loadVVMR,
+	SSSLName:          loadSSSL,
 }
 
 // saveModel writes the arrays of a model with its settings.

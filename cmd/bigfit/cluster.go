@@ -205,6 +205,9 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 		return usagef("--row-normalize is for --rule %v", models.ByKMeans)
 	}
 	if !a.given["gamma"] {
+		if o.regular.model != "" {
+			return usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
+		}
 		return nil
 	}
 	for _, flag := range []string{"rule", "row-normalize", "min-component", "tolerance"} {

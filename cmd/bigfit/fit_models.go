@@ -22,6 +22,7 @@ type modelSettings struct {
 	graph    *models.GraphSettings
 	linear   *models.LinearSettings
 	kernel   *models.KernelSettings
+	sssl     *models.SSSLSettings
 }
 
 // targetKind is what a model learns.
@@ -83,6 +84,8 @@ var modelTable = []modelSpec{
 		withKernel(models.KernelSVM), slices.Concat(ambientFlags, kernelFlags, solverFlags)},
 	{models.SVRName, "support vector regression with a kernel", numbers,
 		withKernel(models.KernelSVR), slices.Concat(ambientFlags, kernelFlags, solverFlags, []string{"epsilon"})},
+	{models.SSSLName, "least squares on eigenfunctions of a kernel over all points (Ji et al. 2012)", classesOrNumbers,
+		modelSettings{sssl: &models.SSSLSettings{}}, slices.Concat(kernelFlags, []string{"eigenvectors", "landmarks", "intercept", "folds"})},
 	{models.OneClassName, "where the labeled points are: class 1 inside, -1 outside", inside,
 		withKernel(models.KernelOneClass), slices.Concat(kernelFlags, solverFlags, []string{"nu"})},
 	{models.LapRLSName, "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classesOrNumbers,
@@ -163,7 +166,7 @@ func (m *modelSpec) checkFlags(given map[string]bool) error {
 type modelOptions struct {
 	// strengths
 	gammaA, gammaI, gamma, alpha, power float64
-	eigenvectors                        int
+	eigenvectors, landmarks             int
 	sigma                               string // a number or the name of a rule
 	// kinds
 	scaling       models.Scaling
@@ -191,7 +194,7 @@ func (o *modelOptions) strengthFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.power, "power", o.power, "power of the Laplacian: p of Lᵖ (default 1), or s of the penalty λˢ (2)")
 	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
 	f.Float64Var(&o.alpha, "alpha", o.alpha, "α of lgc, between 0 and 1 (default 0.99)")
-	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors used (default: 20 % of the labels; 200 with a penalty)")
+	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors, or eigenfunctions, used (default: 20 % of the labels; 200 with a penalty; of sssl by cross-validation)")
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "strength of the eigenmap's penalty (default: by cross-validation)")
 }
 
@@ -206,7 +209,8 @@ func (o *modelOptions) kindFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.kernel.Degree, "degree", o.kernel.Degree, "degree of the polynomial kernel (scale·xᵀz + offset)^degree (default 3)")
 	f.Float64Var(&o.kernel.Scale, "scale", o.kernel.Scale, "scale of the polynomial kernel (default 1)")
 	f.Float64Var(&o.kernel.Offset, "offset", o.kernel.Offset, "offset of the polynomial kernel (default 0)")
-	f.BoolVar(&o.intercept, "intercept", o.intercept, "add a constant without penalty to rls and laprls; the others have one")
+	f.BoolVar(&o.intercept, "intercept", o.intercept, "add a constant without penalty to rls, laprls and sssl; the others have one")
+	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that eigenfunctions are expansions over (default: all)")
 	f.Float64Var(&o.epsilon, "epsilon", o.epsilon, "ε of support vector regression, in the unit of y (default 0.1)")
 	f.Float64Var(&o.nu, "nu", o.nu, "share ν of the labeled points that may be outside, at most 1 (default 0.5)")
 	nameFlag(f, &o.penalty, "penalty", "penalty on the eigenmap's coefficients: none, iterated, heat")
@@ -250,6 +254,9 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 		{"epsilon", o.epsilon, o.epsilon == 0 && !given["epsilon"] || o.epsilon > 0, "positive"},
 		{"nu", o.nu, o.nu == 0 && !given["nu"] || o.nu > 0 && o.nu <= 1, "positive and at most 1"},
 		{"degree", float64(o.kernel.Degree), o.kernel.Degree > 0 || !given["degree"], "at least 1"},
+		{"eigenvectors", float64(o.eigenvectors), o.eigenvectors > 0 || !given["eigenvectors"], "at least 1"},
+		{"landmarks", float64(o.landmarks), o.landmarks > 0 || !given["landmarks"], "at least 1"},
+		{"folds", float64(o.folds), o.folds > 1 || !given["folds"], "at least 2"},
 		{"max-iterations", float64(o.maxIterations), o.maxIterations > 0 || !given["max-iterations"], "at least 1"},
 	} {
 		if m.uses(c.flag) && !(c.ok && !math.IsInf(c.value, 0)) {
@@ -273,7 +280,7 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 	if m.uses("class-mass") && len(o.priors) > 0 && !o.classMass {
 		return usagef("--priors is for --class-mass, which is not given")
 	}
-	if m.base.kernel != nil {
+	if m.uses("sigma") {
 		_, _, err := o.parseSigma()
 		return err
 	}
@@ -312,6 +319,8 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 			s.Loss, s.Width = o.loss, o.width
 		}
 		return modelSettings{linear: &s}
+	case base.sssl != nil:
+		return modelSettings{sssl: &models.SSSLSettings{Eigenfunctions: o.eigenvectors, Landmarks: o.landmarks, Intercept: o.intercept, Folds: o.folds, Seed: seed}}
 	}
 	s := *m.base.kernel
 	s.Regularizer = r

@@ -27,6 +27,7 @@ var flagsFor = map[string]string{
 	"rls":           "--gamma-a 1e-3 --sigma mean --intercept",
 	"svm":           "--gamma-a 1e-3 --sigma 30",
 	"svr":           "--gamma-a 1e-4 --epsilon 0.05",
+	"sssl":          "--landmarks 100 --intercept",
 	"oneclass":      "--sigma 40 --nu 0.1",
 	"laprls":        "--gamma-a 1e-3 --gamma-i 1 --scaling per-pair",
 	"lapsvm":        "--gamma-a 1e-3 --gamma-i 1e-3 --kernel laplace",

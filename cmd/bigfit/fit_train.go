@@ -27,6 +27,9 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 	if err != nil {
 		return nil, err
 	}
+	if s.sssl != nil {
+		return a.trainSSSL(ctx, k, s.sssl, src, t)
+	}
 	return a.trainKernel(ctx, k, s.kernel, src, t)
 }
 
@@ -100,6 +103,10 @@ func (a *app) needMachine(o *fitOptions, s modelSettings, x data.Points, t *mode
 	case s.kernel != nil:
 		bytes, operations := kernelCost(x, t, o.own.kernel.Kind, s.kernel.GammaI > 0)
 		return a.need("fit", bytes, operations, "give fewer points, or take a linear --model")
+	case s.sssl != nil:
+		n, d := x.Dims()
+		bytes, operations := models.SSSLCost(n, d, len(t.Labeled), s.sssl)
+		return a.need("fit", bytes, operations, "take fewer --eigenvectors, or --landmarks")
 	}
 	return nil
 }
@@ -129,6 +136,16 @@ func (a *app) trainKernel(ctx context.Context, k kernel.Kernel, s *models.Kernel
 	}
 	st := a.progress.Stage("fit")
 	m, err := models.FitKernel(ctx, src.x, k, l, t.targets, s, int64(a.memory))
+	if m == nil {
+		return nil, err
+	}
+	st.Done(summarizeModel(m).detail)
+	return m, err
+}
+
+func (a *app) trainSSSL(ctx context.Context, k kernel.Kernel, s *models.SSSLSettings, src *sources, t *fitTargets) (models.Model, error) {
+	st := a.progress.Stage("fit")
+	m, err := models.FitSSSL(ctx, src.x, k, t.targets, s, int64(a.memory))
 	if m == nil {
 		return nil, err
 	}

@@ -113,6 +113,11 @@ type modelSummary struct {
 	Kernel    *kernel.Kernel `json:"kernel,omitempty"`
 	Expansion int            `json:"expansion,omitempty"` // points in it
 	Gap       float64        `json:"gap,omitempty"`       // relative, of duality
+	// Of sssl: the errors of cross-validation, the part of the trace that is in the
+	// eigenfunctions, and p of the eigenvalues' power law k^-p.
+	Risk     []float64 `json:"risk,omitempty"`
+	Captured float64   `json:"captured_trace,omitempty"`
+	Decay    float64   `json:"decay,omitempty"`
 	// Of what was solved by iteration.
 	Iterations int     `json:"iterations,omitempty"`
 	Residual   float64 `json:"residual,omitempty"` // the largest, relative
@@ -165,6 +170,19 @@ func summarizeModel(m models.Model) modelSummary {
 		s.detail = fmt.Sprintf("expansion over %d points, %s, %s", s.Expansion, describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer))
 		if m.Gap > 0 {
 			s.detail += fmt.Sprintf(", duality gap %.1e", m.Gap)
+		}
+	case *models.SSSL:
+		s.Labeled, s.Settings, s.Kernel, s.Risk = m.Labeled, m.Settings, &m.Kernel, m.Risk
+		s.Expansion, _ = m.Coefficients.Dims()
+		s.Captured = m.Captured()
+		s.detail = fmt.Sprintf("%d eigenfunctions", m.Settings.Eigenfunctions)
+		if m.Risk != nil {
+			s.detail += fmt.Sprintf(", by cross-validation up to %d,", len(m.Risk))
+		}
+		s.detail += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", s.Captured, s.Expansion, describeKernel(m.Kernel))
+		if len(m.Values) > 1 {
+			_, s.Decay = models.PowerLaw(m.Values)
+			s.detail += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", s.Decay)
 		}
 	}
 	return s

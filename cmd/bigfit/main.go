@@ -126,6 +126,6 @@ counts for every command that has the flag; the command line wins.`,
 	}
 	a.commonFlags(root)
 	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand())
+	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
 	return root
 }

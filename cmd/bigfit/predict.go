@@ -180,6 +180,12 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 			_, columns = m.Points.Dims()
 		}
 		bytes = 8 * int64(size) * int64(256+columns)
+	case *models.SSSL:
+		size, _ := m.Coefficients.Dims()
+		if columns = size; m.Points != nil {
+			_, columns = m.Points.Dims()
+		}
+		bytes = 8 * int64(size) * int64(256+columns)
 	}
 	return columns, bytes
 }

@@ -203,7 +203,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error) {
 	spec, err := findModel(o.model)
 	if o.model == "" {
-		return nil, usagef("tune needs a --model; the models are %s", modelsThat(func(m *modelSpec) bool { return m.targets != inside }))
+		return nil, usagef("tune needs a --model; the models are %s", modelsThat(func(m *modelSpec) bool { return m.targets != inside && m.base.sssl == nil }))
 	}
 	if err != nil {
 		return nil, err
@@ -215,6 +215,8 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 	switch {
 	case spec.targets == inside:
 		return nil, usagef("%s does not learn from labels, which tune measures with", spec.name)
+	case spec.base.sssl != nil:
+		return nil, usagef("tune is not for %s, which chooses its eigenfunctions by cross-validation itself; use fit", spec.name)
 	case o.folds < 2:
 		return nil, usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.repeats < 1:

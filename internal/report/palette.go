@@ -34,3 +34,6 @@ func paletteCSS() string {
 	}
 	return b.String()
 }
+
+// Colors returns the colours of classes and series on a light page, as #rrggbb.
+func Colors() []string { return lightPalette[:] }

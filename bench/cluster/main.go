@@ -1,0 +1,176 @@
+// Command cluster times our spectral clustering of MNIST's 8-neighbour graphs
+// beside scikit-learn's SpectralClustering on the same graphs, in one run:
+//
+//	go run ./bench/cluster            10,000 points, and ours on all 60,000
+//
+// with MNIST from BIGFIT_DATA. Eigenvectors and k-means count, the graph does
+// not. Of each program the fastest of -repeat runs counts. It writes cluster.json
+// and cluster.md, with the agreement with the digits, and prints the table. Run
+// it on a machine that does nothing else.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/peers"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// options are the flags.
+type options struct {
+	points, clusters, repeat int
+	peers                    bool
+	out                      string
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.IntVar(&o.points, "n", 10000, "points on which scikit-learn runs too")
+	flag.IntVar(&o.clusters, "clusters", 10, "clusters")
+	flag.IntVar(&o.repeat, "repeat", 3, "runs of each program")
+	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	one := flag.Bool("one", false, "measure ours once, on the files of a graph and of labels, and print JSON")
+	flag.Parse()
+	var err error
+	if *one {
+		err = measureOne(context.Background(), flag.Arg(0), flag.Arg(1), o.clusters)
+	} else {
+		err = run(context.Background(), &o)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	dir, err := os.MkdirTemp("", "bigfit-cluster-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
+	if err != nil {
+		return err
+	}
+	all, _ := e.X.Dims()
+	var rows []peers.Row
+	for _, n := range []int{min(o.points, all), all} {
+		graph, labels, err := write(ctx, dir, e, n)
+		if err != nil {
+			return err
+		}
+		work := fmt.Sprintf("MNIST, %d points, %d clusters", n, o.clusters)
+		ours, err := fastest(o.repeat, work, func() ([]map[string]any, error) {
+			return peers.Self(ctx, os.Stderr, "-one", "-clusters", strconv.Itoa(o.clusters), graph, labels)
+		})
+		if err != nil {
+			return err
+		}
+		rows = append(rows, ours)
+		if !o.peers || n != o.points {
+			continue
+		}
+		theirs, err := fastest(o.repeat, work, func() ([]map[string]any, error) {
+			return peers.Run(ctx, os.Stderr, "cluster_sklearn.py", graph, labels, strconv.Itoa(o.clusters))
+		})
+		if err != nil {
+			return err
+		}
+		rows = append(rows, theirs)
+	}
+	table, err := peers.Save(o.out, "cluster", "Spectral clustering", rows)
+	if err != nil {
+		return err
+	}
+	fmt.Print(table)
+	return nil
+}
+
+// fastest measures several times.
+func fastest(repeat int, work string, measure func() ([]map[string]any, error)) (best peers.Row, err error) {
+	for i := range repeat {
+		objects, err := measure()
+		if err != nil {
+			return best, err
+		}
+		for _, object := range objects {
+			if r := peers.NewRow(work, object); i == 0 || r.Seconds < best.Seconds {
+				best = r
+			}
+		}
+	}
+	return best, nil
+}
+
+// write writes the graph of the first n points, and their labels.
+func write(ctx context.Context, dir string, e *papers.Experiment, n int) (graph, labels string, err error) {
+	rows := make([]int, n)
+	classes := make([]int64, n)
+	for i := range rows {
+		rows[i], classes[i] = i, e.Truth.Classes[e.Truth.Index[i]]
+	}
+	ix, err := knn.NewIndex(data.Select(e.X, rows), knn.Brute, nil)
+	if err != nil {
+		return "", "", err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
+	if err != nil {
+		return "", "", err
+	}
+	graph, labels = filepath.Join(dir, fmt.Sprintf("W%d.npz", n)), filepath.Join(dir, fmt.Sprintf("y%d.npy", n))
+	if err := sparse.WriteNPZ(graph, w, nil); err != nil {
+		return "", "", err
+	}
+	return graph, labels, npy.WriteFile(labels, nil, classes)
+}
+
+// measureOne clusters once and prints the measurement.
+func measureOne(ctx context.Context, graph, labels string, clusters int) error {
+	w, err := sparse.ReadNPZ(graph, 0)
+	if err != nil {
+		return err
+	}
+	y, err := npy.ReadFile(labels, 0)
+	if err != nil {
+		return err
+	}
+	truth, err := y.Int64s()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	c, err := models.Cluster(ctx, w, &models.ClusterSettings{Clusters: clusters, Tolerance: 1e-6})
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	found := make([]int64, len(c.Labels))
+	for i, q := range c.Labels {
+		found[i] = int64(q)
+	}
+	nmi, err := models.NMI(truth, found)
+	if err != nil {
+		return err
+	}
+	rand, err := models.AdjustedRand(truth, found)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"peer": "bigfit", "seconds": seconds, "nmi": nmi, "adjusted_rand": rand,
+		"ncut": c.Cuts.NCut, "cheeger": c.Cuts.Cheeger, "peak_bytes": peers.PeakBytes()})
+}

@@ -1,0 +1,268 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// MachineResult is one cell of a table of kernel machines: an error in percent.
+type MachineResult struct {
+	Row    string  `json:"row"`
+	Method string  `json:"method"`
+	Mean   float64 `json:"error_mean"`
+	Std    float64 `json:"error_std"` // of one draw, over the draws
+	Paper  Number  `json:"paper"`
+	// Note says which settings were chosen, or what else is to be known.
+	Note string `json:"note,omitempty"`
+}
+
+// MachineMarkdown writes the results as a table, one line a row and one column a
+// method, "mean ± std" with the paper's figure in brackets behind it, and the
+// notes below it.
+func MachineMarkdown(results []MachineResult) string {
+	var rows, methods []string
+	cells := map[[2]string]string{}
+	var notes strings.Builder
+	for _, r := range results {
+		if !slices.Contains(rows, r.Row) {
+			rows = append(rows, r.Row)
+		}
+		if !slices.Contains(methods, r.Method) {
+			methods = append(methods, r.Method)
+		}
+		cells[[2]string{r.Row, r.Method}] = Result{Mean: r.Mean, Std: r.Std, Paper: r.Paper}.String()
+		if r.Note != "" {
+			fmt.Fprintf(&notes, "* %s, %s: %s\n", r.Row, r.Method, r.Note)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| error % | " + strings.Join(methods, " | ") + " |\n|---|" + strings.Repeat("---|", len(methods)) + "\n")
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |", row)
+		for _, m := range methods {
+			fmt.Fprintf(&b, " %s |", cells[[2]string{row, m}])
+		}
+		b.WriteString("\n")
+	}
+	if notes.Len() > 0 {
+		b.WriteString("\n" + notes.String())
+	}
+	return b.String()
+}
+
+// machine is a kernel machine of the papers' tables.
+type machine struct {
+	name   string
+	method models.KernelMethod
+	graph  bool // with an intrinsic norm
+}
+
+var machines = []machine{
+	{"SVM", models.KernelSVM, false},
+	{"RLS", models.KernelRLS, false},
+	{"LapSVM", models.KernelSVM, true},
+	{"LapRLS", models.KernelRLS, true},
+}
+
+// newProblem is a problem on a Gram matrix.
+func newProblem(gram *mat.Dense, l *sparse.Laplacian) (*models.KernelProblem, error) {
+	n, _ := gram.Dims()
+	values := &data.Dense[float64]{Rows: n, Cols: n, Data: gram.RawMatrix().Data}
+	return models.NewKernelProblem(values, kernel.Kernel{Kind: kernel.Precomputed}, l, 0)
+}
+
+// laplacian joins the k first of the given neighbours.
+func laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*sparse.Laplacian, error) {
+	w, _, err := knn.FromNeighbors(nb, s)
+	if err != nil {
+		return nil, err
+	}
+	return sparse.NewLaplacian(w, kind)
+}
+
+// neighbors searches among all pairs.
+func neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error) {
+	n, _ := x.Dims()
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	return ix.Self(ctx, min(k, n-1))
+}
+
+// classesOf are the classes that a machine's outputs f decide for.
+func classesOf(f *mat.Dense) []int32 {
+	n, c := f.Dims()
+	if c > 1 {
+		return models.Argmax(f)
+	}
+	out := make([]int32, n)
+	for i := range out {
+		if f.At(i, 0) > 0 {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// wrong is the error in percent on the points without a label in drawn; nil
+// counts all points.
+func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
+	if drawn == nil {
+		drawn = truth.Keep(nil)
+	}
+	return 100 * models.ErrorRate(classesOf(f), truth, drawn)
+}
+
+// breakEven is the error in percent at the break-even point of precision and
+// recall, on the points without a label in drawn, of two classes: as many
+// points are called positive as there are, r of n, and each that is not is one
+// of r that was missed, which makes 2(1 − PRBEP)r/n.
+func breakEven(f *mat.Dense, truth, drawn *data.Labels) (float64, error) {
+	var scores []float64
+	var positive []bool
+	var r int
+	for i, c := range truth.Index {
+		if drawn != nil && drawn.Index[i] != data.Unlabeled {
+			continue
+		}
+		scores = append(scores, f.At(i, 0))
+		positive = append(positive, c == 1)
+		if c == 1 {
+			r++
+		}
+	}
+	p, err := models.PRBEP(scores, positive)
+	return 200 * (1 - p) * float64(r) / float64(len(scores)), err
+}
+
+// outputs fits a machine and returns its outputs at the points of the problem
+// and, unless cross is nil, at others, whose kernel values with them are the rows
+// of cross.
+func outputs(ctx context.Context, p *models.KernelProblem, w *models.WarpedKernel, drawn *data.Labels, s models.KernelSettings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
+	t, err := models.ClassTargets(drawn)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := w.Fit(ctx, t, &s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cross != nil {
+		ft = outputsAt(m, cross)
+	}
+	return p.Outputs(m), ft, nil
+}
+
+// outputsAt is f at points whose kernel values with all of the problem's are the
+// rows of cross.
+func outputsAt(m *models.KernelMachine, cross *mat.Dense) *mat.Dense {
+	n, _ := cross.Dims()
+	_, c := m.Coefficients.Dims()
+	f := mat.NewDense(n, c, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, cross, m.Coefficients, 0, f)
+	for i := range n {
+		floats.Add(f.RawRowView(i), m.Bias)
+	}
+	return f
+}
+
+// settings are those of the machine for the given norms; without a graph γ_I is
+// left out.
+func (m machine) settings(r models.Regularizer) models.KernelSettings {
+	if !m.graph {
+		r.GammaI = 0
+	}
+	return models.KernelSettings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
+}
+
+// newResult is the cell of the errors of all draws, with the paper's figure if
+// that is not 0.
+func newResult(row, method string, errs []float64, paper float64) MachineResult {
+	r := MachineResult{Row: row, Method: method, Paper: Number(paper)}
+	if paper == 0 {
+		r.Paper = Number(math.NaN())
+	}
+	r.Mean, r.Std = meanStd(errs)
+	return r
+}
+
+// readSet reads the points X, the labels y and, unless it is empty, an array of
+// rows with the numbers of the labeled points of a draw each. points and labels
+// may be one file.
+func readSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int, err error) {
+	for _, name := range []string{points, labels} {
+		if _, err := find(o.Dir, origin, name); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	points, labels = filepath.Join(o.Dir, points), filepath.Join(o.Dir, labels)
+	if x, y, err = read(points, labels, o.Limit); err != nil || draws == "" {
+		return x, y, nil, err
+	}
+	table, err := data.ReadPoints(labels+":"+draws, data.ReadOptions{Limit: o.Limit})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	count, l := table.Dims()
+	row := make([]float64, l)
+	for i := range count {
+		data.RowTo(row, table, i)
+		var draw []int
+		for _, v := range row {
+			if !(v >= 0 && v < float64(y.Len())) {
+				return nil, nil, nil, fmt.Errorf("%s: draw %d of %s labels point %v, there are %d", labels, i, draws, v, y.Len())
+			}
+			draw = append(draw, int(v))
+		}
+		rows = append(rows, draw)
+	}
+	return x, y, rows, nil
+}
+
+// union returns all points that have a label in one of the draws, ascending.
+func union(draws []*data.Labels) []int {
+	var all []int
+	for _, y := range draws {
+		all = append(all, y.Labeled()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// keep makes a draw of every list of rows.
+func keep(truth *data.Labels, rows [][]int) []*data.Labels {
+	var draws []*data.Labels
+	for _, r := range rows {
+		draws = append(draws, truth.Keep(r))
+	}
+	return draws
+}
+
+// drawPerClass draws labeled sets with the same number of points of each class.
+func drawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data.Labels, error) {
+	draws := make([]*data.Labels, count)
+	for i := range draws {
+		var err error
+		if draws[i], err = (PropagationRow{Labels: perClass, PerClass: true}).draw(truth, seed+uint64(i)); err != nil {
+			return nil, err
+		}
+	}
+	return draws, nil
+}
+
+const setsOrigin = `the data sets of Sindhwani, Niyogi & Belkin (2005), Belkin, Niyogi & Sindhwani (2006) and Chapelle, Schölkopf & Zien (2006) were published by their authors; save the points as array X, the classes as y and the labeled points of the draws, where they were published, as idxLabs, and give their folder with --data`

@@ -1,0 +1,326 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// blobs draws n points of c classes, in turn, about centres on the axes.
+func blobs(n, c, d int, distance float64) (x []float64, y []int64) {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(c)))
+	for i := range n {
+		for j := range d {
+			v := rng.NormFloat64()
+			if j == i%c {
+				v += distance
+			}
+			x = append(x, v)
+		}
+		y = append(y, int64(i%c))
+	}
+	return x, y
+}
+
+// draws are count lists of l rows below n.
+func draws(n, l, count int) (rows []int64) {
+	for i := range count {
+		for j := range l {
+			rows = append(rows, int64((i*7+j)%n))
+		}
+	}
+	return rows
+}
+
+func write(t *testing.T, dir, name string, entries ...npy.Entry) {
+	t.Helper()
+	if err := npy.WriteArchive(filepath.Join(dir, name), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func matrix(name string, rows int, values any, length int) npy.Entry {
+	return npy.Entry{Name: name, Shape: []int{rows, length / rows}, Data: values}
+}
+
+// cell returns the cell of a table.
+func cell(t *testing.T, results []MachineResult, row, method string) MachineResult {
+	t.Helper()
+	i := slices.IndexFunc(results, func(r MachineResult) bool { return r.Row == row && r.Method == method })
+	if i < 0 {
+		t.Fatalf("no %s, %s in\n%s", row, method, MachineMarkdown(results))
+	}
+	return results[i]
+}
+
+func checkCells(t *testing.T, results []MachineResult, want int) {
+	t.Helper()
+	if len(results) != want {
+		t.Errorf("%d cells, want %d", len(results), want)
+	}
+	for _, r := range results {
+		if !(r.Mean >= 0 && r.Mean <= 100 && r.Std >= 0) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestMoons(t *testing.T) {
+	dir := t.TempDir()
+	x, y := data.TwoMoons(160, 0.05, 1)
+	xt, yt := data.TwoMoons(120, 0.05, 2)
+	write(t, dir, "sindhwani_2moons.npz", matrix("X", 160, x.Data, 320), npy.Entry{Name: "y", Data: y.Index},
+		matrix("Xt", 120, xt.Data, 240), npy.Entry{Name: "yt", Data: yt.Index})
+	obs := &observer{t: t}
+	results, err := Moons(context.Background(), Options{Dir: dir, Seed: 1}, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(obs.stages, []string{"data", "machines"}) || obs.open != "" {
+		t.Errorf("stages %v, %q open", obs.stages, obs.open)
+	}
+	checkCells(t, results, 4*len(moonsWeights))
+	for _, m := range []string{"LapSVM, X", "LapSVM, Xt", "LapRLS, X", "LapRLS, Xt"} {
+		if r := cell(t, results, "γ_I = 10", m); r.Mean != 0 {
+			t.Errorf("error %v", r)
+		}
+		if r := cell(t, results, "γ_I = 0", m); !(r.Mean > 5) {
+			t.Errorf("without a graph: %v", r)
+		}
+	}
+}
+
+func TestDigitPairs(t *testing.T) {
+	dir := t.TempDir()
+	x, y := blobs(300, 3, 12, 40) // of the size of the pixels of digits
+	write(t, dir, "usps_X.npz", matrix("X", 300, x, len(x)))
+	if err := npy.WriteFile(filepath.Join(dir, "usps_y.npy"), []int{300}, y); err != nil {
+		t.Fatal(err)
+	}
+	results, err := DigitPairs(context.Background(), Options{Dir: dir, Seed: 1}, &observer{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCells(t, results, 2*5*(1+3))
+	for _, m := range pairMachines {
+		if r := cell(t, results, "0 and 2, test", m.name); !(r.Mean <= 5) {
+			t.Errorf("%s: %v", m.name, r)
+		}
+		var mean float64
+		for _, pair := range []string{"0 and 1", "0 and 2", "1 and 2"} {
+			mean += cell(t, results, pair+", unlabeled", m.name).Mean / 3
+		}
+		if r := cell(t, results, "mean over pairs, unlabeled", m.name); !(math.Abs(r.Mean-mean) <= 1e-9) || (r.Note != "") != m.graph {
+			t.Errorf("%s: %v, by hand %v", m.name, r, mean)
+		}
+	}
+}
+
+func TestIsolet(t *testing.T) {
+	dir := t.TempDir()
+	const each = 8 // utterances of a speaker
+	n := 61 * each
+	x, y := blobs(n, 4, 6, 20)
+	speaker := make([]int32, n)
+	for i := range speaker {
+		speaker[i] = int32(i / each)
+	}
+	write(t, dir, "isolet.npz", matrix("X", n, x, len(x)), npy.Entry{Name: "y", Data: y}, npy.Entry{Name: "speaker", Data: speaker})
+	results, err := Isolet(context.Background(), Options{Dir: dir}, &observer{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCells(t, results, 4+6*4)
+	for _, r := range results {
+		if !(r.Mean <= 1) || !(r.Paper > 20) {
+			t.Errorf("%+v", r)
+		}
+	}
+	cell(t, results, "test, 10 neighbours, p = 2", "LapRLS")
+}
+
+// smaller makes a grid quick for the time of a test.
+func smaller(t *testing.T, v *grid) {
+	old := *v
+	t.Cleanup(func() { *v = old })
+	v.widths = []float64{0.5, 1}
+}
+
+func TestPointCloud(t *testing.T) {
+	smaller(t, &pointCloudGrid)
+	dir := t.TempDir()
+	x, y := blobs(90, 2, 3, 4)
+	splits := matrix("idxLabs", 3, draws(90, 10, 3), 30)
+	set := []npy.Entry{matrix("X", 90, x, len(x)), {Name: "y", Data: y}}
+	for _, name := range []string{"sindhwani_g50c.npz", "sindhwani_uspst.npz"} {
+		write(t, dir, name, append(set, splits)...)
+	}
+	write(t, dir, "sindhwani_text1_X.npz", set[0])
+	write(t, dir, "sindhwani_text1_y_splits.npz", set[1], splits)
+	x, y = blobs(80, 4, 5, 6)
+	write(t, dir, "coil20.npz", matrix("X", 80, x, len(x)), npy.Entry{Name: "y", Data: y})
+	results, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCells(t, results, 4*2*4)
+	r := cell(t, results, "coil20, one choice", "LapSVM")
+	if !(r.Mean <= 10) || r.Paper != 4 || !strings.Contains(r.Note, "neighbours") {
+		t.Errorf("%+v", r)
+	}
+	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
+	if err != nil || !slices.EqualFunc(results, again, func(a, b MachineResult) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+		t.Errorf("the second run differs: %v", err)
+	}
+}
+
+func TestSSLBook(t *testing.T) {
+	smaller(t, &sslBookGrid)
+	old := sslBookSets
+	t.Cleanup(func() { sslBookSets = old })
+	sslBookSets = []string{"digit1", "text"}
+	dir := t.TempDir()
+	x, y := blobs(120, 2, 4, 5)
+	splits := []npy.Entry{matrix("idxLabs10", 2, draws(120, 10, 2), 20), matrix("idxLabs100", 2, draws(120, 40, 2), 80)}
+	set := []npy.Entry{matrix("X", 120, x, len(x)), {Name: "y", Data: y}}
+	write(t, dir, "sslbook_digit1.npz", append(set, splits...)...)
+	write(t, dir, "sslbook_text_X.npz", set[0])
+	write(t, dir, "sslbook_text_y_splits.npz", append(splits, set[1])...)
+	results, err := SSLBook(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCells(t, results, 2*2*(4+6))
+	for _, m := range []string{"SVM", "LapRLS", "TSVM", "1-NN"} {
+		a, b := cell(t, results, "digit1, 100 labels, one choice", m), cell(t, results, "text, 100 labels, one choice", m)
+		if a.Mean != b.Mean || !(a.Mean <= 2) || !math.IsNaN(float64(a.Paper)) {
+			t.Errorf("%+v, %+v", a, b)
+		}
+	}
+}
+
+// The search is what fits on the folds one by one give.
+func TestGridSearchScore(t *testing.T) {
+	values, _ := blobs(60, 3, 3, 2)
+	x := &data.Dense[float64]{Rows: 60, Cols: 3, Data: values}
+	_, classes := blobs(60, 3, 3, 2)
+	truth := data.NewLabels(classes, nil)
+	drawn := keep(truth, [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 31, 45}, {10, 11, 12, 13, 14, 15, 16, 20}})
+	g, err := newGridSearch(truth, drawn, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := grid{widths: []float64{1}, counts: []int{5}, norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
+	if err := v.search(context.Background(), x, Options{}, &observer{t: t}, g); err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range drawn {
+		for j, m := range machines {
+			c := g.choice[i][j]
+			k := &fixedKernel{x, c.setting}
+			targets, err := models.ClassTargets(y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want score
+			for _, held := range g.folds[i] {
+				var train []int
+				for a := range targets.Labeled {
+					if !slices.Contains(held, a) {
+						train = append(train, a)
+					}
+				}
+				f := k.outputs(t, targets.Keep(train), m.settings(c.setting.reg))
+				for _, a := range held {
+					want.add(f.RawRowView(targets.Labeled[a]), targets.Y.RawRowView(a), m.method)
+				}
+			}
+			l := float64(len(targets.Labeled))
+			if !(math.Abs(c.wrong-want.wrong/l) <= 1e-12 && math.Abs(c.loss-want.loss/l) <= 0.01*want.loss/l) {
+				t.Errorf("draw %d, %s: %+v, by hand %v of %v", i, m.name, c, want, l)
+			}
+			if e := wrong(k.outputs(t, targets, m.settings(c.setting.reg)), truth, y); !(math.Abs(e-c.errors[0]) <= 1e-9) {
+				t.Errorf("draw %d, %s: error %v, by hand %v", i, m.name, c.errors[0], e)
+			}
+		}
+	}
+}
+
+// fixedKernel fits with one setting, through the points.
+type fixedKernel struct {
+	x data.Points
+	s setting
+}
+
+func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s models.KernelSettings) *mat.Dense {
+	t.Helper()
+	nb, err := neighbors(context.Background(), k.x, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := laplacian(nb, knn.GraphSettings{K: 5}, sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.FitKernel(context.Background(), k.x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: k.s.sigma}, l, targets, &s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Predict(context.Background(), k.x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Scores
+}
+
+func TestBreakEven(t *testing.T) {
+	truth := data.NewLabels([]int64{1, 1, 1, 2, 2, 2, 2}, nil)
+	f := mat.NewDense(7, 1, []float64{-3, -2, 9, -1, 8, 7, -5})
+	drawn := truth.Keep([]int{6})
+	// Three of six are positive; of the highest three, 9 is not.
+	if e, err := breakEven(f, truth, drawn); err != nil || !(math.Abs(e-100.0/3) <= 1e-12) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if e := wrong(f, truth, nil); !(math.Abs(e-300.0/7) <= 1e-12) {
+		t.Errorf("error %v", e)
+	}
+}
+
+func TestReadSet(t *testing.T) {
+	dir := t.TempDir()
+	if _, _, _, err := readSet(Options{Dir: dir}, setsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "a.npz") {
+		t.Errorf("no file: %v", err)
+	}
+	x, y := blobs(6, 2, 2, 1)
+	write(t, dir, "a.npz", matrix("X", 6, x, len(x)), npy.Entry{Name: "y", Data: y}, matrix("idxLabs", 2, []int64{0, 1, 2, 6}, 4))
+	if _, _, _, err := readSet(Options{Dir: dir}, setsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "draw 1 of idxLabs labels point 6, there are 6") {
+		t.Errorf("a point that is not there: %v", err)
+	}
+}
+
+func ExampleMachineMarkdown() {
+	fmt.Print(MachineMarkdown([]MachineResult{
+		{Row: "g50c", Method: "SVM", Mean: 9.2, Std: 1.7, Paper: 9.7},
+		{Row: "g50c", Method: "LapSVM", Mean: 5.16, Std: 0.7, Paper: 5.4, Note: "50 neighbours"},
+	}))
+	// Output:
+	// | error % | SVM | LapSVM |
+	// |---|---|---|
+	// | g50c | 9.20 ± 1.70 (9.7) | 5.16 ± 0.70 (5.4) |
+	//
+	// * g50c, LapSVM: 50 neighbours
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+)
+
+// surfaceCells is the number of points in a row of the grid that a surface is
+// evaluated on.
+const surfaceCells = 240
+
+// surface draws what a model says over the rectangle of its points.
+func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*figure, error) {
+	if o.x == "" {
+		return nil, usagef("%s is a model, whose surface is drawn over points; give them with -X", path)
+	}
+	m, _, err := models.Load(path, int64(a.memory))
+	if err != nil {
+		return nil, err
+	}
+	at, labels, err := a.plane(o.x, o, 1, 2, 2)
+	if err != nil {
+		return nil, err
+	}
+	xmin, xmax, ymin, ymax := plotter.XYRange(at)
+	dx, dy := margin(xmin, xmax), margin(ymin, ymax)
+	s := &surfaceGrid{x: xmin - dx, y: ymin - dy, w: xmax - xmin + 2*dx, h: ymax - ymin + 2*dy}
+	st := a.progress.Stage("surface")
+	x := data.NewDense[float64](surfaceCells*surfaceCells, 2)
+	for r := range surfaceCells {
+		for c := range surfaceCells {
+			copy(x.Data[2*(r*surfaceCells+c):], []float64{s.X(c), s.Y(r)})
+		}
+	}
+	p, err := m.Predict(ctx, x, &models.PredictSettings{OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	st.Done(fmt.Sprintf("%d × %d points", surfaceCells, surfaceCells))
+	outcomes := m.Outcomes()
+	if outcomes != nil && len(outcomes) != 2 && len(o.levels) > 0 {
+		return nil, usagef("--levels are for two classes or values; %s has %d classes", path, len(outcomes))
+	}
+	c := newChart(m.Name(), "", "")
+	s.values = surfaceValues(p.Scores, outcomes)
+	c.plot.Add(&background{s, s.image(p.Classes, outcomes, labels)})
+	if s.values != nil {
+		c.plot.Add(s.contours(o.levels, outcomes != nil)...)
+	}
+	fig := &figure{chart: c, aspect: max(0.55, min(1.1, 0.1+0.85*s.h/s.w))}
+	fig.marks, fig.left = c.points(at, labels, o.maxPoints, a.seed, true)
+	c.plot.X.Min, c.plot.X.Max, c.plot.Y.Min, c.plot.Y.Max = s.x, s.x+s.w, s.y, s.y+s.h
+	c.plot.X.Padding, c.plot.Y.Padding = 0, 0
+	return fig, nil
+}
+
+// margin is what is left around points between two values.
+func margin(low, high float64) float64 {
+	if high > low {
+		return 0.08 * (high - low)
+	}
+	return 1
+}
+
+// plane reads points, as positions by two columns counted from 1, and their
+// labels, nil without. columns, if not 0, are all that there may be.
+func (a *app) plane(path string, o *plotOptions, first, second, columns int) (plotter.XYs, *data.Labels, error) {
+	x, err := a.readPoints(path, data.ReadOptions{Columns: columns})
+	if err != nil {
+		return nil, nil, err
+	}
+	n, d := x.Dims()
+	if columns > 0 && d != columns {
+		return nil, nil, fmt.Errorf("%s has %d columns; a surface can be drawn over points of %d", path, d, columns)
+	}
+	if n == 0 || d < max(first, second) {
+		return nil, nil, fmt.Errorf("%s has %d points of %d columns; columns %d and %d are to be drawn", path, n, d, first, second)
+	}
+	at := make(plotter.XYs, n)
+	row := make([]float64, d)
+	for i := range at {
+		data.RowTo(row, x, i)
+		at[i] = plotter.XY{X: row[first-1], Y: row[second-1]}
+	}
+	if o.y == "" {
+		return at, nil, nil
+	}
+	labels, err := o.label.read(a, o.y)
+	if err != nil {
+		return nil, nil, err
+	}
+	if labels.Len() != n {
+		return nil, nil, fmt.Errorf("%s has %d points but %s has %d labels", path, n, o.y, labels.Len())
+	}
+	return at, labels, nil
+}
+
+// surfaceGrid is a function on a grid over a rectangle.
+type surfaceGrid struct {
+	x, y, w, h float64
+	values     []float64 // row by row from below; nil for more than two classes
+}
+
+func (s *surfaceGrid) Z(c, r int) float64 { return s.values[r*surfaceCells+c] }
+func (s *surfaceGrid) X(c int) float64    { return s.x + s.w*(float64(c)+0.5)/surfaceCells }
+func (s *surfaceGrid) Y(r int) float64    { return s.y + s.h*(float64(r)+0.5)/surfaceCells }
+
+// surfaceValues are the values whose lines are drawn: half the difference of two
+// scores, the first output of a regression, nothing of more classes.
+func surfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
+	if len(outcomes) > 2 || scores == nil {
+		return nil
+	}
+	values := mat.Col(nil, 0, scores)
+	if outcomes == nil {
+		return values
+	}
+	for i := range values {
+		values[i] = (scores.At(i, 1) - values[i]) / 2
+	}
+	return values
+}
+
+// background draws cells over the rectangle of a grid.
+type background struct {
+	grid  *surfaceGrid
+	cells *image.NRGBA
+}
+
+// Plot draws an image of the shape that the rectangle has on the canvas: SVG
+// viewers keep the shape of an image and would leave stripes empty.
+func (b *background) Plot(c draw.Canvas, p *plot.Plot) {
+	const width = 720
+	x, y := p.Transforms(&c)
+	s := b.grid
+	height := max(1, int(math.Round(width*float64((y(s.y+s.h)-y(s.y))/(x(s.x+s.w)-x(s.x))))))
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for r := range height {
+		for q := range width {
+			img.SetNRGBA(q, r, b.cells.NRGBAAt(q*surfaceCells/width, r*surfaceCells/height))
+		}
+	}
+	plotter.NewImage(img, s.x, s.y, s.x+s.w, s.y+s.h).Plot(c, p)
+}
+
+// DataRange is the rectangle.
+func (b *background) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return b.grid.x, b.grid.x + b.grid.w, b.grid.y, b.grid.y + b.grid.h
+}
+
+// image colours the cells by class, as labels name it, or by value.
+func (s *surfaceGrid) image(classes []int32, outcomes []int64, labels *data.Labels) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, surfaceCells, surfaceCells))
+	var low, high float64
+	if outcomes == nil {
+		low, high = slices.Min(s.values), slices.Max(s.values)
+	}
+	colors := make([]color.NRGBA, len(outcomes))
+	for k, value := range outcomes {
+		number := k
+		if labels != nil {
+			if at := slices.Index(labels.Classes, value); at >= 0 {
+				number = at
+			}
+		}
+		colors[k] = blend(color.NRGBA{0xff, 0xff, 0xff, 0xff}, seriesColor(number), 0.3)
+	}
+	for r := range surfaceCells {
+		for c := range surfaceCells {
+			i := r*surfaceCells + c
+			var cell color.NRGBA
+			if outcomes != nil {
+				cell = colors[classes[i]]
+			} else {
+				share := 0.5
+				if high > low {
+					share = (s.values[i] - low) / (high - low)
+				}
+				cell = blend(color.NRGBA{0xff, 0xfb, 0xe6, 0xff}, color.NRGBA{0x1f, 0x6f, 0x9f, 0xff}, 0.85*share)
+			}
+			img.SetNRGBA(c, surfaceCells-1-r, cell)
+		}
+	}
+	return img
+}
+
+// blend mixes two colours.
+func blend(a, b color.NRGBA, share float64) color.NRGBA {
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + share*(float64(y)-float64(x)))) }
+	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
+}
+
+// contours are the lines at the levels, that of 0 between two classes the
+// strongest. Levels that the function does not take draw nothing.
+func (s *surfaceGrid) contours(levels []float64, classes bool) []plot.Plotter {
+	low, high := slices.Min(s.values), slices.Max(s.values)
+	if len(levels) == 0 && classes {
+		levels = []float64{0}
+	} else if len(levels) == 0 {
+		for i := range 8 {
+			levels = append(levels, low+(high-low)*(float64(i)+0.5)/8)
+		}
+	}
+	var out []plot.Plotter
+	for _, v := range levels {
+		if !(v > low && v < high) {
+			continue
+		}
+		style := draw.LineStyle{Color: ink, Width: vg.Points(0.6), Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
+		if classes && v == 0 {
+			style = draw.LineStyle{Color: ink, Width: vg.Points(1.4)}
+		}
+		for _, line := range s.lines(v) {
+			out = append(out, &plotter.Line{XYs: line, LineStyle: style})
+		}
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// intoMoons goes to a new directory with two moons, three models of them, their
+// graph, eigenpairs and embedding, and a table.
+func intoMoons(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	x, y := data.TwoMoons(120, 0.06, 1)
+	labels, classes := make([]int64, 120), make([]int64, 120)
+	for i, c := range y.Index {
+		labels[i], classes[i] = -1, int64(c)
+		if i < 12 {
+			labels[i] = int64(c)
+		}
+	}
+	must(t, npy.WriteFile("X.npy", []int{120, 2}, x.Data))
+	must(t, npy.WriteFile("y.npy", nil, labels))
+	must(t, npy.WriteFile("true.npy", nil, classes))
+	must(t, npy.WriteFile("wide.npy", []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}))
+	succeed(t, "graph", "X.npy", "-q")
+	succeed(t, "eigs", "graph.npz", "-k", "12", "-q")
+	succeed(t, "embed", "-X", "X.npy", "-q")
+	succeed(t, "fit", "--model", "lapsvm", "-X", "X.npy", "-y", "y.npy", "--gamma-a", "0.01", "--gamma-i", "1", "--sigma", "0.4", "-q")
+	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "true.npy", "--regression", "--gamma-a", "0.01", "--sigma", "0.5", "-o", "values.npz", "-q")
+	succeed(t, "cluster", "-X", "X.npy", "-c", "4", "--gamma", "0.01", "--sigma", "0.4", "--model", "clusters.npz", "-q")
+	writeFile(t, "table.json", []byte(`{"best": {"a": 1}, "scores": [
+		{"gamma_a": 1, "gamma_i": 0.1, "mean": 0.25, "std_err": 0.02}, {"gamma_a": 1, "gamma_i": 10, "mean": 0.125, "std_err": null},
+		{"gamma_a": 1, "mean": 0.5, "std_err": 0.1}, {"gamma_a": 0.1, "gamma_i": 1, "mean": 0.3}, {"gamma_a": 0.1, "gamma_i": 2, "mean": null}]}`))
+}
+
+func TestPlot(t *testing.T) {
+	intoMoons(t)
+	for _, c := range []struct {
+		line string
+		kind plotKind
+		text []string // in the picture
+	}{
+		{"plot model.npz -X X.npy -y y.npy --levels=-0.5,0,0.5", surfacePlot, []string{"lapsvm", "no label"}},
+		{"plot model.npz -X X.npy --title moons", surfacePlot, []string{"moons"}},
+		{"plot values.npz -X X.npy", surfacePlot, []string{"rls"}},
+		{"plot clusters.npz -X X.npy -y labels.npy", surfacePlot, []string{"spectral"}},
+		{"plot eigs.npz --height 7", eigenvaluePlot, []string{"eigenvalue", "number"}},
+		{"plot embedding.npy -y y.npy --max-points 50", scatterPlot, []string{"coordinate 1", "coordinate 2"}},
+		{"plot embedding.npy --columns 2,1", scatterPlot, nil},
+		{"plot table.json --x gamma_i --by gamma_a --log-x", curvePlot, []string{"gamma_i", "mean", "gamma_a 0.1", "gamma_a 1"}},
+		{"plot table.json --x gamma_i --by gamma_a --value gamma_a --bars mean", curvePlot, nil},
+	} {
+		args := strings.Fields(c.line)
+		var s plotSummary
+		must(t, json.Unmarshal([]byte(succeed(t, append(args, "-o", "a.svg", "--json", "-q")...)), &s))
+		if s.Kind != plotKindNames[c.kind] || s.Marks == 0 {
+			t.Errorf("%s: %+v", c.line, s)
+		}
+		a := readFile(t, "a.svg")
+		succeed(t, append(args, "-o", "b.svg", "-q", "--threads", "1")...)
+		if !bytes.Equal(a, readFile(t, "b.svg")) {
+			t.Errorf("%s: other bytes the second time", c.line)
+		}
+		dec := xml.NewDecoder(bytes.NewReader(a))
+		var err error
+		for err == nil {
+			_, err = dec.Token()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", c.line, err)
+		}
+		for _, w := range c.text {
+			if !strings.Contains(string(a), ">"+w) {
+				t.Errorf("%s: no %q in the picture", c.line, w)
+			}
+		}
+		succeed(t, append(args, "-o", "a.png", "-q")...)
+		img, err := png.Decode(bytes.NewReader(readFile(t, "a.png")))
+		must(t, err)
+		if b := img.Bounds(); b.Dx() < 900 || b.Dy() < 300 {
+			t.Errorf("%s: a picture of %v", c.line, b)
+		}
+	}
+	if out := succeed(t, "plot", "embedding.npy", "--max-points", "50", "-q"); !strings.Contains(out, "50 points (70 more left out)") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestBadPlot(t *testing.T) {
+	intoMoons(t)
+	writeFile(t, "text.json", []byte("points"))
+	writeFile(t, "empty.json", []byte("{}"))
+	writeFile(t, "words.json", []byte(`[{"x": "one", "mean": 1}]`))
+	writeFile(t, "nothing.json", []byte(`[{"x": 1, "mean": null}]`))
+	writeFile(t, "twice.json", []byte(`[{"x": 1, "mean": 1}, {"x": 1, "mean": 2}]`))
+	truncate(t, "model.npz", "cut.npz", -50)
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"plot", []string{"the file to draw", "see bigfit plot --help"}},
+		{"plot nowhere.npz", []string{"nowhere.npz"}},
+		{"plot nowhere.npy", []string{"nowhere.npy"}},
+		{"plot nowhere.json --x a", []string{"nowhere.json"}},
+		{"plot cut.npz -X X.npy", []string{"cut.npz"}},
+		{"plot eigs.npz -o a.pdf", []string{"a.pdf", ".png or .svg"}},
+		{"plot eigs.npz --width 1", []string{"--width is 1"}},
+		{"plot eigs.npz --height nan", []string{"--height is NaN"}},
+		{"plot eigs.npz -X X.npy", []string{"--points is not for eigenvalues"}},
+		{"plot eigs.npz --levels 0", []string{"--levels is not for eigenvalues"}},
+		{"plot graph.npz", []string{"graph.npz is a graph"}},
+		{"plot model.npz", []string{"give them with -X"}},
+		{"plot model.npz -X wide.npy", []string{"wide.npy", "3"}},
+		{"plot model.npz -X X.npy -y wide.npy", []string{"wide.npy"}},
+		{"plot model.npz -X X.npy --x a", []string{"--x is not for the decision surface"}},
+		{"plot clusters.npz -X X.npy --levels 0", []string{"4 classes"}},
+		{"plot embedding.npy --columns 1", []string{"--columns is [1]"}},
+		{"plot embedding.npy --columns 1,3", []string{"2 columns", "columns 1 and 3"}},
+		{"plot embedding.npy --max-points 0", []string{"--max-points is 0"}},
+		{"plot table.json", []string{"--x", "gamma_a, gamma_i, mean, std_err"}},
+		{"plot twice.json --x x", []string{"several rows with x = 1", "--by"}},
+		{"plot table.json --x gamma", []string{`no field "gamma"`, "gamma_i"}},
+		{"plot text.json --x a", []string{"text.json", "not a table"}},
+		{"plot empty.json --x a", []string{"0 lists"}},
+		{"plot words.json --x x", []string{"row 0", "one"}},
+		{"plot nothing.json --x x", []string{"no row has a mean"}},
+		{"plot table.json --x gamma_i -o table.json", []string{"must end in .png"}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
+}
+
+// Lines of a plane, a bowl and a saddle on the grid.
+func TestContour(t *testing.T) {
+	s := &surfaceGrid{x: -1, y: -1, w: 2, h: 2, values: make([]float64, surfaceCells*surfaceCells)}
+	for _, c := range []struct {
+		f     func(x, y float64) float64
+		level float64
+		lines int
+	}{
+		{func(x, y float64) float64 { return 3*x + y }, 0.3, 1},
+		{func(x, y float64) float64 { return x*x + y*y }, 0.25, 1},
+		{func(x, y float64) float64 { return x * y }, 0.1, 2},
+		{func(x, y float64) float64 { return x*x + y*y }, 5, 0},
+	} {
+		for r := range surfaceCells {
+			for q := range surfaceCells {
+				s.values[r*surfaceCells+q] = c.f(s.X(q), s.Y(r))
+			}
+		}
+		lines := s.lines(c.level)
+		if len(lines) != c.lines {
+			t.Errorf("%d lines, want %d", len(lines), c.lines)
+		}
+		for _, line := range lines {
+			for i, p := range line {
+				if !(math.Abs(c.f(p.X, p.Y)-c.level) <= 1e-3) {
+					t.Errorf("f = %v at a point of the line of %v", c.f(p.X, p.Y), c.level)
+				}
+				if i > 0 && math.Hypot(p.X-line[i-1].X, p.Y-line[i-1].Y) > 2*1.5/surfaceCells {
+					t.Errorf("a jump from %v to %v", line[i-1], p)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/kernel"
+)
+
+// multiLabelExperiments are those of Minh & Sindhwani (2011).
+var multiLabelExperiments = map[string]func(papers.Options) (*papers.MultiLabel, error){
+	"scene": papers.Scene,
+	"rcv1":  papers.RCV1,
+}
+
+// multiLabel runs one of them.
+func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) error {
+	for _, flag := range []string{"labels", "recipe", "baselines"} {
+		if a.given[flag] {
+			return usagef("--%s is not for %s, whose rows and methods are fixed; leave it out", flag, name)
+		}
+	}
+	st := a.progress.Stage("data")
+	e, err := multiLabelExperiments[name](o)
+	if err != nil {
+		return err
+	}
+	if a.given["splits"] {
+		e.Draws = o.Splits
+	}
+	n, d := e.Points.Dims()
+	_, labels := e.Labels.Dims()
+	st.Done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
+	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
+		return err
+	}
+	results, err := e.Run(ctx, &observer{sink: a.progress})
+	if err != nil {
+		return err
+	}
+	return a.print(results, papers.MultiLabelMarkdown(results)+"\n"+stageList(a))
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bigfit/bigfit/bench/papers"
+)
+
+// webkb runs the experiments on the course pages.
+func (a *app) webkb(ctx context.Context, o papers.Options) error {
+	for _, flag := range []string{"labels", "recipe", "baselines"} {
+		if a.given[flag] {
+			return usagef("--%s is not for webkb, whose rows and methods are fixed; leave it out", flag)
+		}
+	}
+	st := a.progress.Stage("data")
+	e, err := papers.NewWebKB(o)
+	if err != nil {
+		return err
+	}
+	n := float64(e.Page.Rows)
+	st.Done(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
+	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
+		return err
+	}
+	results, err := e.Run(ctx, &observer{sink: a.progress})
+	if err != nil {
+		return err
+	}
+	return a.print(results, papers.WebKBMarkdown(results)+"\n"+stageList(a))
+}

@@ -1,0 +1,405 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// ScaledProblem is what all kernel machines by one of the [Means] on n points
+// share, whatever the targets and weights. It is immutable and safe for
+// concurrent use.
+type ScaledProblem struct {
+	points      data.Points
+	kernel      kernel.Kernel
+	laplacian   *sparse.Laplacian // nil without intrinsic norm
+	scale       ScaleSettings
+	report      ScaleReport
+	pivots      []int          // landmarks; nil for features
+	root        *mat.Dense     // R with K_mm = RRᵀ
+	frequencies *mat.Dense     // of features
+	phi         *mat.Dense     // the features Φ at all points, n×r
+	linear      *LinearProblem // on Φ
+	iterate     *iteration     // nil for direct methods
+}
+
+// NewScaledProblem prepares fits to the n points x with the intrinsic norm of the
+// power p of the Laplacian l, or without one if l is nil.
+//
+// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the
+// expansion a linear model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the
+// path are those of [LinearProblem]. Φ comes from solvers.NewNystrom (n·m²
+// operations, n·m values; the kernel once), ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by
+// blocks of columns, another n·m² and 2p·nnz·m. A fit of least squares is then a
+// Cholesky factorization of order m; for 16 and more settings at once one
+// eigendecomposition (5m³) serves them all; see [ScaledProblem.Path].
+//
+// For more than 5000 landmarks, or where n·m values exceed limit, or where it
+// takes fewer operations (50 iterations are counted), nothing of size n·m is
+// held: conjugate gradients work with products K_nm(K_mm)⁻¹K_mn by tiles, after
+// FALKON (Rudi, Carratino & Rosasco 2017), preconditioned by a direct solution on
+// the default number of landmarks. That is for least squares without a bias.
+//
+// Features. Φ holds D random Fourier features, n·D values; the rest is the same.
+//
+// MatrixFree iterates with products of the whole Gram matrix, n²(2d + 2c + 40)
+// operations each, preconditioned by the direct solution on the landmarks.
+//
+// A nil s means the defaults. If limit is positive, more memory for matrices is an
+// error.
+func NewScaledProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, power int, s *ScaleSettings, limit int64) (*ScaledProblem, error) {
+	if s == nil {
+		s = &ScaleSettings{}
+	}
+	n, d := x.Dims()
+	if n == 0 {
+		return nil, errors.New("models: no points")
+	}
+	filled, err := s.fill(n)
+	if err != nil {
+		return nil, err
+	}
+	if k, err = k.Fill(); err != nil {
+		return nil, err
+	}
+	if l != nil && l.Dim() != n {
+		return nil, fmt.Errorf("models: a graph of %d vertices for %d points", l.Dim(), n)
+	}
+	p := &ScaledProblem{points: x, kernel: k, laplacian: l, scale: filled}
+	if filled.Means == ByFeatures {
+		if need := featureBytes(n, filled.Features); limit > 0 && need > limit {
+			return nil, fmt.Errorf("models: %d Fourier features of %d points take %d bytes, %d are allowed; use fewer features, or allow more memory", filled.Features, n, need, limit)
+		}
+		return p, p.features(ctx, d, power)
+	}
+	side, err := kernel.New(k, x)
+	if err != nil {
+		return nil, err
+	}
+	m := filled.Landmarks
+	iterative := filled.Means == ByLandmarks && p.iterates(limit)
+	if iterative { // the preconditioner has the default number
+		fewer, _ := ScaleSettings{}.fill(n)
+		for m = min(m, fewer.Landmarks); limit > 0 && m > 1 && featureBytes(n, m) > limit; {
+			m /= 2
+		}
+	}
+	if need := featureBytes(n, m); limit > 0 && need > limit {
+		return nil, fmt.Errorf("models: %d landmarks of %d points take %d bytes, %d are allowed; use fewer landmarks, or allow more memory", m, n, need, limit)
+	}
+	if err := p.landmarks(ctx, side, m, power); err != nil {
+		return nil, err
+	}
+	switch {
+	case iterative:
+		return p, p.more(ctx, side)
+	case filled.Means == MatrixFree:
+		p.iterate = &iteration{kernel: side}
+		p.report.KernelError = 0
+	}
+	return p, nil
+}
+
+// featureBytes is the memory for m features of n points: Φ, blocks of columns of
+// it and its products, and four m×m matrices.
+func featureBytes(n, m int) int64 {
+	return 8 * (int64(n)*int64(m+4*128) + 4*int64(m)*int64(m))
+}
+
+// iterates tells whether landmarks take conjugate gradients.
+func (p *ScaledProblem) iterates(limit int64) bool {
+	n, d := p.points.Dims()
+	m := p.scale.Landmarks
+	if m > formedSize || limit > 0 && featureBytes(n, m) > limit {
+		return true
+	}
+	const iterations, outputs = 50, 10
+	direct := 2 * float64(m)
+	return float64(iterations)*2*float64(2*d+2*outputs+40) < direct
+}
+
+// landmarks chooses m of them and makes their features.
+func (p *ScaledProblem) landmarks(ctx context.Context, side *kernel.Side, m, power int) error {
+	y, err := solvers.NewNystrom(ctx, side, &solvers.NystromSettings{Rank: m, Sampling: p.scale.Sampling, Seed: p.scale.Seed})
+	if err != nil {
+		return err
+	}
+	if len(y.Pivots) == 0 {
+		return errors.New("models: the kernel is zero at all points")
+	}
+	p.pivots, p.root, p.phi = y.Pivots, y.Root(), y.Factor
+	p.report.Landmarks, p.report.KernelError = len(y.Pivots), y.Residual/y.Trace
+	return p.form(ctx, power)
+}
+
+// features draws Fourier features.
+func (p *ScaledProblem) features(ctx context.Context, d, power int) error {
+	n, _ := p.points.Dims()
+	var err error
+	if p.frequencies, err = fourierFrequencies(p.kernel, d, p.scale.Features, p.scale.Seed); err != nil {
+		return err
+	}
+	p.phi = mat.NewDense(n, p.scale.Features, nil)
+	for lo := 0; lo < n; lo += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+blockRows, n)
+		fourierTo(p.phi.Slice(lo, hi, 0, p.scale.Features).(*mat.Dense), p.points, lo, hi, p.frequencies)
+	}
+	if p.report.KernelError, err = fourierError(p.phi, p.points, p.kernel, p.scale.Seed); err != nil {
+		return err
+	}
+	return p.form(ctx, power)
+}
+
+// form makes the linear problem on Φ.
+func (p *ScaledProblem) form(ctx context.Context, power int) error {
+	r := p.phi.RawMatrix()
+	if p.frequencies != nil && r.Cols > formedSize {
+		return fmt.Errorf("models: %d Fourier features; the most is %d", r.Cols, formedSize)
+	}
+	if r.Cols > formedSize {
+		return fmt.Errorf("models: %d landmarks for a direct solution; the most is %d", r.Cols, formedSize)
+	}
+	var err error
+	p.linear, err = NewLinearProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.laplacian, power)
+	return err
+}
+
+// decompose is the number of settings from which on an eigendecomposition, 5m³
+// operations, is less than a Cholesky factorization for each, m³/3.
+const decompose = 16
+
+// Path fits a machine for each of the settings, in their order. A single setting
+// comes with the estimates Change and Flips, for a factorization of order m/2
+// more.
+//
+// An error that is [cg.ErrNotConverged] or [solvers.ErrNotConverged] comes with
+// all machines, those included that are not within the tolerance. On any other
+// error there are none.
+func (p *ScaledProblem) Path(ctx context.Context, t *Targets, settings []KernelSettings) ([]*ScaledKernel, error) {
+	filled := make([]KernelSettings, len(settings))
+	for i, s := range settings {
+		var err error
+		if filled[i], err = s.fill(); err != nil {
+			return nil, err
+		}
+		if err := p.check(t, &filled[i]); err != nil {
+			return nil, err
+		}
+	}
+	parts := map[bool]*labeledPart{}
+	var before *Linear
+	var out []*ScaledKernel
+	var unfinished []error
+	for _, s := range filled {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		bias := s.Intercept || s.Method == KernelSVM
+		w := parts[bias]
+		if w == nil {
+			w = newLabeledPart(p.linear, t)
+			if !bias {
+				clear(w.mean)
+				clear(w.yBar)
+				w.y = t.Y
+			}
+			parts[bias] = w
+		}
+		m := &ScaledKernel{Scale: p.scale, Report: p.report, Frequencies: p.frequencies}
+		m.KernelMachine = KernelMachine{Settings: s, Kernel: p.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}
+		var err error
+		if p.iterate != nil {
+			err = p.conjugateGradients(ctx, w, m)
+		} else {
+			linear := &Linear{Settings: linearSettings(&s)}
+			switch {
+			case s.Method == KernelSVM:
+				if err = w.fit(ctx, linear, before); err == nil || errors.Is(err, solvers.ErrNotConverged) {
+					before = linear
+				}
+			case len(filled) >= decompose && w.l < w.d:
+				err = w.dual(linear)
+			default:
+				err = w.normalEquations(linear)
+			}
+			if linear.Coefficients != nil {
+				m.Bias, m.Report.Iterations = linear.Intercepts, linear.Iterations
+				p.expand(m, linear.Coefficients)
+			}
+		}
+		if errors.Is(err, cg.ErrNotConverged) || errors.Is(err, solvers.ErrNotConverged) {
+			unfinished = append(unfinished, err)
+			err = nil
+		}
+		if err == nil && len(filled) == 1 && p.iterate == nil {
+			err = p.estimate(w, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, errors.Join(unfinished...)
+}
+
+// check returns an error unless the problem has machines for t and s.
+func (p *ScaledProblem) check(t *Targets, s *KernelSettings) error {
+	n, _ := p.points.Dims()
+	switch {
+	case t.Len != n:
+		return fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
+	case len(t.Labeled) == 0:
+		return errors.New("models: no point has a target")
+	case s.Method > KernelSVM:
+		return fmt.Errorf("models: %v by %v; it is fitted exactly only", s.Method, p.scale.Means)
+	case s.Method == KernelSVM && t.Classes == nil:
+		return errors.New("models: a support vector machine separates classes; for values use rls")
+	case p.iterate != nil && (s.Method == KernelSVM || s.Intercept):
+		return fmt.Errorf("models: conjugate gradients (%v, %d landmarks) are for least squares without a bias; use fewer landmarks", p.scale.Means, p.scale.Landmarks)
+	case s.GammaI > 0 && p.laplacian == nil:
+		return errors.New("models: γ_I is positive, but there is no graph")
+	case s.GammaI > 0 && (s.Power != p.linear.power || s.Laplacian != p.laplacian.Kind()):
+		return fmt.Errorf("models: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.power, p.laplacian.Kind())
+	}
+	return nil
+}
+
+// linearSettings are those of the same machine on features.
+func linearSettings(s *KernelSettings) LinearSettings {
+	out := LinearSettings{Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+	if s.Method == KernelSVM {
+		out.Loss = SquaredHinge
+	}
+	if out.MaxIterations == 0 {
+		out.MaxIterations = 200
+	}
+	return out
+}
+
+// expand sets the coefficients, and the points they belong to, from w in f = Φw.
+func (p *ScaledProblem) expand(m *ScaledKernel, w *mat.Dense) {
+	m.Coefficients = mat.DenseCopyOf(w)
+	if p.frequencies != nil {
+		return
+	}
+	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
+	p.place(m, p.pivots)
+}
+
+// place gives the coefficients of m their points. For a precomputed kernel they
+// are spread over all of them.
+func (p *ScaledProblem) place(m *ScaledKernel, rows []int) {
+	if p.kernel.Kind != kernel.Precomputed {
+		m.Points = data.Select(p.points, rows)
+		return
+	}
+	n, _ := p.points.Dims()
+	_, c := m.Coefficients.Dims()
+	whole := mat.NewDense(n, c, nil)
+	for j, i := range rows {
+		copy(whole.RawRowView(i), m.Coefficients.RawRowView(j))
+	}
+	m.Coefficients = whole
+}
+
+// leading returns the matrix and the right-hand side of the normal equations for
+// the first size features times √factor.
+func (p *ScaledProblem) leading(w *labeledPart, r Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
+	if w.gram == nil { // which fills it in
+		s := r
+		s.GammaI, s.GammaA = 0, 1
+		if err := w.normalEquations(&Linear{Settings: LinearSettings{Regularizer: s}}); err != nil {
+			return nil, nil, err
+		}
+	}
+	n, _ := p.points.Dims()
+	_, outputs := w.xy.Dims()
+	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
+	h.Scale(factor/float64(w.l), w.gram.Slice(0, size, 0, size))
+	b.Scale(math.Sqrt(factor)/float64(w.l), w.xy.Slice(0, size, 0, outputs))
+	for i := range size {
+		row := h.RawRowView(i)
+		if r.GammaI > 0 {
+			gamma := factor * r.intrinsic(n)
+			for j := range row {
+				row[j] += gamma * p.linear.m.At(i, j)
+			}
+		}
+		row[i] += r.GammaA
+	}
+	return h, b, nil
+}
+
+// estimate sets Change and Flips: least squares on all features against those on
+// the leading half.
+func (p *ScaledProblem) estimate(w *labeledPart, m *ScaledKernel) error {
+	const most = 5000
+	n, r := p.phi.Dims()
+	half, factor := r/2, 1.0
+	if p.frequencies != nil {
+		half, factor = r/4*2, 2 // whole pairs
+	}
+	if half == 0 {
+		return nil
+	}
+	step := (n + most - 1) / most
+	var rows []int
+	for i := 0; i < n; i += step {
+		rows = append(rows, i)
+	}
+	values := func(size int, factor float64) (*mat.Dense, error) {
+		h, b, err := p.leading(w, m.Settings.Regularizer, size, factor)
+		if err != nil {
+			return nil, err
+		}
+		if err := solvePositive(h, b, m.Settings.Regularizer); err != nil {
+			return nil, err
+		}
+		b.Scale(math.Sqrt(factor), b)
+		_, outputs := b.Dims()
+		phi, f := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), outputs, nil)
+		gather(phi, p.phi, rows)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, phi, b, 0, f)
+		bias := meanProduct(w.mean[:size], b)
+		for j, v := range w.yBar {
+			bias[j] = v - bias[j]
+		}
+		addRow(f, bias)
+		return f, nil
+	}
+	f, err := values(r, 1)
+	if err != nil {
+		return err
+	}
+	g, err := values(half, factor)
+	if err != nil {
+		return err
+	}
+	if m.Classes != nil {
+		a, b := newPrediction(f, m.Classes).Classes, newPrediction(g, m.Classes).Classes
+		for i := range a {
+			if a[i] != b[i] {
+				m.Report.Flips += 1 / float64(len(a))
+			}
+		}
+	}
+	size := mat.Norm(f, 2)
+	g.Sub(g, f)
+	if size > 0 {
+		m.Report.Change = mat.Norm(g, 2) / size
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Means is how a kernel machine is fitted where the exact way of
+// [KernelProblem], n² values and n³ operations, is too much.
+type Means int
+
+const (
+	// ByLandmarks looks for f = Σ_j a_j k(·, z_j) over m of the points.
+	ByLandmarks Means = iota
+	// ByFeatures replaces the kernel by random Fourier features.
+	ByFeatures
+	// MatrixFree is the exact machine by products with the Gram matrix, which is
+	// never held. Least squares only.
+	MatrixFree
+)
+
+var meansNames = []string{"landmarks", "features", "matrix-free"}
+
+// String returns the name used on the command line and in manifests.
+func (m Means) String() string { return enum.String(meansNames, m) }
+
+// MarshalText returns the name.
+func (m Means) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Means) UnmarshalText(text []byte) error {
+	return enum.Set(m, meansNames, "means to fit a kernel machine", text)
+}
+
+// ScaleSettings say how a kernel machine is fitted.
+type ScaleSettings struct {
+	// Means defaults to ByLandmarks.
+	Means Means `json:"means"`
+	// Landmarks is m, of MatrixFree the number that its preconditioner is made of.
+	// The default is √n·ln n rounded up, at least 500, at most 4000, such that n·m
+	// values take no more than 4 GiB, and at most n.
+	Landmarks int `json:"landmarks,omitempty"`
+	// Sampling is how the landmarks are chosen. Default solvers.RandomPivots.
+	Sampling solvers.Sampling `json:"sampling"`
+	// Features is the number D of Fourier features, even. Default 2000.
+	Features int `json:"features,omitempty"`
+	// Seed of all random choices. Any value, 0 included.
+	Seed uint64 `json:"seed"`
+}
+
+// fill returns s with its defaults for n points, or all faults at once.
+func (s ScaleSettings) fill(n int) (ScaleSettings, error) {
+	var faults []error
+	if s.Means < ByLandmarks || s.Means > MatrixFree {
+		faults = append(faults, fmt.Errorf("models: means %v", s.Means))
+	}
+	if s.Landmarks < 0 {
+		faults = append(faults, fmt.Errorf("models: %d landmarks; the number must be positive, or 0 for the default", s.Landmarks))
+	}
+	if s.Features < 0 || s.Features%2 != 0 {
+		faults = append(faults, fmt.Errorf("models: %d Fourier features; the number must be even and positive, or 0 for the default", s.Features))
+	}
+	if s.Sampling < solvers.RandomPivots || s.Sampling > solvers.PlusPlus {
+		faults = append(faults, fmt.Errorf("models: choice of landmarks %v", s.Sampling))
+	}
+	if s.Landmarks == 0 {
+		m := int(math.Ceil(math.Sqrt(float64(n)) * math.Log(float64(n))))
+		s.Landmarks = max(1, min(max(m, 500), 4000, 1<<29/max(n, 1)))
+	}
+	s.Landmarks = min(s.Landmarks, n)
+	if s.Features == 0 {
+		s.Features = 2000
+	}
+	return s, errors.Join(faults...)
+}
+
+// ScaleReport says how well a machine stands for the exact one.
+type ScaleReport struct {
+	// Landmarks is the number in use: less than asked for where the points have
+	// no more to give. Of MatrixFree it is that of the preconditioner.
+	Landmarks int `json:"landmarks,omitempty"`
+	// KernelError is the part of the kernel that is left out: tr(K − K̂)/tr K of
+	// landmarks, and the root mean square of k − k̂ over 1000 pairs of points for
+	// Fourier features; 0 of MatrixFree.
+	KernelError float64 `json:"kernel_error"`
+	// Change is the relative root mean square of what f would change by with half
+	// the landmarks or features, at up to 5000 of the points, and Flips the share
+	// of these points that would change class: the part of the error that is due
+	// to m is usually below them. Those of the hinge are taken from least
+	// squares. Zero where not estimated; see [ScaledProblem.Path].
+	Change float64 `json:"change,omitempty"`
+	Flips  float64 `json:"flips,omitempty"`
+	// Iterations of conjugate gradients or Newton's method; 0 of a direct method.
+	Iterations int `json:"iterations,omitempty"`
+	// Residual of conjugate gradients is the largest relative residual of
+	// (γ_A I + BK)α = Jy/l over the outputs, from the definition; see
+	// [FitScaled]. 0 of other methods.
+	Residual float64 `json:"residual,omitempty"`
+}
+
+// ScaledKernel is a kernel machine fitted by the given means. With ByFeatures
+//
+//	f_c(x) = Σ_j w_jc φ_j(x) + b_c
+//
+// has the D×c matrix w as Coefficients, and Points is nil. It is immutable.
+type ScaledKernel struct {
+	KernelMachine
+	Scale  ScaleSettings
+	Report ScaleReport
+	// Frequencies are the ω_j of the features, d×D/2; nil for other means.
+	Frequencies *mat.Dense
+}
+
+// FitScaled fits one machine to targets t of some of the n points x: it
+// minimizes
+//
+//	1/l Σ V(f(x_i), y_i) + γ_A ‖f‖² + γ_I s fᵀLᵖf
+//
+// over f = Σ_j a_j k(·, z_j), where ‖f‖² = aᵀK_mm a and f = K_nm a at the points.
+// The loss V is the square of [KernelRLS], or for [KernelSVM] the squared hinge
+// (1 − y·f)₊² with an unpenalized bias; the hinge itself, support vector
+// regression and one class are for [FitKernel]. l is the Laplacian of the points'
+// graph, its power and shift do not matter; it may be nil if γ_I = 0. r and s may
+// not be, or s may for the defaults. If limit is positive, more memory for
+// matrices is an error. See [NewScaledProblem] for the way and its cost; MatrixFree
+// is exact.
+func FitScaled(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *Targets, r *KernelSettings, s *ScaleSettings, limit int64) (*ScaledKernel, error) {
+	if r == nil {
+		r = &KernelSettings{} // whose fault is named
+	}
+	filled, err := r.fill()
+	if err != nil {
+		return nil, err
+	}
+	if filled.GammaI == 0 {
+		l = nil
+	}
+	p, err := NewScaledProblem(ctx, x, k, l, filled.Power, s, limit)
+	if err != nil {
+		return nil, err
+	}
+	models, err := p.Path(ctx, t, []KernelSettings{filled})
+	if models == nil {
+		return nil, err
+	}
+	return models[0], err
+}
+
+// Predict evaluates f, by batches: the memory is that of 256 rows of kernel
+// values, or of 2048 rows of features, beside the points.
+func (m *ScaledKernel) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+	if m.Frequencies == nil {
+		return m.KernelMachine.Predict(ctx, x, s)
+	}
+	n, d := x.Dims()
+	if have, _ := m.Frequencies.Dims(); d != have {
+		return nil, fmt.Errorf("models: points of %d dimensions for a model of %d", d, have)
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("models: no points to answer for")
+	}
+	size, c := m.Coefficients.Dims()
+	f := mat.NewDense(n, c, nil)
+	phi := mat.NewDense(min(blockRows, n), size, nil)
+	for lo := 0; lo < n; lo += blockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+blockRows, n)
+		rows := phi.Slice(0, hi-lo, 0, size).(*mat.Dense)
+		fourierTo(rows, x, lo, hi, m.Frequencies)
+		steadyProduct(f.Slice(lo, hi, 0, c).(*mat.Dense), rows, m.Coefficients)
+		if s != nil && s.OnProgress != nil {
+			s.OnProgress(hi, n)
+		}
+	}
+	addRow(f, m.Bias)
+	return newPrediction(f, m.Classes), nil
+}
+
+// scaledFile is what the manifest of a model file says.
+type scaledFile struct {
+	kernelFile
+	Scale  *ScaleSettings `json:"scale"`
+	Report ScaleReport    `json:"report"`
+}
+
+// Save writes the model as a .npz file, whole or not at all: what
+// [KernelMachine.Save] does, with the frequencies (d×D/2) if there are any in
+// place of the points.
+func (m *ScaledKernel) Save(path string, hashes map[string]string) error {
+	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
+	if m.Classes != nil {
+		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
+	}
+	if m.Frequencies != nil {
+		entries = append(entries, matrixEntry("frequencies", m.Frequencies))
+	}
+	file := scaledFile{kernelFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, &m.Scale, m.Report}
+	return saveModel(path, m.Name(), file, hashes, append(entries, pointEntries(m.Points, nil)...))
+}
+
+// loadAnyKernel reads a [KernelMachine] or a [ScaledKernel], as the settings say.
+func loadAnyKernel(r *reader, settings json.RawMessage) (Model, error) {
+	var f scaledFile
+	if err := json.Unmarshal(settings, &f); err != nil {
+		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	}
+	if f.Scale == nil {
+		return loadKernel(r, settings)
+	}
+	s, err := f.KernelSettings.fill()
+	if err != nil {
+		return nil, err
+	}
+	k, err := f.Kernel.Fill()
+	if err != nil {
+		return nil, err
+	}
+	m := &ScaledKernel{KernelMachine: KernelMachine{Settings: s, Kernel: k, Labeled: f.Labeled, Gap: f.Gap}, Scale: *f.Scale, Report: f.Report}
+	m.Coefficients = r.matrix("coefficients")
+	m.Bias = numbers[float64](r, "bias")
+	if r.a.Has("classes") {
+		m.Classes = numbers[int64](r, "classes")
+	}
+	m.Points = r.points()
+	if m.Scale.Means == ByFeatures {
+		m.Frequencies = r.matrix("frequencies")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, m.check()
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *ScaledKernel) check() error {
+	if m.Settings.Method > KernelSVM {
+		return fmt.Errorf("models: %v by %v", m.Settings.Method, m.Scale.Means)
+	}
+	if m.Frequencies == nil {
+		return m.KernelMachine.check()
+	}
+	size, c := m.Coefficients.Dims()
+	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {
+		return fmt.Errorf("models: %d coefficients for %d frequencies, with points %t", size, w, m.Points != nil)
+	}
+	if len(m.Bias) != c {
+		return fmt.Errorf("models: %d biases for %d outputs", len(m.Bias), c)
+	}
+	if n := len(m.Classes); (m.Classes != nil || m.Settings.Method == KernelSVM) && (n < 2 || c != codeColumns(n)) {
+		return fmt.Errorf("models: %d outputs for %d classes", c, n)
+	}
+	return nil
+}

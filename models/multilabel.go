@@ -1,0 +1,200 @@
+package models
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// LabelTargets takes labels of points that may have several: an N×n block of 1
+// and −1, or of 1 and 0, which becomes −1. NaN is an entry that is not known, and a
+// row of NaN a point without labels. Anything else is an error, and so are both −1
+// and 0 in one block.
+func LabelTargets(y *mat.Dense) (*Targets, error) {
+	coded, err := signs(y)
+	if err != nil {
+		return nil, err
+	}
+	return PartialTargets(coded)
+}
+
+// signs returns y with −1 for 0.
+func signs(y *mat.Dense) (*mat.Dense, error) {
+	out := mat.DenseCopyOf(y)
+	var minus, zero bool
+	n, _ := y.Dims()
+	for i := range n {
+		row := out.RawRowView(i)
+		for j, v := range row {
+			switch {
+			case v == 1 || math.IsNaN(v):
+			case v == -1:
+				minus = true
+			case v == 0:
+				zero, row[j] = true, -1
+			default:
+				return nil, fmt.Errorf("models: label %d of point %d is %v; it must be 1, and −1 or 0, or NaN", j, i, v)
+			}
+			if minus && zero {
+				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; a block must have one of them", j, i, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// PartialTargets takes the values of a regression with n outputs, an N×n block
+// with NaN for every value that is not known, as [VVMRProblem.Fit] takes them: Y of
+// the targets has NaN there. A row of NaN is a point without a target. Infinities
+// are errors.
+func PartialTargets(y *mat.Dense) (*Targets, error) {
+	n, m := y.Dims()
+	t := &Targets{Len: n}
+	var values []float64
+	for i := range n {
+		row := y.RawRowView(i)
+		known := false
+		for j, v := range row {
+			if math.IsInf(v, 0) {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v", i, j, v)
+			}
+			known = known || !math.IsNaN(v)
+		}
+		if known {
+			t.Labeled = append(t.Labeled, i)
+			values = append(values, row...)
+		}
+	}
+	if len(t.Labeled) == 0 {
+		return nil, fmt.Errorf("models: no point has a target")
+	}
+	t.Y = mat.NewDense(len(t.Labeled), m, values)
+	return t, nil
+}
+
+// MultiLabelReport measures scores of points with several labels; a label is
+// predicted where its score is positive.
+type MultiLabelReport struct {
+	// AUC is the area under the ROC curve of each label; see [AUC]. NaN if no
+	// point has the label, or all have it.
+	AUC []Number `json:"auc"`
+	// MeanAUC is the mean of those that are not NaN.
+	MeanAUC Number `json:"mean_auc"`
+	// RankingLoss is the mean, over the points that have labels and lack labels,
+	// of the share of pairs of one of each in which the one it lacks has the higher
+	// score; equal scores count one half (Schapire & Singer 2000).
+	RankingLoss Number `json:"ranking_loss"`
+	// HammingLoss is the share of wrong entries.
+	HammingLoss Number `json:"hamming_loss"`
+	// MicroF1 is 2·tp/(2·tp + fp + fn) of all entries, and MacroF1 the mean of it
+	// over the labels. It is 0 where there is nothing to find and nothing found.
+	MicroF1 Number `json:"micro_f1"`
+	MacroF1 Number `json:"macro_f1"`
+}
+
+// NewMultiLabelReport measures scores, N×n, against labels as [LabelTargets] takes
+// them; entries that are NaN in truth are left out. Different shapes, no known
+// entry and NaN among the scores are errors. It costs O(Nn(n + log N)).
+func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
+	rows, n := truth.Dims()
+	if r, c := scores.Dims(); r != rows || c != n {
+		return nil, fmt.Errorf("models: labels of %d×%d for scores of %d×%d", rows, n, r, c)
+	}
+	y, err := signs(truth)
+	if err != nil {
+		return nil, err
+	}
+	out := &MultiLabelReport{AUC: make([]Number, n)}
+	var all tally
+	var macro, areas, defined float64
+	for j := range n {
+		var one tally
+		var values []float64
+		var positive []bool
+		for i := range rows {
+			v, s := y.At(i, j), scores.At(i, j)
+			if math.IsNaN(s) {
+				return nil, fmt.Errorf("models: score %d of point %d is NaN", j, i)
+			}
+			if !math.IsNaN(v) {
+				one.add(v > 0, s > 0)
+				values, positive = append(values, s), append(positive, v > 0)
+			}
+		}
+		area := math.NaN()
+		if len(values) > 0 {
+			if area, err = AUC(values, positive); err != nil {
+				return nil, err
+			}
+		}
+		if out.AUC[j] = Number(area); !math.IsNaN(area) {
+			areas, defined = areas+area, defined+1
+		}
+		macro += one.f1()
+		all.both, all.found, all.there = all.both+one.both, all.found+one.found, all.there+one.there
+		all.wrong, all.total = all.wrong+one.wrong, all.total+one.total
+	}
+	if all.total == 0 {
+		return nil, fmt.Errorf("models: no label is known to measure on")
+	}
+	out.MeanAUC = Number(areas / defined)
+	out.HammingLoss = Number(all.wrong / all.total)
+	out.MicroF1, out.MacroF1 = Number(all.f1()), Number(macro/float64(n))
+	out.RankingLoss = Number(rankingLoss(y, scores))
+	return out, nil
+}
+
+// tally counts entries: predicted and true, predicted, true, wrong, all.
+type tally struct{ both, found, there, wrong, total float64 }
+
+func (t *tally) add(truth, predicted bool) {
+	t.total++
+	if truth {
+		t.there++
+	}
+	if predicted {
+		t.found++
+	}
+	if truth && predicted {
+		t.both++
+	}
+	if truth != predicted {
+		t.wrong++
+	}
+}
+
+func (t *tally) f1() float64 {
+	if t.there+t.found == 0 {
+		return 0
+	}
+	return 2 * t.both / (t.there + t.found)
+}
+
+// rankingLoss is NaN if no point both has a label and lacks one.
+func rankingLoss(y, scores *mat.Dense) float64 {
+	rows, _ := y.Dims()
+	var sum, points float64
+	for i := range rows {
+		labels, s := y.RawRowView(i), scores.RawRowView(i)
+		var lost, pairs float64
+		for a, v := range labels {
+			for b, w := range labels {
+				if v != 1 || w != -1 {
+					continue
+				}
+				pairs++
+				switch {
+				case s[a] < s[b]:
+					lost++
+				case s[a] == s[b]:
+					lost += 0.5
+				}
+			}
+		}
+		if pairs > 0 {
+			sum, points = sum+lost/pairs, points+1
+		}
+	}
+	return sum / points
+}

@@ -1,0 +1,333 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/lanczos"
+)
+
+// SSSLName is the model's name in manifests and on the command line.
+const SSSLName = "sssl"
+
+// SSSLSettings of [FitSSSL].
+type SSSLSettings struct {
+	// Eigenfunctions is their number s. The default is chosen by cross-validation
+	// from 1 to 200, or as many as each fold can fit.
+	Eigenfunctions int `json:"eigenfunctions"`
+	// Landmarks is the number of points that the eigenfunctions are expansions
+	// over. Default all: they are exact. See [NewEigenfunctions].
+	Landmarks int `json:"landmarks,omitempty"`
+	// Intercept adds a constant to the eigenfunctions, which the paper does not.
+	Intercept bool `json:"intercept"`
+	// Folds of the cross-validation. Default 5, at most the number of labels.
+	Folds int `json:"folds,omitempty"`
+	// Seed of landmarks and folds.
+	Seed uint64 `json:"seed"`
+}
+
+// mostEigenfunctions is the largest number to choose from by cross-validation.
+const mostEigenfunctions = 200
+
+// fill returns s with its defaults for l labels, and the number of eigenfunctions
+// to compute, or all faults at once.
+func (s SSSLSettings) fill(l int) (SSSLSettings, int, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
+	constant := 0
+	if s.Intercept {
+		constant = 1
+	}
+	if s.Eigenfunctions < 0 || s.Landmarks < 0 || s.Folds < 0 {
+		fault("%d eigenfunctions, %d landmarks, %d folds; the numbers must be positive, or 0 for the default", s.Eigenfunctions, s.Landmarks, s.Folds)
+	}
+	if s.Eigenfunctions+constant > l {
+		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for each, and one for an intercept", s.Eigenfunctions, l)
+	}
+	most := s.Eigenfunctions
+	if most == 0 {
+		if s.Folds == 0 {
+			s.Folds = min(5, l)
+		}
+		if s.Folds < 2 || s.Folds > l {
+			fault("%d folds of %d labeled points; there must be at least 2 and at most one a point", s.Folds, l)
+		} else {
+			most = min(mostEigenfunctions, l-(l+s.Folds-1)/s.Folds-constant)
+		}
+		if s.Landmarks > 0 {
+			most = min(most, s.Landmarks)
+		}
+		if most < 1 && len(faults) == 0 {
+			fault("%d labeled points are too few to choose a number of eigenfunctions by cross-validation; give it", l)
+		}
+	}
+	return s, most, errors.Join(faults...)
+}
+
+// SSSL is least squares on the leading eigenfunctions ψ_j of the integral operator of
+// a kernel over all points:
+//
+//	f_c(x) = Σ_{j≤s} γ_jc ψ_j(x) + b_c = Σ_i a_ic k(z_i, x) + b_c
+//
+// with b = 0 unless there is an intercept. It is immutable.
+type SSSL struct {
+	Settings SSSLSettings
+	Kernel   kernel.Kernel
+	// Points are the z_i, all training points or the landmarks; nil for a
+	// precomputed kernel.
+	Points       data.Points
+	Coefficients *mat.Dense // a, m×c
+	Bias         []float64  // c
+	Classes      []int64    // nil for a regression
+	Labeled      int        // number of labeled points
+	// Values are the eigenvalues λ_j that were in use or to choose from, descending,
+	// and Trace the sum of all.
+	Values []float64
+	Trace  float64
+	// Risk is the mean squared error of cross-validation for 1, 2, …
+	// eigenfunctions; nil if their number was given.
+	Risk []float64
+}
+
+// FitSSSL is algorithm 1 of Ji et al. 2012: the coefficients minimize
+//
+//	Σ_{i labeled} ‖Σ_j γ_j ψ_j(x_i) + b − y_i‖²
+//
+// over the s leading eigenfunctions over all n points x, without regularization;
+// classes are coded as [ClassTargets] says. Where s is not given, the one with the
+// smallest squared error of cross-validation on the labels is taken, the smallest
+// of equals. The cost is that of [NewEigenfunctions] and about 4ls²·(folds + 1)
+// operations. A nil s means the defaults; a positive limit bounds the memory of
+// matrices.
+func FitSSSL(ctx context.Context, x data.Points, k kernel.Kernel, t *Targets, s *SSSLSettings, limit int64) (*SSSL, error) {
+	if s == nil {
+		s = &SSSLSettings{}
+	}
+	if n, _ := x.Dims(); n != t.Len {
+		return nil, fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
+	}
+	_, most, err := s.fill(len(t.Labeled))
+	if err != nil {
+		return nil, err
+	}
+	e, err := NewEigenfunctions(ctx, x, k, most, s.Landmarks, s.Seed, limit)
+	if err != nil {
+		return nil, err
+	}
+	at, err := e.At(ctx, data.Select(x, t.Labeled))
+	if err != nil {
+		return nil, err
+	}
+	return e.Fit(t, at, s)
+}
+
+// Fit is [FitSSSL] on eigenfunctions that are known, with their values at the labeled
+// points of t, in their order. If fewer are known than s asks for, all are taken.
+func (e *Eigenfunctions) Fit(t *Targets, at *mat.Dense, s *SSSLSettings) (*SSSL, error) {
+	filled, most, err := s.fill(len(t.Labeled))
+	if err != nil {
+		return nil, err
+	}
+	l, have := at.Dims()
+	if l != len(t.Labeled) || have != len(e.Values) {
+		return nil, fmt.Errorf("models: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
+	}
+	m := &SSSL{Settings: filled, Kernel: e.Kernel, Points: e.Points, Classes: t.Classes, Labeled: l, Trace: e.Trace}
+	most = min(most, have)
+	m.Values = e.Values[:most]
+	if m.Settings.Eigenfunctions > 0 {
+		m.Settings.Eigenfunctions = most
+	} else if err := m.choose(t, at, most); err != nil {
+		return nil, err
+	}
+	used := m.Settings.Eigenfunctions
+	f, err := newNestedFit(m.design(at, span(0, l), used), t.Y)
+	if err != nil {
+		return nil, err
+	}
+	_, c := t.Y.Dims()
+	gamma := f.coefficients(used + m.constant())
+	m.Bias = make([]float64, c)
+	if filled.Intercept {
+		copy(m.Bias, gamma.RawRowView(0))
+		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
+	}
+	size, _ := e.Expansion.Dims()
+	m.Coefficients = mat.NewDense(size, c, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Slice(0, size, 0, used).(*mat.Dense), gamma, 0, m.Coefficients)
+	return m, nil
+}
+
+// constant is the number of columns before those of the eigenfunctions.
+func (m *SSSL) constant() int {
+	if m.Settings.Intercept {
+		return 1
+	}
+	return 0
+}
+
+// design copies the given rows of the first s eigenfunctions, behind a constant if
+// there is an intercept.
+func (m *SSSL) design(at *mat.Dense, rows []int, s int) *mat.Dense {
+	first := m.constant()
+	x := mat.NewDense(len(rows), first+s, nil)
+	for p, i := range rows {
+		row := x.RawRowView(p)
+		if first > 0 {
+			row[0] = 1
+		}
+		copy(row[first:], at.RawRowView(i))
+	}
+	return x
+}
+
+// choose sets Risk and the number of eigenfunctions, at most most.
+func (m *SSSL) choose(t *Targets, at *mat.Dense, most int) error {
+	folds, err := t.Folds(m.Settings.Folds, m.Settings.Seed)
+	if err != nil {
+		return err
+	}
+	l := len(t.Labeled)
+	m.Risk = make([]float64, most)
+	for _, held := range folds {
+		kept := slices.DeleteFunc(span(0, l), func(q int) bool { _, out := slices.BinarySearch(held, q); return out })
+		f, err := newNestedFit(m.design(at, kept, most), t.Keep(kept).Y)
+		if err != nil {
+			return err
+		}
+		risks := f.risks(m.design(at, held, most), t.Keep(held).Y)
+		for j := range m.Risk {
+			m.Risk[j] += risks[m.constant()+j] / float64(l)
+		}
+	}
+	m.Settings.Eigenfunctions = 1 + slices.Index(m.Risk, slices.Min(m.Risk))
+	return nil
+}
+
+// Name is sssl.
+func (m *SSSL) Name() string { return SSSLName }
+
+// Outcomes are the class values; nil for a regression.
+func (m *SSSL) Outcomes() []int64 { return m.Classes }
+
+// Predict evaluates f by the definition of the eigenfunctions. It takes the time of
+// a product with the kernel values of each point and the z_i, and the memory of 256
+// rows of them.
+func (m *SSSL) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+	return expansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes).Predict(ctx, x, s)
+}
+
+// Captured is the part of the trace of the operator that is in the eigenfunctions in
+// use.
+func (m *SSSL) Captured() float64 {
+	e := &Eigenfunctions{Values: m.Values, Trace: m.Trace}
+	return e.Captured(m.Settings.Eigenfunctions)
+}
+
+// ssslFile is what the manifest of a model file says.
+type ssslFile struct {
+	SSSLSettings
+	Kernel  kernel.Kernel `json:"kernel"`
+	Labeled int           `json:"labeled"`
+	Trace   float64       `json:"trace"`
+	// Risk says whether there is an array of it.
+	Risk bool `json:"risk"`
+}
+
+// Save writes the model as a .npz file, whole or not at all: coefficients (m×c),
+// bias (c), values, risk if there is one, classes unless it is a regression, the
+// points unless the kernel is precomputed, and the manifest. hashes name what the
+// model was made from.
+func (m *SSSL) Save(path string, hashes map[string]string) error {
+	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}, {Name: "values", Data: m.Values}}
+	if m.Risk != nil {
+		entries = append(entries, npy.Entry{Name: "risk", Data: m.Risk})
+	}
+	if m.Classes != nil {
+		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
+	}
+	file := ssslFile{m.Settings, m.Kernel, m.Labeled, m.Trace, m.Risk != nil}
+	return saveModel(path, m.Name(), file, hashes, append(entries, pointEntries(m.Points, nil)...))
+}
+
+func loadSSSL(r *reader, settings json.RawMessage) (Model, error) {
+	var f ssslFile
+	if err := json.Unmarshal(settings, &f); err != nil {
+		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	}
+	k, err := f.Kernel.Fill()
+	if err != nil {
+		return nil, err
+	}
+	m := &SSSL{Settings: f.SSSLSettings, Kernel: k, Labeled: f.Labeled, Trace: f.Trace}
+	m.Coefficients = r.matrix("coefficients")
+	m.Bias = numbers[float64](r, "bias")
+	m.Values = numbers[float64](r, "values")
+	if f.Risk {
+		m.Risk = numbers[float64](r, "risk")
+	}
+	if r.a.Has("classes") {
+		m.Classes = numbers[int64](r, "classes")
+	}
+	m.Points = r.points()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, m.check()
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *SSSL) check() error {
+	switch s := m.Settings.Eigenfunctions; {
+	case s < 1 || s > len(m.Values) || m.Risk == nil && s != len(m.Values):
+		return fmt.Errorf("models: %d eigenfunctions with %d eigenvalues", s, len(m.Values))
+	case m.Risk != nil && len(m.Risk) != len(m.Values):
+		return fmt.Errorf("models: %d errors of cross-validation for %d eigenvalues", len(m.Risk), len(m.Values))
+	}
+	for j, v := range m.Values {
+		if !(v > 0) || j > 0 && v > m.Values[j-1] {
+			return fmt.Errorf("models: eigenvalue %d is %v; they must be positive and descend", j, v)
+		}
+	}
+	if !(m.Trace > 0) {
+		return fmt.Errorf("models: a trace of %v", m.Trace)
+	}
+	return expansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes).check()
+}
+
+// SSSLCost is about what [FitSSSL] takes for n points of d dimensions, l of them
+// labeled: bytes and floating-point operations.
+func SSSLCost(n, d, l int, s *SSSLSettings) (bytes int64, operations float64) {
+	_, most, err := s.fill(l)
+	if err != nil {
+		return 0, 0 // FitSSSL will say so
+	}
+	size, pairs := eigenfunctionSize(n, most, s.Landmarks)
+	search := lanczos.Settings{K: pairs, Largest: true}
+	need, err := lanczos.Bytes(size, &search)
+	if err != nil {
+		return 0, 0
+	}
+	m, q := float64(size), float64(pairs)
+	bytes = need + 8*int64(size)*int64(d+pairs+most)
+	operations = 5 * q * 2 * m * m // products
+	if held := kernel.GramBytes(size); held <= heldGram {
+		bytes += held
+	} else {
+		operations += 5 * q / 8 * m * m * float64(2*d+40)
+	}
+	if size < n {
+		bytes += 8 * blockRows * int64(size/8+pairs)
+		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
+	}
+	return bytes, operations + 4*float64(l)*float64(most*most)*float64(s.Folds+1)
+}

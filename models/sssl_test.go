@@ -1,0 +1,376 @@
+package models_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+func fitSSSL(t testing.TB, x data.Points, k kernel.Kernel, y *models.Targets, s models.SSSLSettings) *models.SSSL {
+	t.Helper()
+	m, err := models.FitSSSL(t.(interface{ Context() context.Context }).Context(), x, k, y, &s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func eigenfunctions(t testing.TB, x data.Points, k kernel.Kernel, s, landmarks int, limit int64) (*models.Eigenfunctions, *mat.Dense) {
+	t.Helper()
+	e, err := models.NewEigenfunctions(t.(interface{ Context() context.Context }).Context(), x, k, s, landmarks, 1, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := e.At(context.Background(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, at
+}
+
+// At the training points the eigenfunctions are eigenvectors of K/n of mean square
+// 1, by a held Gram matrix, by tiles and on all points as landmarks.
+func TestEigenfunctionsAreEigenvectors(t *testing.T) {
+	const n, s = 1200, 12
+	x := data.Manifold(n, 6, 2, 0.01, 3)
+	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}
+	gram, err := kernel.Gram(x, k, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		landmarks int
+		limit     int64
+	}{"held": {}, "tiles": {limit: 12 << 20}, "landmarks": {landmarks: n}} {
+		e, at := eigenfunctions(t, x, k, s, c.landmarks, c.limit)
+		if len(e.Values) != s || math.Abs(e.Trace-1) > 1e-12 || !(e.Captured(s) > e.Captured(1) && e.Captured(s) < 1) {
+			t.Fatalf("%s: values %v of %v", name, e.Values, e.Trace)
+		}
+		var ktimes, unit mat.Dense
+		ktimes.Mul(gram, at)
+		unit.Mul(at.T(), at)
+		for j := range s {
+			for i := range n {
+				if d := ktimes.At(i, j)/n - e.Values[j]*at.At(i, j); !(math.Abs(d) < 1e-8) {
+					t.Fatalf("%s: eigenfunction %d at %d: %v", name, j, i, d)
+				}
+			}
+			for i := range s {
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if d := unit.At(i, j)/n - want; !(math.Abs(d) < 1e-7) {
+					t.Errorf("%s: inner product %d, %d: off by %v", name, i, j, d)
+				}
+			}
+		}
+	}
+}
+
+// With landmarks the values grow with their number, to the exact ones.
+func TestEigenfunctionsOfLandmarks(t *testing.T) {
+	x := data.Manifold(1000, 6, 2, 0.01, 3)
+	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.4}
+	exact, _ := eigenfunctions(t, x, k, 15, 0, 0)
+	some, at := eigenfunctions(t, x, k, 15, 300, 0)
+	for j, v := range some.Values {
+		if !(v <= exact.Values[j]*(1+1e-9) && v >= 0.97*exact.Values[j]) {
+			t.Errorf("value %d: %v, exact %v", j, v, exact.Values[j])
+		}
+	}
+	var unit mat.Dense
+	unit.Mul(at.T(), at)
+	unit.Scale(1.0/1000, &unit)
+	for i := range 15 {
+		unit.Set(i, i, unit.At(i, i)-1)
+	}
+	if e := mat.Max(&unit); !(e < 1e-9) {
+		t.Errorf("not orthonormal by %v", e)
+	}
+	gram, err := kernel.Gram(x, k, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pre := &data.Dense[float64]{Rows: 1000, Cols: 1000, Data: gram.RawMatrix().Data}
+	_, same := eigenfunctions(t, pre, kernel.Kernel{Kind: kernel.Precomputed}, 15, 300, 0)
+	wantClose(t, "precomputed", same, at, 1e-7)
+}
+
+// planted is a function in the span of eight eigenfunctions with labels at every
+// eighth point.
+func planted(t *testing.T) (x *data.Dense[float32], k kernel.Kernel, y *models.Targets, all *mat.Dense) {
+	x = data.Manifold(600, 5, 2, 0.01, 2)
+	k = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.6}
+	_, at := eigenfunctions(t, x, k, 8, 0, 0)
+	all, values := mat.NewDense(600, 2, nil), mat.NewDense(600, 2, nil)
+	for i := range 600 {
+		values.SetRow(i, []float64{math.NaN(), math.NaN()})
+		row := at.RawRowView(i)
+		all.SetRow(i, []float64{row[0] - 2*row[3] + row[7], 5*row[1] - row[7]})
+		if i%8 == 0 {
+			values.SetRow(i, all.RawRowView(i))
+		}
+	}
+	y, err := models.ValueTargets(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, k, y, all
+}
+
+func TestSSSLFindsPlanted(t *testing.T) {
+	x, k, y, all := planted(t)
+	for _, s := range []models.SSSLSettings{{Eigenfunctions: 8}, {Eigenfunctions: 8, Intercept: true}, {Eigenfunctions: 8, Landmarks: 600}, {Eigenfunctions: 12}} {
+		wantClose(t, "planted", raw(t, fitSSSL(t, x, k, y, s), x), all, 1e-7)
+	}
+	// With noise, cross-validation finds the number.
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range y.Labeled {
+		for j := range 2 {
+			y.Y.Set(i, j, y.Y.At(i, j)+0.05*rng.NormFloat64())
+		}
+	}
+	m := fitSSSL(t, x, k, y, models.SSSLSettings{Seed: 1})
+	if s := m.Settings.Eigenfunctions; s < 8 || s > 11 || len(m.Risk) != 60 || m.Risk[s-1] != slices.Min(m.Risk) || !(m.Captured() > 0.5) {
+		t.Errorf("%d eigenfunctions of %d, %v captured", s, len(m.Risk), m.Captured())
+	}
+}
+
+// The risk of every number of eigenfunctions is that of fits without the fold.
+func TestSSSLRisk(t *testing.T) {
+	x, k, y, _ := planted(t)
+	y.Y.Set(3, 0, 9)
+	m := fitSSSL(t, x, k, y, models.SSSLSettings{Folds: 4, Seed: 5, Intercept: true})
+	folds, err := y.Folds(4, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []int{1, 5, 20} {
+		var sum float64
+		for _, held := range folds {
+			var kept []int
+			for q := range y.Labeled {
+				if !slices.Contains(held, q) {
+					kept = append(kept, q)
+				}
+			}
+			f := raw(t, fitSSSL(t, x, k, y.Keep(kept), models.SSSLSettings{Eigenfunctions: s, Intercept: true}), x)
+			for _, q := range held {
+				for j := range 2 {
+					d := f.At(y.Labeled[q], j) - y.Y.At(q, j)
+					sum += d * d / float64(len(y.Labeled))
+				}
+			}
+		}
+		if got := m.Risk[s-1]; !(math.Abs(got-sum) < 1e-6*sum) {
+			t.Errorf("%d eigenfunctions: risk %v, want %v", s, got, sum)
+		}
+	}
+}
+
+// The order of the points does not matter.
+func TestSSSLPermuted(t *testing.T) {
+	c := newKernelCase(t, 240, sparse.Normalized)
+	order := rand.New(rand.NewPCG(3, 3)).Perm(240)
+	values := mat.NewDense(240, 2, nil)
+	for i := range 240 {
+		values.SetRow(i, []float64{math.NaN(), math.NaN()})
+	}
+	for p, i := range order {
+		if q, ok := slices.BinarySearch(c.value.Labeled, i); ok {
+			values.SetRow(p, c.value.Y.RawRowView(q))
+		}
+	}
+	y, err := models.ValueTargets(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := models.SSSLSettings{Eigenfunctions: 10}
+	wantClose(t, "permuted", raw(t, fitSSSL(t, data.Select(c.x, order), gaussian, y, s), c.x), raw(t, fitSSSL(t, c.x, gaussian, c.value, s), c.x), 1e-8)
+}
+
+// ssslModels are one of every kind.
+func ssslModels(t *testing.T) (*kernelCase, map[string]*models.SSSL) {
+	c := newKernelCase(t, 250, sparse.Normalized)
+	out := map[string]*models.SSSL{}
+	for name, y := range c.targets(models.KernelRLS) {
+		out[name] = fitSSSL(t, c.x, gaussian, y, models.SSSLSettings{})
+		out[name+", fixed"] = fitSSSL(t, c.x, gaussian, y, models.SSSLSettings{Eigenfunctions: 9, Intercept: true})
+		out[name+", landmarks"] = fitSSSL(t, c.x, gaussian, y, models.SSSLSettings{Landmarks: 80, Seed: 2})
+	}
+	return c, out
+}
+
+func TestSSSLFiles(t *testing.T) {
+	c, all := ssslModels(t)
+	path := filepath.Join(t.TempDir(), "m.npz")
+	for name, m := range all {
+		if err := m.Save(path, map[string]string{"x": "y"}); err != nil {
+			t.Fatal(err)
+		}
+		back, mf, err := models.Load(path, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := back.(*models.SSSL)
+		if back.Name() != "sssl" || mf.Hashes["x"] != "y" || got.Settings != m.Settings || got.Trace != m.Trace || !reflect.DeepEqual(got.Values, m.Values) || !reflect.DeepEqual(got.Risk, m.Risk) {
+			t.Errorf("%s: came back as %s, %+v", name, back.Name(), got)
+		}
+		if !mat.Equal(raw(t, got, c.x), raw(t, m, c.x)) || !reflect.DeepEqual(back.Outcomes(), m.Outcomes()) {
+			t.Errorf("%s: answers differ", name)
+		}
+	}
+}
+
+func TestDamagedSSSLFiles(t *testing.T) {
+	_, all := ssslModels(t)
+	path := filepath.Join(t.TempDir(), "m.npz")
+	for name, m := range all {
+		if err := m.Save(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		a, err := npy.OpenArchive(path, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var entries []npy.Entry
+		for _, key := range []string{"coefficients", "bias", "values", "risk", "classes", "points", "manifest"} {
+			if a.Has(key) {
+				x, err := a.Read(key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				entries = append(entries, npy.Entry{Name: key, Shape: x.Shape, Data: x.Data})
+			}
+		}
+		a.Close()
+		damaged := func(what string, entries []npy.Entry) {
+			if err := npy.WriteArchive(path, entries); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := models.Load(path, 0); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+		for i, e := range entries {
+			damaged("no "+e.Name, slices.Delete(slices.Clone(entries), i, i+1))
+			if e.Name == "manifest" {
+				continue
+			}
+			changed := slices.Clone(entries)
+			switch v := e.Data.(type) {
+			case []float64:
+				changed[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[len(v)-1])}
+				damaged("long "+e.Name, changed)
+				worse := slices.Clone(v)
+				worse[0] = math.NaN()
+				changed[i] = npy.Entry{Name: e.Name, Shape: e.Shape, Data: worse}
+				damaged("NaN in "+e.Name, changed)
+			case []int64:
+				changed[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), 77)}
+				damaged("long "+e.Name, changed)
+			}
+		}
+	}
+}
+
+// Answers do not depend on what else is asked for, nor anything on threads.
+func TestSSSLSameBits(t *testing.T) {
+	c, all := ssslModels(t)
+	big := data.NewDense[float64](3000, 3)
+	for i := range 3000 {
+		copy(big.Row(i), c.x.Row(i*7%250))
+	}
+	for name, m := range all {
+		few, many := raw(t, m, c.x), raw(t, m, big)
+		for i := range 3000 {
+			if !slices.Equal(many.RawRowView(i), few.RawRowView(i*7%250)) {
+				t.Fatalf("%s: point %d differs", name, i)
+			}
+		}
+	}
+	x := data.Manifold(1500, 6, 2, 0.01, 3)
+	y := mat.NewDense(1500, 1, nil)
+	for i := range 1500 {
+		y.Set(i, 0, math.NaN())
+		if i%10 == 0 {
+			y.Set(i, 0, float64(x.Row(i)[0]))
+		}
+	}
+	targets, err := models.ValueTargets(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, landmarks := range []int{0, 200} {
+		var first *mat.Dense
+		for _, threads := range []int{1, 3} {
+			runtime.GOMAXPROCS(threads)
+			f := raw(t, fitSSSL(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}, targets, models.SSSLSettings{Eigenfunctions: 20, Landmarks: landmarks}), x)
+			if first == nil {
+				first = f
+			} else if !mat.Equal(f, first) {
+				t.Errorf("%d landmarks: other bits with %d threads", landmarks, threads)
+			}
+		}
+	}
+}
+
+func TestSSSLFaults(t *testing.T) {
+	c := newKernelCase(t, 60, sparse.Normalized)
+	for want, s := range map[string]models.SSSLSettings{
+		"must be positive":     {Eigenfunctions: -1},
+		"a labeled point for":  {Eigenfunctions: 16},
+		"and one for an inter": {Eigenfunctions: 15, Intercept: true},
+		"16 folds":             {Folds: 16},
+		"1 folds":              {Folds: 1},
+		"as many landmarks":    {Eigenfunctions: 9, Landmarks: 8},
+	} {
+		if _, err := models.FitSSSL(t.Context(), c.x, gaussian, c.value, &s, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	if _, err := models.FitSSSL(t.Context(), c.x, gaussian, c.value.Keep([]int{0, 1}), &models.SSSLSettings{Intercept: true}, 0); err == nil || !strings.Contains(err.Error(), "too few") {
+		t.Errorf("two labels: %v", err)
+	}
+	if _, err := models.FitSSSL(t.Context(), data.Select(c.x, []int{1, 2}), gaussian, c.value, nil, 0); err == nil {
+		t.Error("fewer points than targets")
+	}
+	same := data.NewDense[float64](60, 3)
+	if m := fitSSSL(t, same, gaussian, c.value, models.SSSLSettings{Eigenfunctions: 5}); m.Settings.Eigenfunctions != 1 {
+		t.Errorf("%d eigenfunctions of points that coincide", m.Settings.Eigenfunctions)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := models.FitSSSL(ctx, c.x, gaussian, c.value, nil, 0); err == nil {
+		t.Error("a cancelled fit")
+	}
+}
+
+func TestPowerLaw(t *testing.T) {
+	var values []float64
+	for k := 1.0; k <= 40; k++ {
+		values = append(values, 3*math.Pow(k, -2.1))
+	}
+	if a2, p := models.PowerLaw(values); !(math.Abs(a2-3) < 1e-9 && math.Abs(p-2.1) < 1e-9) {
+		t.Errorf("%v k^-%v", a2, p)
+	}
+	if _, p := models.PowerLaw(values[:1]); !math.IsNaN(p) {
+		t.Error("a law of one value")
+	}
+}

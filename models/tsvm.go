@@ -1,0 +1,283 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/solvers"
+)
+
+// TSVMSettings of [WarpedKernel.FitTSVM].
+type TSVMSettings struct {
+	Regularizer
+	// Weight is what the loss of an unlabeled point counts beside that of a
+	// labeled one. Default 1.
+	Weight float64 `json:"weight"`
+	// Positive is the share of the unlabeled points that each output is to take
+	// for its class. Default the share among the labeled ones.
+	Positive []float64 `json:"positive,omitempty"`
+	// Tolerance of solvers.SMO. Default 1e-3.
+	Tolerance float64 `json:"tolerance"`
+}
+
+// fill returns s with its defaults for targets t, or all faults at once.
+func (s TSVMSettings) fill(t *Targets) (TSVMSettings, error) {
+	l, c := t.Y.Dims()
+	var faults []error
+	if s.Weight == 0 {
+		s.Weight = 1
+	}
+	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
+		faults = append(faults, fmt.Errorf("models: weight %v of an unlabeled point; it must be positive", s.Weight))
+	}
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-3
+	}
+	if s.Positive == nil {
+		for j := range c {
+			s.Positive = append(s.Positive, 0.5+mat.Sum(t.Y.ColView(j))/float64(2*l))
+		}
+	}
+	if len(s.Positive) != c {
+		faults = append(faults, fmt.Errorf("models: positive shares of %d classes for %d outputs", len(s.Positive), c))
+	}
+	for _, r := range s.Positive {
+		if !(r >= 0 && r <= 1) {
+			faults = append(faults, fmt.Errorf("models: a share of %v of the points; it must be between 0 and 1", r))
+		}
+	}
+	if t.Classes == nil {
+		faults = append(faults, errors.New("models: a transductive support vector machine separates classes"))
+	}
+	return s, errors.Join(faults...)
+}
+
+// TSVM is a fitted transductive support vector machine: a kernel machine, saved
+// and loaded as one, with what is known of its fit.
+type TSVM struct {
+	*KernelMachine
+	// Unlabeled are the points that took part without a label, and Assigned the
+	// targets ±1 they were given, a column for each output.
+	Unlabeled []int
+	Assigned  *mat.Dense
+	// Objective is γ_A‖f‖² + 1/l Σ loss, over the labeled points and with Weight
+	// the unlabeled ones with their assigned targets, for each output. Start is
+	// the same for the machine of the labeled points alone.
+	Objective, Start []float64
+	Rounds           int // of training, of the output with most
+}
+
+// maxRounds bounds the rounds of training at one weight.
+const maxRounds = 1000
+
+// FitTSVM fits a support vector machine to targets t and, for the other points
+// of w, to targets y* that it finds. For each output it looks for a minimum of
+//
+//	1/l Σ_labeled V(y_i f(x_i)) + Weight/l Σ_unlabeled V(y*_j f(x_j)) + γ_A ‖f‖²
+//
+// over f and y* with V the hinge, a given share of y* being positive. It begins
+// with the labeled points, whose machine gives the largest outputs among the
+// others the positive targets. Then the weight of the unlabeled points grows from
+// Weight/10⁵ by factors of 10. At each weight, pairs of a positive and a negative
+// point with losses ξ > 0 and ξ' > 0, ξ + ξ' > 2, trade places, the worst with
+// the worst, all at once, and the machine is trained again from where it was,
+// until there are none: each trade lowers the objective and keeps the share.
+//
+// A round is a quadratic program in as many variables as w has points. With
+// solvers.ErrNotConverged the machine is usable.
+//
+// T. Joachims, Transductive inference for text classification using support
+// vector machines, ICML 1999; V. Sindhwani and S. S. Keerthi, Large scale
+// semi-supervised linear SVMs, SIGIR 2006, section 3.
+func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings) (*TSVM, error) {
+	if s == nil {
+		s = &TSVMSettings{}
+	}
+	filled, err := s.fill(t)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := (KernelSettings{Method: KernelSVM, Regularizer: filled.Regularizer, Tolerance: filled.Tolerance}).fill()
+	if err != nil {
+		return nil, err
+	}
+	_, labeled, err := w.among(t, &machine)
+	if err != nil {
+		return nil, err
+	}
+	var unlabeled []int // positions in w
+	m := &TSVM{KernelMachine: &KernelMachine{Settings: machine, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}}
+	for p, i := range w.points {
+		if !slices.Contains(t.Labeled, i) {
+			unlabeled = append(unlabeled, p)
+			m.Unlabeled = append(m.Unlabeled, i)
+		}
+	}
+	if len(unlabeled) == 0 {
+		return nil, errors.New("models: a transductive machine needs points without a label among those of the kernel")
+	}
+	_, c := t.Y.Dims()
+	runs, faults := make([]*tsvm, c), make([]error, c)
+	par.For(c, 1, func(j, _ int) {
+		runs[j] = newTSVM(w.gram, mat.Col(nil, j, t.Y), labeled, unlabeled, &filled, filled.Positive[j])
+		faults[j] = runs[j].run(ctx)
+	})
+	beta := mat.NewDense(len(w.points), c, nil)
+	m.Assigned = mat.NewDense(len(unlabeled), c, nil)
+	for j, r := range runs {
+		if faults[j] != nil && !errors.Is(faults[j], solvers.ErrNotConverged) {
+			return nil, faults[j]
+		}
+		beta.SetCol(j, r.at.V)
+		m.Bias = append(m.Bias, -r.at.Multiplier)
+		m.Gap = max(m.Gap, r.at.Gap/math.Max(math.Abs(r.at.Objective), math.SmallestNonzeroFloat64))
+		m.Objective, m.Start = append(m.Objective, r.objective()), append(m.Start, r.start)
+		m.Rounds = max(m.Rounds, r.rounds)
+		for p, i := range unlabeled {
+			m.Assigned.Set(p, j, r.y[i])
+		}
+	}
+	all := make([]int, len(w.points))
+	for p := range all {
+		all[p] = p
+	}
+	w.expansion(m.KernelMachine, beta, all)
+	return m, errors.Join(faults...)
+}
+
+// tsvm is a run for one output. In its units the objective is divided by 2γ_A.
+type tsvm struct {
+	gram               *mat.Dense
+	y                  []float64 // given or assigned; 0 before
+	labeled, unlabeled []int
+	share              float64 // of positive ones
+	gammaA             float64
+	c, most            float64 // bounds of labeled and, at the end, unlabeled points
+	tolerance          float64
+
+	at     *solvers.SMOResult
+	f      []float64 // outputs, with the bias
+	start  float64
+	rounds int
+}
+
+func newTSVM(gram *mat.Dense, y []float64, labeled, unlabeled []int, s *TSVMSettings, share float64) *tsvm {
+	c := 1 / (2 * s.GammaA * float64(len(labeled)))
+	n, _ := gram.Dims()
+	r := &tsvm{gram: gram, y: make([]float64, n), labeled: labeled, unlabeled: unlabeled, share: share,
+		gammaA: s.GammaA, c: c, most: s.Weight * c, tolerance: s.Tolerance, f: make([]float64, n)}
+	for p, i := range labeled {
+		r.y[i] = y[p]
+	}
+	return r
+}
+
+func (r *tsvm) run(ctx context.Context) error {
+	v := make([]float64, len(r.y))
+	unconverged := r.train(ctx, 0, v)
+	if r.at == nil {
+		return unconverged
+	}
+	order := slices.Clone(r.unlabeled)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.f[b], r.f[a]) })
+	positive := int(math.Round(r.share * float64(len(order))))
+	for p, i := range order {
+		r.y[i] = 1
+		if p >= positive {
+			r.y[i] = -1
+		}
+	}
+	r.start = r.objective()
+	for _, part := range []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1} {
+		for round := 0; ; round++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			unconverged = r.train(ctx, part*r.most, r.at.V)
+			if unconverged != nil && !errors.Is(unconverged, solvers.ErrNotConverged) {
+				return unconverged
+			}
+			if round == maxRounds {
+				return fmt.Errorf("%w: labels still change after %d rounds", solvers.ErrNotConverged, maxRounds)
+			}
+			if !r.trade() {
+				break
+			}
+		}
+	}
+	return unconverged
+}
+
+// train solves the program with bound upper for unlabeled points, from v.
+func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
+	n := len(r.y)
+	q := &solvers.QP{Rows: solvers.DenseRows(r.gram), Linear: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n), Start: v}
+	bound := func(points []int, c float64) {
+		for _, i := range points {
+			q.Linear[i] = -r.y[i]
+			q.Lower[i], q.Upper[i] = min(0, c*r.y[i]), max(0, c*r.y[i])
+		}
+	}
+	bound(r.labeled, r.c)
+	bound(r.unlabeled, upper)
+	found, err := solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: r.tolerance})
+	if found == nil {
+		return err
+	}
+	r.at = found
+	r.rounds++
+	for i, v := range found.Product {
+		r.f[i] = v - found.Multiplier
+	}
+	return err
+}
+
+// trade swaps the targets of all pairs that lower the objective by more than the
+// tolerance and tells whether there were any. A pair's variables keep their sum.
+func (r *tsvm) trade() bool {
+	var plus, minus []int // worst first
+	for _, i := range r.unlabeled {
+		if r.y[i] > 0 {
+			plus = append(plus, i)
+		} else {
+			minus = append(minus, i)
+		}
+	}
+	slices.SortStableFunc(plus, func(a, b int) int { return cmp.Compare(r.f[a], r.f[b]) })
+	slices.SortStableFunc(minus, func(a, b int) int { return cmp.Compare(r.f[b], r.f[a]) })
+	traded := false
+	for p := range min(len(plus), len(minus)) {
+		i, j := plus[p], minus[p]
+		if xi, xj := 1-r.f[i], 1+r.f[j]; !(min(xi, xj) > r.tolerance && xi+xj > 2+r.tolerance) {
+			break
+		}
+		traded = true
+		r.y[i], r.y[j] = -1, 1
+		sum := r.at.V[i] + r.at.V[j]
+		r.at.V[i], r.at.V[j] = min(0, sum), max(0, sum)
+	}
+	return traded
+}
+
+// objective is that of f with all targets at the full weight, times 2γ_A.
+func (r *tsvm) objective() float64 {
+	var norm, loss float64
+	for i, v := range r.at.V {
+		norm += v * r.at.Product[i]
+	}
+	add := func(points []int, c float64) {
+		for _, i := range points {
+			loss += c * max(0, 1-r.y[i]*r.f[i])
+		}
+	}
+	add(r.labeled, r.c)
+	add(r.unlabeled, r.most)
+	return 2 * r.gammaA * (norm/2 + loss)
+}
