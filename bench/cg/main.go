@@ -1,5 +1,5 @@
 // Command cg times our solutions of (L + cI)X = B on a graph beside SciPy's
-// conjugate gradients, in one run:
+// conjugate gradients, and label spreading on it beside scikit-learn's, in one run:
 //
 //	go run ./bench/cg                 MNIST's 8-neighbour graph, from BIGFIT_DATA
 //	go run ./bench/cg -graph W.npz    any graph saved by SciPy or bigfit
@@ -42,6 +42,8 @@ type options struct {
 	repeat  int
 	peers   bool
 	out     string
+	alpha   string // of label spreading, to be measured once
+	truth   string
 }
 
 func main() {
@@ -54,11 +56,16 @@ func main() {
 	flag.IntVar(&o.repeat, "repeat", 3, "runs of each program")
 	flag.BoolVar(&o.peers, "peers", true, "run SciPy too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	flag.StringVar(&o.alpha, "spreading", "", "measure our label spreading with this α once and print JSON")
+	flag.StringVar(&o.truth, "truth", "", "labels of all points, for -spreading")
 	one := flag.Bool("one", false, "measure ours once and print JSON")
 	flag.Parse()
 	measure := run
-	if *one {
+	switch {
+	case *one:
 		measure = measureOne
+	case o.alpha != "":
+		measure = measureSpreading
 	}
 	if err := measure(context.Background(), &o); err != nil {
 		log.Fatal(err)
@@ -67,12 +74,12 @@ func main() {
 
 func run(ctx context.Context, o *options) error {
 	graph, name := o.graph, filepath.Base(o.graph)
+	dir, err := os.MkdirTemp("", "bigfit-cg-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	if graph == "" {
-		dir, err := os.MkdirTemp("", "bigfit-cg-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
 		name = "MNIST 8-NN"
 		if graph, err = mnistGraph(ctx, dir); err != nil {
 			return err
@@ -81,6 +88,13 @@ func run(ctx context.Context, o *options) error {
 	var rows []peers.Row
 	for _, c := range strings.Split(o.shifts, ",") {
 		more, err := o.shift(ctx, graph, fmt.Sprintf("%s, c = %s, %d right-hand sides", name, c, o.columns), c)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, more...)
+	}
+	if o.graph == "" {
+		more, err := o.spreading(ctx, dir, graph)
 		if err != nil {
 			return err
 		}

@@ -24,11 +24,11 @@ const (
 // DigitPairs is section 5.2 of Belkin, Niyogi & Sindhwani (2006): the 45 pairs
 // of digits of the USPS training set, brought to 100 principal components. The
 // first 400 images of each digit are trained on, two of each labeled, and the
-// remaining ones tested on. The kernel is (xᵀz/256)³, as that of Schölkopf et al.
-// (1995) for images of 256 pixels, whom the paper follows; γ_A l = 0.05 without
-// a graph (C = 10), and γ_A l = 0.005 with γ_I l/(u+l)² = 0.045 with it. Errors
-// are those at the break-even point of precision and recall. The paper does not
-// name the graph: it is that of 10 neighbours with L = D − W.
+// remaining ones tested on. The kernel is polynomial of degree 3, γ_A l = 0.05
+// without a graph (C = 10), and γ_A l = 0.005 with γ_I l/(u+l)² = 0.045 with it.
+// Errors are those at the break-even point of precision and recall. The paper
+// names neither the scale of the kernel nor the graph: they are (xᵀz/256)³ for
+// the 256 pixels, and 10 neighbours with L = D − W.
 func DigitPairs(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
 	obs.Begin("data")
 	x, truth, _, err := readSet(o, setsOrigin, "usps_X.npz", "usps_y.npy", "")

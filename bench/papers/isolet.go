@@ -17,15 +17,15 @@ import (
 // Isolet is Table 4 of Belkin, Niyogi & Sindhwani (2006): 26 letters, trained on
 // speakers 1 to 30 with all utterances of one of them labeled, each in turn, and
 // tested on the last 30. The Gaussian kernel has σ = 10, γ_A l = 0.05 without a
-// graph and γ_A l = γ_I l/(u+l)² = 0.005 with it. The paper does not
-// name the graph: several are tried, all shown, with the normalized Laplacian.
+// graph and γ_A l = γ_I l/(u+l)² = 0.005 with it. The paper does not name the
+// graph: several are shown, with the normalized Laplacian.
 func Isolet(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
 	obs.Begin("data")
 	x, truth, _, err := readSet(o, setsOrigin, "isolet.npz", "isolet.npz", "")
 	if err != nil {
 		return nil, err
 	}
-	speakers, err := data.ReadLabels(filepath.Join(o.Dir, "isolet.npz")+":speaker", data.LabelOptions{Limit: o.Limit})
+	speakers, err := data.ReadLabels(filepath.Join(o.Dir, "isolet.npz")+":speaker", data.LabelOptions{Limit: o.Limit, NoUnlabeled: true})
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,7 @@ func Isolet(ctx context.Context, o Options, obs Observer) ([]MachineResult, erro
 	if err := kernel.Cross(cross, xt, x, k); err != nil {
 		return nil, err
 	}
-	// Times l, which is 52 for all speakers but those whose utterances were lost.
-	const labels = 52
+	const labels = 52 // of a speaker: 26 letters, twice
 	inductive := models.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized}
 	runs := []isoletRun{{machines[:2], 0, inductive}}
 	for _, count := range []int{6, 10, 20} {

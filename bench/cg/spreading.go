@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/peers"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+const (
+	spreadingDraws  = 10
+	spreadingLabels = 100
+)
+
+// spreading compares local and global consistency with scikit-learn's label
+// spreading, which is the same equation, on the graph of MNIST: means over draws
+// of the labels, the graph given.
+func (o *options) spreading(ctx context.Context, dir, graph string) ([]peers.Row, error) {
+	e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
+	if err != nil {
+		return nil, err
+	}
+	n := e.Truth.Len()
+	truth, draws := make([]int64, n), make([]int64, 0, spreadingDraws*n)
+	for i, c := range e.Truth.Index {
+		truth[i] = e.Truth.Classes[c]
+	}
+	for seed := range uint64(spreadingDraws) {
+		y, err := e.Truth.Draw(spreadingLabels, seed)
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range y.Index {
+			if c == data.Unlabeled {
+				draws = append(draws, -1)
+			} else {
+				draws = append(draws, truth[i])
+			}
+		}
+	}
+	truthFile, drawsFile := filepath.Join(dir, "truth.npy"), filepath.Join(dir, "draws.npy")
+	if err := npy.WriteFile(truthFile, []int{n}, truth); err != nil {
+		return nil, err
+	}
+	if err := npy.WriteFile(drawsFile, []int{spreadingDraws, n}, draws); err != nil {
+		return nil, err
+	}
+	var rows []peers.Row
+	for _, alpha := range []string{"0.2", "0.99"} {
+		work := fmt.Sprintf("label spreading, MNIST, %d labels, α = %s, mean of %d draws", spreadingLabels, alpha, spreadingDraws)
+		log.Print(work)
+		objects, err := peers.Self(ctx, os.Stderr, "-spreading", alpha, "-graph", graph, "-truth", truthFile)
+		if err != nil {
+			return nil, err
+		}
+		if o.peers {
+			more, err := peers.Run(ctx, os.Stderr, "cg_spreading.py", graph, truthFile, drawsFile, alpha)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, more...)
+		}
+		for _, object := range objects {
+			rows = append(rows, peers.NewRow(work, object))
+		}
+	}
+	return rows, nil
+}
+
+// measureSpreading prints what ours takes: each draw prepares the graph anew, as
+// the other program does.
+func measureSpreading(ctx context.Context, o *options) error {
+	var alpha float64
+	if _, err := fmt.Sscan(o.alpha, &alpha); err != nil {
+		return fmt.Errorf("α %q: %w", o.alpha, err)
+	}
+	w, err := sparse.ReadNPZ(o.graph, 0)
+	if err != nil {
+		return err
+	}
+	truth, err := data.ReadLabels(o.truth, data.LabelOptions{})
+	if err != nil {
+		return err
+	}
+	var seconds, wrong, residual float64
+	iterations := 0
+	for seed := range uint64(spreadingDraws) {
+		y, err := truth.Draw(spreadingLabels, seed)
+		if err != nil {
+			return err
+		}
+		t, err := models.ClassTargets(y)
+		if err != nil {
+			return err
+		}
+		start := time.Now()
+		m, err := models.FitGraph(ctx, w, w.Components(), t, &models.GraphSettings{Method: models.LGC, Alpha: alpha})
+		if err != nil {
+			return err
+		}
+		seconds += time.Since(start).Seconds() / spreadingDraws
+		wrong += models.ErrorRate(m.Labels, truth, y) / spreadingDraws
+		iterations = max(iterations, m.Iterations)
+		for _, r := range m.Residuals {
+			residual = max(residual, r)
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"peer": "bigfit lgc", "seconds": seconds, "error_percent": 100 * wrong, "iterations": iterations, "max_residual": residual,
+		"converged": true, "threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
+	})
+}
