@@ -26,7 +26,7 @@ const (
 	BySign
 	// BySweep cuts in two at that threshold of the second eigenvector where the
 	// Cheeger value h is smallest. With the second eigenvalue λ it keeps
-	// λ/2 ≤ h ≤ √(2λ) (Chung 1997, theorems 2.1 and 2.2).
+	// λ/2 ≤ h ≤ √(2λ) (Chung 1997, chapter 2).
 	BySweep
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -400,5 +401,17 @@ func TestMeasureCutsFaults(t *testing.T) {
 		if _, err := MeasureCuts(w, labels, 2); err == nil {
 			t.Errorf("labels %v are accepted", labels)
 		}
+	}
+}
+
+// Eigenpairs that fall short still give clusters, and the error.
+func TestClusterNotConverged(t *testing.T) {
+	w, truth := planted([]int{500, 500}, 0.05, 0.005, 3)
+	c, err := Cluster(context.Background(), w, &ClusterSettings{Clusters: 2, Tolerance: 1e-17})
+	if !errors.Is(err, lanczos.ErrNotConverged) || c == nil {
+		t.Fatalf("%v, %v", c, err)
+	}
+	if nmi, _ := agreement(t, truth, c.Labels); !(nmi > 0.9) {
+		t.Errorf("NMI %v", nmi)
 	}
 }

@@ -71,8 +71,8 @@ func TestOutputGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Squared differences 0 (two points), 8/3·… : 0 and 1 are nearest, 2 joins 1 by
-	// (4 + 0)/2 against (4 + 0 + 4)/3 of 0.
+	// Mean squared differences: 0 of 0 and 1 over two points, 4/2 of 1 and 2, 8/3
+	// of 0 and 2 over three.
 	for _, c := range []struct {
 		i, j int
 		v    float64

@@ -19,9 +19,9 @@ import (
 // as landmarks, 0 for all.
 func SpectralBytes(n, m int) int64 {
 	if m == 0 || m >= n {
-		return 72 * int64(n) * int64(n)
+		return 80 * int64(n) * int64(n)
 	}
-	return 8*int64(n)*(int64(m)+2*spectralStripe) + 72*int64(m)*int64(m)
+	return 8*int64(n)*(int64(m)+2*spectralStripe) + 80*int64(m)*int64(m)
 }
 
 // spectralStripe is the number of columns that L is applied to at a time.

@@ -363,3 +363,48 @@ func TestEmbedding(t *testing.T) {
 		t.Error("an embedding without coordinates")
 	}
 }
+
+// Files whose parts do not fit together are not loaded.
+func TestSpectralDamage(t *testing.T) {
+	x, l, _ := spectralProblem(t, 40, 6, sparse.Combinatorial)
+	path := filepath.Join(t.TempDir(), "m.npz")
+	for name, damage := range map[string]func(m *Spectral){
+		"components":  func(m *Spectral) { m.Settings.Components = 3 },
+		"values":      func(m *Spectral) { m.Values = m.Values[:1] },
+		"points":      func(m *Spectral) { m.Points = data.Select(x, []int{1, 2}) },
+		"no points":   func(m *Spectral) { m.Points = nil },
+		"centres":     func(m *Spectral) { m.Centres = mat.NewDense(4, 2, nil) },
+		"no centres":  func(m *Spectral) { m.Centres = nil },
+		"γ":           func(m *Spectral) { m.Settings.Gamma = 0 },
+		"kernel":      func(m *Spectral) { m.Kernel.Sigma = -1 },
+		"not finite":  func(m *Spectral) { m.Coefficients.Set(0, 0, math.NaN()) },
+		"precomputed": func(m *Spectral) { m.Kernel = kernel.Kernel{Kind: kernel.Precomputed} },
+	} {
+		m := spectral(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}, l, SpectralSettings{Gamma: 1, Clusters: 3})
+		damage(m)
+		if err := m.Save(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(path, 0); err == nil {
+			t.Errorf("%s: loaded", name)
+		}
+	}
+	for name, damage := range map[string]func(m *Embedding){
+		"values":  func(m *Embedding) { m.Values = nil },
+		"degrees": func(m *Embedding) { m.Degrees = []float64{1} },
+		"sign":    func(m *Embedding) { m.Degrees[3] = -1 },
+		"points":  func(m *Embedding) { m.Points = data.Select(x, []int{1, 2}) },
+		"graph":   func(m *Embedding) { m.Settings.Graph.K = 0 },
+		"heat":    func(m *Embedding) { m.Settings.Graph.Weights = knn.Heat },
+	} {
+		m := &Embedding{Values: []float64{1}, Vectors: mat.NewDense(40, 1, nil), Degrees: make([]float64, 40), Points: x,
+			Settings: EmbeddingSettings{Graph: knn.GraphSettings{K: 4}}}
+		damage(m)
+		if err := m.Save(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(path, 0); err == nil {
+			t.Errorf("%s: loaded", name)
+		}
+	}
+}

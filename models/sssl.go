@@ -31,6 +31,8 @@ type SSSLSettings struct {
 	Intercept bool `json:"intercept"`
 	// Folds of the cross-validation. Default 5, at most the number of labels.
 	Folds int `json:"folds,omitempty"`
+	// Repeats is how often labels are dealt into folds anew. Default 1.
+	Repeats int `json:"repeats,omitempty"`
 	// Seed of landmarks and folds.
 	Seed uint64 `json:"seed"`
 }
@@ -47,8 +49,8 @@ func (s SSSLSettings) fill(l int) (SSSLSettings, int, error) {
 	if s.Intercept {
 		constant = 1
 	}
-	if s.Eigenfunctions < 0 || s.Landmarks < 0 || s.Folds < 0 {
-		fault("%d eigenfunctions, %d landmarks, %d folds; the numbers must be positive, or 0 for the default", s.Eigenfunctions, s.Landmarks, s.Folds)
+	if s.Eigenfunctions < 0 || s.Landmarks < 0 || s.Folds < 0 || s.Repeats < 0 {
+		fault("%d eigenfunctions, %d landmarks, %d folds, %d repeats; the numbers must be positive, or 0 for the default", s.Eigenfunctions, s.Landmarks, s.Folds, s.Repeats)
 	}
 	if s.Eigenfunctions+constant > l {
 		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for each, and one for an intercept", s.Eigenfunctions, l)
@@ -58,6 +60,7 @@ func (s SSSLSettings) fill(l int) (SSSLSettings, int, error) {
 		if s.Folds == 0 {
 			s.Folds = min(5, l)
 		}
+		s.Repeats = max(1, s.Repeats)
 		if s.Folds < 2 || s.Folds > l {
 			fault("%d folds of %d labeled points; there must be at least 2 and at most one a point", s.Folds, l)
 		} else {
@@ -105,7 +108,7 @@ type SSSL struct {
 // over the s leading eigenfunctions over all n points x, without regularization;
 // classes are coded as [ClassTargets] says. Where s is not given, the one with the
 // smallest squared error of cross-validation on the labels is taken, the smallest
-// of equals. The cost is that of [NewEigenfunctions] and about 4ls²·(folds + 1)
+// of equals. The cost is that of [NewEigenfunctions] and about 4ls²·(folds·repeats + 1)
 // operations. A nil s means the defaults; a positive limit bounds the memory of
 // matrices.
 func FitSSSL(ctx context.Context, x data.Points, k kernel.Kernel, t *Targets, s *SSSLSettings, limit int64) (*SSSL, error) {
@@ -192,9 +195,13 @@ func (m *SSSL) design(at *mat.Dense, rows []int, s int) *mat.Dense {
 
 // choose sets Risk and the number of eigenfunctions, at most most.
 func (m *SSSL) choose(t *Targets, at *mat.Dense, most int) error {
-	folds, err := t.Folds(m.Settings.Folds, m.Settings.Seed)
-	if err != nil {
-		return err
+	var folds [][]int
+	for r := range m.Settings.Repeats {
+		more, err := t.Folds(m.Settings.Folds, m.Settings.Seed+uint64(r))
+		if err != nil {
+			return err
+		}
+		folds = append(folds, more...)
 	}
 	l := len(t.Labeled)
 	m.Risk = make([]float64, most)
@@ -206,7 +213,7 @@ func (m *SSSL) choose(t *Targets, at *mat.Dense, most int) error {
 		}
 		risks := f.risks(m.design(at, held, most), t.Keep(held).Y)
 		for j := range m.Risk {
-			m.Risk[j] += risks[m.constant()+j] / float64(l)
+			m.Risk[j] += risks[m.constant()+j] / float64(l*m.Settings.Repeats)
 		}
 	}
 	m.Settings.Eigenfunctions = 1 + slices.Index(m.Risk, slices.Min(m.Risk))
@@ -307,7 +314,7 @@ func (m *SSSL) check() error {
 // SSSLCost is about what [FitSSSL] takes for n points of d dimensions, l of them
 // labeled: bytes and floating-point operations.
 func SSSLCost(n, d, l int, s *SSSLSettings) (bytes int64, operations float64) {
-	_, most, err := s.fill(l)
+	filled, most, err := s.fill(l)
 	if err != nil {
 		return 0, 0 // FitSSSL will say so
 	}
@@ -329,5 +336,5 @@ func SSSLCost(n, d, l int, s *SSSLSettings) (bytes int64, operations float64) {
 		bytes += 8 * blockRows * int64(size/8+pairs)
 		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
 	}
-	return bytes, operations + 4*float64(l)*float64(most*most)*float64(s.Folds+1)
+	return bytes, operations + 4*float64(l)*float64(most*most)*float64(filled.Folds*filled.Repeats+1)
 }

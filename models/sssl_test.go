@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,10 +156,14 @@ func TestSSSLFindsPlanted(t *testing.T) {
 func TestSSSLRisk(t *testing.T) {
 	x, k, y, _ := planted(t)
 	y.Y.Set(3, 0, 9)
-	m := fitSSSL(t, x, k, y, models.SSSLSettings{Folds: 4, Seed: 5, Intercept: true})
-	folds, err := y.Folds(4, 5)
-	if err != nil {
-		t.Fatal(err)
+	m := fitSSSL(t, x, k, y, models.SSSLSettings{Folds: 4, Repeats: 2, Seed: 5, Intercept: true})
+	var folds [][]int
+	for seed := range uint64(2) {
+		more, err := y.Folds(4, 5+seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folds = append(folds, more...)
 	}
 	for _, s := range []int{1, 5, 20} {
 		var sum float64
@@ -173,7 +178,7 @@ func TestSSSLRisk(t *testing.T) {
 			for _, q := range held {
 				for j := range 2 {
 					d := f.At(y.Labeled[q], j) - y.Y.At(q, j)
-					sum += d * d / float64(len(y.Labeled))
+					sum += d * d / float64(2*len(y.Labeled))
 				}
 			}
 		}
@@ -339,6 +344,7 @@ func TestSSSLFaults(t *testing.T) {
 		"and one for an inter": {Eigenfunctions: 15, Intercept: true},
 		"16 folds":             {Folds: 16},
 		"1 folds":              {Folds: 1},
+		"-1 repeats":           {Repeats: -1},
 		"as many landmarks":    {Eigenfunctions: 9, Landmarks: 8},
 	} {
 		if _, err := models.FitSSSL(t.Context(), c.x, gaussian, c.value, &s, 0); err == nil || !strings.Contains(err.Error(), want) {
@@ -372,5 +378,33 @@ func TestPowerLaw(t *testing.T) {
 	}
 	if _, p := models.PowerLaw(values[:1]); !math.IsNaN(p) {
 		t.Error("a law of one value")
+	}
+}
+
+// 200 eigenfunctions on 5000 landmarks.
+func BenchmarkSSSL(b *testing.B) {
+	for _, n := range []int{50_000, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			x := data.Manifold(n, 64, 5, 0.01, 1)
+			y := mat.NewDense(n, 1, nil)
+			for i := range n {
+				y.Set(i, 0, math.NaN())
+				if i < n/100 {
+					y.Set(i, 0, float64(x.Row(i)[0]))
+				}
+			}
+			targets, err := models.ValueTargets(y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			sigma, err := kernel.Width(x, kernel.Median, 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				m := fitSSSL(b, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, targets, models.SSSLSettings{Eigenfunctions: 200, Landmarks: 5000})
+				b.ReportMetric(m.Captured(), "captured")
+			}
+		})
 	}
 }

@@ -89,7 +89,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *Targets, o *Outputs, s *VVMRSe
 	}
 	points, _ := p.points.Dims()
 	e := &sylvesterSystem{root: newSquareRoot(p.laplacian, filled.Regularizer, t.Labeled, points), kernel: p.operator, gammaA: filled.GammaA, outputs: n, known: newMask(t.Y)}
-	e.q = mat.NewDense(n, n, nil)
+	e.q, e.v, e.w = mat.NewDense(n, n, nil), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)
 	scaled := mat.DenseCopyOf(o.vectors)
 	for j, v := range theta {
 		for i := range n {
@@ -111,8 +111,8 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *Targets, o *Outputs, s *VVMRSe
 		return nil, err
 	}
 	m := &VVMR{Settings: filled, Kernel: p.kernel, Labeled: l, Iterations: res.MaxIterations()}
-	a, aq := mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)
-	e.root.MulTo(a, e.block(res.X.ColView(0)))
+	a, aq := e.v, e.w
+	e.root.MulTo(a, e.block(res.X.RawMatrix().Data))
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a, e.q, 0, aq)
 	m.Values = mat.NewDense(points, n, nil)
 	p.operator.MulTo(m.Values, aq)

@@ -11,6 +11,7 @@ import (
 
 // sylvesterSystem is h ↦ P(SᵀGS·Ph·Q) + γ_A h in the q·n entries of h, by rows. P
 // sets to zero those of missing targets, which are among the first rows of h.
+// It serves one run of conjugate gradients, with its working memory.
 type sylvesterSystem struct {
 	root    *squareRoot
 	kernel  sparse.Operator
@@ -18,6 +19,7 @@ type sylvesterSystem struct {
 	gammaA  float64
 	outputs int
 	known   mask
+	v, w    *mat.Dense // N×n
 }
 
 // mask are the entries of the targets that are missing.
@@ -50,35 +52,37 @@ func (e *sylvesterSystem) Dim() int {
 	return q * e.outputs
 }
 
-// block returns a copy of the entries of x as the block h, q×n.
-func (e *sylvesterSystem) block(x mat.Vector) *mat.Dense {
-	h := make([]float64, x.Len())
-	for i := range h {
-		h[i] = x.AtVec(i)
-	}
-	e.known.clear(h)
-	return mat.NewDense(x.Len()/e.outputs, e.outputs, h)
+// block returns the entries h, in their memory, as a block of q×n.
+func (e *sylvesterSystem) block(h []float64) *mat.Dense {
+	return mat.NewDense(len(h)/e.outputs, e.outputs, h)
 }
 
-// each calls f for every column of x as a block, and adds γ·x to what comes back
-// times scale, without what is missing.
+// each calls f for every column of x as a block, which it may overwrite, and sets
+// dst to γ·x plus what it becomes times scale, without what is missing.
 func (e *sylvesterSystem) each(dst, x *mat.Dense, scale, gamma float64, f func(h *mat.Dense)) {
-	_, b := x.Dims()
+	size, b := x.Dims()
+	from, to := x.RawMatrix(), dst.RawMatrix()
+	h := to.Data
+	if to.Stride != 1 {
+		h = make([]float64, size)
+	}
+	h = h[:size]
 	for c := range b {
-		h := e.block(x.ColView(c))
-		f(h)
-		out := h.RawMatrix().Data
-		e.known.clear(out)
-		for i, v := range out {
-			dst.Set(i, c, scale*v+gamma*x.At(i, c))
+		for i := range h {
+			h[i] = from.Data[i*from.Stride+c]
+		}
+		e.known.clear(h)
+		f(e.block(h))
+		e.known.clear(h)
+		for i, v := range h {
+			to.Data[i*to.Stride+c] = scale*v + gamma*from.Data[i*from.Stride+c]
 		}
 	}
 }
 
-// MulTo sets dst to the product with x. It holds two N×n blocks.
+// MulTo sets dst to the product with x.
 func (e *sylvesterSystem) MulTo(dst, x *mat.Dense) {
-	n, _ := e.root.Dims()
-	v, w := mat.NewDense(n, e.outputs, nil), mat.NewDense(n, e.outputs, nil)
+	v, w := e.v, e.w
 	e.each(dst, x, 1, e.gammaA, func(h *mat.Dense) {
 		e.root.MulTo(v, h)
 		e.kernel.MulTo(w, v)
@@ -101,8 +105,8 @@ type sylvesterPreconditioner struct {
 // ApplyTo sets dst to the product with x.
 func (o sylvesterPreconditioner) ApplyTo(dst, x *mat.Dense) {
 	e := o.system
-	n, r := o.phi.Dims()
-	v := mat.NewDense(n, e.outputs, nil)
+	_, r := o.phi.Dims()
+	v := e.v
 	w, wu := mat.NewDense(r, e.outputs, nil), mat.NewDense(r, e.outputs, nil)
 	e.each(dst, x, -1/e.gammaA, 1/e.gammaA, func(h *mat.Dense) {
 		e.root.MulTo(v, h)

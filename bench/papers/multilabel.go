@@ -44,12 +44,14 @@ type MultiLabel struct {
 // MultiLabelResult is one point of the grid: mean areas under the ROC curve over
 // the labels, in percent.
 type MultiLabelResult struct {
-	GammaI   float64 `json:"gamma_i"`
-	GammaO   float64 `json:"gamma_o"`
-	Mean     float64 `json:"auc_mean"` // on the unlabeled training points
-	Std      float64 `json:"auc_std"`  // of one draw, over the draws
-	Test     float64 `json:"test_auc_mean"`
-	TestStd  float64 `json:"test_auc_std"`
+	GammaI  float64 `json:"gamma_i"`
+	GammaO  float64 `json:"gamma_o"`
+	Mean    float64 `json:"auc_mean"` // on the unlabeled training points
+	Std     float64 `json:"auc_std"`  // of one draw, over the draws
+	Test    float64 `json:"test_auc_mean"`
+	TestStd float64 `json:"test_auc_std"`
+	// Paper is the published figure on the unlabeled points, which is of weights
+	// that the paper does not name: the same in all results.
 	Paper    Number  `json:"paper"`
 	Residual float64 `json:"residual_max"` // of equation (17), relative
 }
@@ -127,7 +129,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 	var unlabeled, test [][]float64
 	for _, i := range e.GammaI {
 		for _, o := range e.GammaO {
-			results = append(results, MultiLabelResult{GammaI: i, GammaO: o, Paper: Number(math.NaN())})
+			results = append(results, MultiLabelResult{GammaI: i, GammaO: o, Paper: Number(e.Paper)})
 			unlabeled, test = append(unlabeled, nil), append(test, nil)
 		}
 	}
@@ -177,9 +179,6 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 		r.Mean, r.Std = meanStd(unlabeled[c])
 		r.Test, r.TestStd = meanStd(test[c])
 	}
-	// The paper gives one figure, for the whole model, and says that the curves
-	// rise up to the ends of both ranges.
-	results[len(results)-1].Paper = Number(e.Paper)
 	obs.End(fmt.Sprintf("%d draws of %d labeled points", e.Draws, e.Labeled))
 	return results, nil
 }
@@ -207,7 +206,7 @@ func (e *MultiLabel) hide(drawn []int) (known, rest *mat.Dense) {
 // γ_O, the mean AUC on the unlabeled points, that on the test points behind it.
 func MultiLabelMarkdown(results []MultiLabelResult) string {
 	var b strings.Builder
-	b.WriteString("AUC %, unlabeled points ± standard deviation / test points (paper)\n\n| γ_I \\ γ_O |")
+	b.WriteString("AUC %, unlabeled points ± standard deviation / test points\n\n| γ_I \\ γ_O |")
 	columns := 0
 	for columns < len(results) && results[columns].GammaI == results[0].GammaI {
 		fmt.Fprintf(&b, " %g |", results[columns].GammaO)
@@ -221,16 +220,13 @@ func MultiLabelMarkdown(results []MultiLabelResult) string {
 			fmt.Fprintf(&b, "\n| %g |", r.GammaI)
 		}
 		fmt.Fprintf(&b, " %.1f ± %.1f / %.1f", r.Mean, r.Std, r.Test)
-		if !math.IsNaN(float64(r.Paper)) {
-			fmt.Fprintf(&b, " (%.1f)", float64(r.Paper))
-		}
 		b.WriteString(" |")
 		if r.Mean > best.Mean {
 			best = r
 		}
 		residual = math.Max(residual, r.Residual)
 	}
-	fmt.Fprintf(&b, "\n\nbest: %.1f at γ_I = %g, γ_O = %g. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.\n", best.Mean, best.GammaI, best.GammaO)
+	fmt.Fprintf(&b, "\n\nbest: %.1f at γ_I = %g, γ_O = %g; the paper has %.1f at weights it does not name. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.\n", best.Mean, best.GammaI, best.GammaO, float64(best.Paper))
 	fmt.Fprintf(&b, "largest relative residual of equation (17): %.1e\n", residual)
 	return b.String()
 }

@@ -194,7 +194,7 @@ func (o *modelOptions) strengthFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.power, "power", o.power, "power of the Laplacian: p of Lᵖ (default 1), or s of the penalty λˢ (2)")
 	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
 	f.Float64Var(&o.alpha, "alpha", o.alpha, "α of lgc, between 0 and 1 (default 0.99)")
-	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors, or eigenfunctions, used (default: 20 % of the labels; 200 with a penalty; of sssl by cross-validation)")
+	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors used (default: 20 % of labels; 200 with a penalty; sssl: by cross-validation)")
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "strength of the eigenmap's penalty (default: by cross-validation)")
 }
 

@@ -177,7 +177,7 @@ func summarizeModel(m models.Model) modelSummary {
 		s.Captured = m.Captured()
 		s.detail = fmt.Sprintf("%d eigenfunctions", m.Settings.Eigenfunctions)
 		if m.Risk != nil {
-			s.detail += fmt.Sprintf(", by cross-validation up to %d,", len(m.Risk))
+			s.detail += fmt.Sprintf(" of %d by cross-validation", len(m.Risk))
 		}
 		s.detail += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", s.Captured, s.Expansion, describeKernel(m.Kernel))
 		if len(m.Values) > 1 {

@@ -171,6 +171,7 @@ func TestTuneBadUsage(t *testing.T) {
 		{"--model laprls --gamma-a 1 --gamma-i 1 --memory-limit 60KB " + good, []string{"--memory-limit"}},
 		{"--model lgc --alpha 0.5,1 " + good, []string{"--alpha is 1", "between 0 and 1"}},
 		{"--model eigenmap -p 3,0 " + good, []string{"--eigenvectors has the value 0"}},
+		{"--model sssl " + good, []string{"tune is not for sssl"}},
 		{"--model eigenmap --gamma 1 " + good, []string{"--gamma", "--penalty"}},
 		{"--model eigenmap --penalty heat -p 5 " + good, []string{"--penalty heat", "--gamma"}},
 		{"--model eigenmap --penalty iterated -p 5 --gamma 1 --power 1,2 " + good, []string{"--power takes one value"}},
