@@ -13,6 +13,16 @@ import (
 // rowGrain is the number of rows in one parallel chunk of a pass over a block.
 const rowGrain = 512
 
+// copyBlock copies src to dst, both n×b, by several threads.
+func copyBlock(dst, src *mat.Dense) {
+	n, _ := dst.Dims()
+	par.For(n, 4*rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(dst.RawRowView(i), src.RawRowView(i))
+		}
+	})
+}
+
 // randomBlock returns an n×b block of independent standard normal numbers.
 func randomBlock(n, b int, rng *rand.Rand) *mat.Dense {
 	x := make([]float64, n*b)

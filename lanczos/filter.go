@@ -92,7 +92,7 @@ func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 		prev, cur, next = cur, next, prev
 	}
 	if cur != x {
-		x.Copy(cur)
+		copyBlock(x, cur)
 	}
 	return f.degree * b
 }

@@ -129,7 +129,7 @@ func (k *krylov) leading(size int) *mat.Dense {
 func (k *krylov) expand() float64 {
 	w, b := k.work[0], k.block
 	at := k.known + k.size
-	w.Copy(k.columns(at, at+b))
+	copyBlock(w, k.columns(at, at+b))
 	k.state.Products += k.f.apply(k.a, w, k.work[1], k.work[2])
 	c, r, _ := orthonormalize(w, k.leading(k.size+b), k.rng)
 	for i := range k.size + b {
@@ -149,7 +149,7 @@ func (k *krylov) expand() float64 {
 	}
 	k.size += b
 	k.r = r
-	k.columns(k.known+k.size, k.known+k.size+b).Copy(w)
+	copyBlock(k.columns(k.known+k.size, k.known+k.size+b), w)
 	return float64(k.n) * float64(b) * float64(8*(k.known+k.size)+100*k.f.degree)
 }
 
