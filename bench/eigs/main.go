@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type options struct {
 	graph                string
 	pairs, kinds         string
 	peers                bool
+	turns                int
 	peerMax              int
 	products, newsgroups bool
 	million              bool
@@ -57,6 +59,7 @@ func main() {
 	flag.BoolVar(&o.newsgroups, "newsgroups", true, "2000 pairs of the graph of 20 Newsgroups too, unless there is a -graph")
 	flag.BoolVar(&o.million, "million", false, "50 pairs of the graph of a manifold too")
 	flag.IntVar(&o.points, "points", 1_000_000, "points of the manifold")
+	flag.IntVar(&o.turns, "turns", 3, "runs of each program for up to 50 pairs")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.Int64Var(&o.memory, "memory", 0, "memory limit in bytes, 0 for none")
 	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold")
@@ -153,21 +156,42 @@ func (b *bench) add(work string, objects []map[string]any) {
 		if width, ok := o["block"].(float64); ok {
 			title = fmt.Sprintf("%s, block %.0f", work, width)
 		}
-		b.rows = append(b.rows, peers.NewRow(title, o))
+		row := peers.NewRow(title, o)
+		same := func(r peers.Row) bool { return r.Work == row.Work && r.Program == row.Program }
+		if i := slices.IndexFunc(b.rows, same); i < 0 {
+			b.rows = append(b.rows, row)
+		} else if row.Seconds < b.rows[i].Seconds {
+			b.rows[i] = row
+		}
 	}
 }
 
-// eigenpairs times ours and the peers'.
+// eigenpairs times ours and the peers'. With few pairs, where a second more or
+// less counts, they take turns, and the fastest of each counts.
 func (b *bench) eigenpairs(graph, name, k, kind string) error {
 	n, err := strconv.Atoi(k)
 	if err != nil {
 		return err
 	}
+	turns := 1
+	if n <= 50 {
+		turns = b.turns
+	}
+	for range turns {
+		if err := b.turn(graph, name, k, kind, n <= b.peerMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn times everybody once.
+func (b *bench) turn(graph, name, k, kind string, others bool) error {
 	work := fmt.Sprintf("%s: %s pairs, %s", name, k, kind)
 	if err := b.self(work, "pairs", "-graph", graph, "-k", k, "-laplacian", kind); err != nil {
 		return err
 	}
-	if !b.peers || n > b.peerMax {
+	if !b.peers || !others {
 		return nil
 	}
 	args := []string{graph, k, kind, fmt.Sprint(tolerance)}
