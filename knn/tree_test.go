@@ -134,7 +134,11 @@ func masses(n int) map[string]*data.Dense[float64] {
 }
 
 func TestTreesOnMasses(t *testing.T) {
-	const n, k = 50_000, 7
+	const k = 7
+	n := 50_000
+	if testing.Short() {
+		n = 4_000
+	}
 	for name, x := range masses(n) {
 		rows := load(x)
 		for _, tree := range trees {
@@ -244,6 +248,9 @@ func TestTreesAtTheEndsOfTheRange(t *testing.T) {
 
 // The estimates are near what is allocated.
 func TestTreeBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures the memory of 200,000 points")
+	}
 	const n, k = 200_000, 10
 	for _, x := range []data.Points{uniform[float32](n, 3), uniform[float64](n, 5)} {
 		for _, c := range []struct {
