@@ -43,6 +43,13 @@ func TestEmbed(t *testing.T) {
 		if shape, _ := matrix(t, "fresh.npy"); !slices.Equal(shape, []int{blobCount, 3}) {
 			t.Errorf("%s: new points have %v coordinates", line, shape)
 		}
+		about := "  model: embedding, 3 eigenvectors of the "
+		if strings.Contains(line, "--gamma") {
+			about = "  model: spectral, 3 functions with γ = 0.01, "
+		}
+		if info := succeed(t, "info", "m.npz"); !strings.Contains(info, about) {
+			t.Errorf("%s: no %q in\n%s", line, about, info)
+		}
 		must(t, os.Remove("m.npz"))
 	}
 	var s embedSummary

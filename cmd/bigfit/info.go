@@ -171,6 +171,14 @@ func summarizeModel(m models.Model) modelSummary {
 		if m.Gap > 0 {
 			s.detail += fmt.Sprintf(", duality gap %.1e", m.Gap)
 		}
+	case *models.Embedding:
+		n, d := m.Vectors.Dims()
+		s.Settings = m.Settings
+		s.detail = fmt.Sprintf("%d eigenvectors of the %v Laplacian at %d points", d, m.Settings.Laplacian, n)
+	case *models.Spectral:
+		s.Settings, s.Kernel = m.Settings, &m.Kernel
+		s.Expansion, _ = m.Points.Dims()
+		s.detail = fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %s", len(m.Values), m.Settings.Gamma, s.Expansion, describeKernel(m.Kernel))
 	case *models.SSSL:
 		s.Labeled, s.Settings, s.Kernel, s.Risk = m.Labeled, m.Settings, &m.Kernel, m.Risk
 		s.Expansion, _ = m.Coefficients.Dims()
@@ -191,7 +199,10 @@ func summarizeModel(m models.Model) modelSummary {
 // describeModel is a line about a model.
 func describeModel(m models.Model) string {
 	s := summarizeModel(m)
-	text := fmt.Sprintf("%s, %d points labeled, ", s.Model, s.Labeled)
+	text := s.Model + ", "
+	if s.Labeled > 0 {
+		text += fmt.Sprintf("%d points labeled, ", s.Labeled)
+	}
 	if len(s.Classes) > 0 {
 		text += fmt.Sprintf("%d classes, ", len(s.Classes))
 	}
