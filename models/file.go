@@ -79,29 +79,24 @@ func matrixEntry(name string, a *mat.Dense) npy.Entry {
 	return npy.Entry{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
 }
 
-// LoadEigenmap reads a file written by Save and its manifest. Limit bounds the
-// memory in bytes if it is positive.
+// LoadEigenmap is [Load] for a file that must hold an eigenmap classifier.
 func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error) {
-	a, err := npy.OpenArchive(path, limit)
+	m, mf, err := Load(path, limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer a.Close()
-	r := &reader{a: a, limit: limit}
-	text := numbers[uint8](r, manifest.Name)
-	if r.err != nil {
-		return nil, nil, r.err
+	f, ok := m.(*Fitted)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: a model %q; an %s is needed", path, m.Name(), EigenmapName)
 	}
-	mf, err := manifest.Parse(text, manifest.Model, path)
-	if err != nil {
-		return nil, nil, err
-	}
+	return f, mf, nil
+}
+
+// loadEigenmap reads what Save wrote.
+func loadEigenmap(r *reader, settings json.RawMessage) (Model, error) {
 	var s fileSettings
-	if err := json.Unmarshal(mf.Settings, &s); err != nil {
-		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
-	}
-	if s.Model != EigenmapName {
-		return nil, nil, fmt.Errorf("%s: unknown model %q", path, s.Model)
+	if err := json.Unmarshal(settings, &s); err != nil {
+		return nil, fmt.Errorf("the settings in the manifest: %w", err)
 	}
 	m := &Fitted{
 		Eigenmap: &Eigenmap{Settings: s.Eigenmap, Rank: s.Rank, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback,
@@ -126,17 +121,17 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 		}
 	}
 	if r.err != nil {
-		return nil, nil, r.err
+		return nil, r.err
 	}
 	if err := m.check(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	if m.Index != nil { // before anything is done with it
 		if _, err := m.index(); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 	}
-	return m, mf, nil
+	return m, nil
 }
 
 // check returns an error unless the parts of the model fit together.

@@ -231,7 +231,7 @@ func TestLoadMalformed(t *testing.T) {
 		{"manifest is no JSON", "dense", set(manifest.Name, nil, []uint8("{")), "JSON"},
 		{"manifest of a graph", "dense", settings(manifest.Graph, "format"), "bigfit graph"},
 		{"later version", "dense", settings(99, "version"), "version 99"},
-		{"another model", "dense", settings("lapsvm", "settings", "model"), "lapsvm"},
+		{"another model", "dense", settings("nosuch", "settings", "model"), "nosuch"},
 		{"settings of a wrong type", "dense", settings("many", "settings", "labeled"), "settings"},
 		{"unknown metric", "dense", settings("hamming", "settings", "metric"), "hamming"},
 		{"unknown Laplacian", "dense", settings("cubic", "settings", "laplacian"), "cubic"},

@@ -39,6 +39,7 @@ type fileModel struct {
 // loaders make a model of the settings in its manifest and the arrays of its
 // file, which they check.
 var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error){
+	EigenmapName:      loadEigenmap,
 	Harmonic.String(): loadGraph,
 	LGC.String():      loadGraph,
 	Tikhonov.String(): loadGraph,
@@ -101,23 +102,18 @@ func Load(path string, limit int64) (Model, *manifest.Manifest, error) {
 	if err := json.Unmarshal(mf.Settings, &f); err != nil {
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
-	if f.Model == EigenmapName {
-		m, mf, err := LoadEigenmap(path, limit)
-		if err != nil {
-			return nil, nil, err
-		}
-		return m, mf, nil
-	}
 	load, ok := loaders[f.Model]
 	if !ok {
 		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, f.Model)
 	}
-	if f.Classes != a.Has("classes") {
+	if f.Model == EigenmapName {
+		f.Settings = mf.Settings // they stand beside the name
+	} else if f.Classes != a.Has("classes") {
 		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the file is damaged", path, f.Classes)
 	}
 	m, err := load(r, f.Settings)
-	if err == nil {
-		err = r.err
+	if r.err != nil { // names the file itself
+		return nil, nil, r.err
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
