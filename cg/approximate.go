@@ -63,7 +63,7 @@ func newApproximate(s *system, seed uint64) *factors {
 	}
 	g.queue = newBuckets(degree)
 	m := &factors{order: make([]int32, n), outer: make([]float64, n), inner: make([]float64, n)}
-	m.upper.ptr = make([]int64, n+1)
+	m.upper = &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1)}
 	rng := rand.New(rand.NewPCG(seed, 0x63686f6c)) // "chol"
 	var star []edge
 	at := make([]int32, n)    // place in the star, plus 1
@@ -80,15 +80,15 @@ func newApproximate(s *system, seed uint64) *factors {
 			m.inner[p] = 1 / total
 		}
 		for _, e := range star {
-			m.upper.col, m.upper.val = append(m.upper.col, e.to), append(m.upper.val, e.weight/total)
+			m.upper.Col, m.upper.Val = append(m.upper.Col, e.to), append(m.upper.Val, e.weight/total)
 		}
-		m.upper.ptr[p+1] = int64(len(m.upper.col))
+		m.upper.Ptr[p+1] = int64(len(m.upper.Col))
 		g.replace(v, star, total, rng)
 	}
-	for p, v := range m.upper.col {
-		m.upper.col[p] = place[v]
+	for p, v := range m.upper.Col {
+		m.upper.Col[p] = place[v]
 	}
-	m.lower = m.upper.transpose(n)
+	m.lower = m.upper.T()
 	return m
 }
 

@@ -38,10 +38,9 @@ func checkInterval(low, high float64, degree int) error {
 }
 
 type chebyshev struct {
-	a      sparse.Operator
-	first  float64
-	steps  []chebyshevStep
-	degree int
+	a     sparse.Operator
+	first float64
+	steps []chebyshevStep
 }
 
 // NewChebyshev returns M⁻¹ = q(A), the polynomial of the given degree that makes
@@ -53,14 +52,14 @@ func NewChebyshev(a sparse.Operator, low, high float64, degree int) (Preconditio
 	if err := checkInterval(low, high, degree); err != nil {
 		return nil, err
 	}
-	return &chebyshev{a, 2 / (low + high), chebyshevSteps(low, high, degree), degree}, nil
+	return &chebyshev{a, 2 / (low + high), chebyshevSteps(low, high, degree)}, nil
 }
 
 func (m *chebyshev) ApplyTo(dst, r *mat.Dense) {
 	n, b := r.Dims()
 	checkApply(m.a.Dim(), dst, r)
 	z, last, az := dst, mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
-	if m.degree%2 == 1 {
+	if len(m.steps)%2 == 1 {
 		z, last = last, z // so that the last step writes dst
 	}
 	last.Zero()

@@ -62,11 +62,11 @@ func newIncomplete(a *sparse.CSR) (*factors, error) {
 	for p, v := range values {
 		values[p] = -v
 	}
-	m.lower = triangle{lower.Ptr, lower.Col, values}
+	lower.Val = values
+	m.lower, m.upper = lower, lower.T()
 	for i, d := range pivots {
 		m.inner[i] = 1 / d
 	}
-	m.upper = m.lower.transpose(n)
 	return m, nil
 }
 

@@ -113,7 +113,7 @@ func LoadSnapshot(path, system string, limit int64) (*Snapshot, error) {
 // consistent reports whether the numbers of the state fit each other.
 func (st *snapshotState) consistent() bool {
 	from, to, k := st.State.From, st.State.To, len(st.Active)
-	ok := st.N > 0 && st.Block > 0 && 0 <= from && from < to && to <= st.Columns && k > 0 && len(st.Scale) == k && len(st.Met) == k &&
+	ok := st.N > 0 && st.Block > 0 && 0 <= from && from < to && from%st.Block == 0 && to == min(from+st.Block, st.Columns) && k > 0 && len(st.Scale) == k && len(st.Met) == k &&
 		len(st.Norms) == st.Columns && len(st.Iterations) == st.Columns && len(st.Residuals) == st.Columns
 	last := -1
 	for _, j := range st.Active {

@@ -128,7 +128,7 @@ func (r *run) blocks(ctx context.Context, first int) error {
 		r.from, r.to = from, min(from+r.Block, r.cols)
 		if !resumed {
 			r.cycle, r.worst = 0, math.Inf(1)
-			r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products, Converged: r.state.Converged}
+			r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products}
 		}
 		if err := r.solveBlock(ctx, resumed); errors.Is(err, ErrNotConverged) {
 			failure = err
@@ -178,7 +178,6 @@ func (r *run) begin() (more bool, err error) {
 		}
 	}
 	if len(r.active) == 0 {
-		r.state.Converged += r.to - r.from
 		return false, nil
 	}
 	if !(worst < r.worst/2) || r.state.Iteration >= r.MaxIterations || math.IsInf(worst, 1) {
@@ -332,6 +331,11 @@ func (r *run) estimate() {
 	mul(1, g, r.c, 0, gc)
 	r.state.Residual = 0
 	done := r.to - r.from - len(r.active)
+	for _, v := range r.out.Residuals[:r.from] {
+		if v <= r.Tolerance {
+			done++
+		}
+	}
 	for q, j := range r.active {
 		var sum float64
 		for i := range k {
@@ -348,7 +352,7 @@ func (r *run) estimate() {
 			done++
 		}
 	}
-	r.state.Converged = r.from + done
+	r.state.Converged = done
 }
 
 // turn makes the next directions of W, which is in q.

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/dense"
 )
 
 // GramBytes is the memory of the Gram matrix of n points.
@@ -33,13 +33,13 @@ func (s *Side) Gram() (*mat.Dense, error) {
 	g := mat.NewDense(s.n, s.n, nil)
 	if s.kernel.Kind == Precomputed {
 		s.block(g, s.z, 0, s.n, s.n)
-		return g, symmetric(g)
+		return g, symmetrize(g)
 	}
 	for lo := 0; lo < s.n; lo += tileRows {
 		hi := min(lo+tileRows, s.n)
 		s.block(g.Slice(lo, hi, 0, hi).(*mat.Dense), s.z, lo, hi, hi)
 	}
-	mirror(g)
+	dense.Mirror(g)
 	if s.kernel.distances() {
 		for i := range s.n {
 			g.Set(i, i, 1)
@@ -48,25 +48,9 @@ func (s *Side) Gram() (*mat.Dense, error) {
 	return g, nil
 }
 
-// mirror copies what lies below the diagonal above it.
-func mirror(g *mat.Dense) {
-	const tile = 64
-	n, _ := g.Dims()
-	par.For(n, tile, func(lo, hi int) {
-		for j0 := 0; j0 < hi; j0 += tile {
-			for i := lo; i < hi; i++ {
-				row := g.RawRowView(i)
-				for j := j0; j < min(j0+tile, i); j++ {
-					g.Set(j, i, row[j])
-				}
-			}
-		}
-	})
-}
-
-// symmetric returns an error unless g is symmetric up to the rounding of
-// float32 values.
-func symmetric(g *mat.Dense) error {
+// symmetrize makes g exactly symmetric, or returns an error if it is not so up to
+// the rounding of float32 values.
+func symmetrize(g *mat.Dense) error {
 	n, _ := g.Dims()
 	var top float64
 	for i := range n {

@@ -434,7 +434,7 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 		squared = 4 * math.Pow(math.Sin(min(radius, math.Pi)/2), 2)
 	}
 	rows := make([][]pair, ix.n)
-	budget := ix.Settings.newBudget()
+	ctx, budget := ix.Settings.newBudget(ctx)
 	b := ix.compare(ix.own)
 	err := inStripes(ctx, ix.n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
 		m, w := ix.newMeasurer(), b.newWorkspace()
@@ -450,10 +450,7 @@ func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, 
 			})
 		}
 	})
-	if err == nil {
-		err = budget.check(radius)
-	}
-	if err != nil {
+	if err = budget.finish(err, radius); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

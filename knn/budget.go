@@ -1,6 +1,7 @@
 package knn
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -10,24 +11,35 @@ import (
 type pairBudget struct {
 	limit int64
 	left  atomic.Int64
+	stop  context.CancelFunc
 }
 
-func (s *Settings) newBudget() *pairBudget {
+// newBudget returns the budget of a call and a context that ends when it is spent.
+func (s *Settings) newBudget(ctx context.Context) (context.Context, *pairBudget) {
 	b := &pairBudget{limit: s.MaxPairs}
 	if b.limit <= 0 {
 		b.limit = math.MaxInt64
 	}
 	b.left.Store(b.limit)
-	return b
+	ctx, b.stop = context.WithCancel(ctx)
+	return ctx, b
 }
 
 // take tells whether n more pairs may be collected.
-func (b *pairBudget) take(n int) bool { return b.left.Add(-int64(n)) >= 0 }
+func (b *pairBudget) take(n int) bool {
+	if b.left.Add(-int64(n)) >= 0 {
+		return true
+	}
+	b.stop()
+	return false
+}
 
-// check returns an error if pairs were refused.
-func (b *pairBudget) check(radius float64) error {
+// finish returns an error if pairs were refused, and else err, with which the
+// search ended.
+func (b *pairBudget) finish(err error, radius float64) error {
+	b.stop()
 	if b.left.Load() < 0 {
 		return fmt.Errorf("knn: more than %d pairs of points are within %g of each other; choose a smaller radius, or allow more memory", b.limit, radius)
 	}
-	return nil
+	return err
 }

@@ -128,7 +128,7 @@ func (ix *byteIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
 func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	n := ix.x.Rows
 	rows := make([][]pair, n)
-	budget := ix.Settings.newBudget()
+	ctx, budget := ix.Settings.newBudget(ctx)
 	b := ix.compare(ix.left, ix.sq)
 	// Roots decide; the limit lets all through that are small enough.
 	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
@@ -146,10 +146,7 @@ func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, e
 			}
 		}
 	})
-	if err == nil {
-		err = budget.check(radius)
-	}
-	if err != nil {
+	if err = budget.finish(err, radius); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

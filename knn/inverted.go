@@ -255,7 +255,7 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, visit func(q *
 
 func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	rows := make([][]pair, ix.x.Rows)
-	budget := ix.Settings.newBudget()
+	ctx, budget := ix.Settings.newBudget(ctx)
 	err := ix.each(ctx, ix.x, func(q *sparseQuery, i int, sq float64) {
 		for j := range q.dots {
 			if j == i {
@@ -266,10 +266,7 @@ func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CS
 			}
 		}
 	})
-	if err == nil {
-		err = budget.check(radius)
-	}
-	if err != nil {
+	if err = budget.finish(err, radius); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

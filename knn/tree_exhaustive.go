@@ -93,7 +93,7 @@ func (ix *exhaustive[T]) Self(ctx context.Context, k int) (*Neighbors, error) {
 
 func (ix *exhaustive[T]) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
 	rows := make([][]pair, ix.x.Rows)
-	budget := ix.Settings.newBudget()
+	ctx, budget := ix.Settings.newBudget(ctx)
 	err := ix.each(ctx, ix.x, func(q []float64, i int) {
 		for j := range ix.x.Rows {
 			if d := measure(ix.Settings.Metric, q, ix.x.Row(j)); j != i && d <= radius && budget.take(1) {
@@ -101,10 +101,7 @@ func (ix *exhaustive[T]) Within(ctx context.Context, radius float64) (*sparse.CS
 			}
 		}
 	})
-	if err == nil {
-		err = budget.check(radius)
-	}
-	if err != nil {
+	if err = budget.finish(err, radius); err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

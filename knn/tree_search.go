@@ -494,7 +494,7 @@ func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR
 	}
 	chunks := make([]answers, par.Chunks(ix.n, selfGrain))
 	out := &sparse.CSR{Rows: ix.n, Cols: ix.n, Ptr: make([]int64, ix.n+1)}
-	budget := ix.Settings.newBudget()
+	ctx, budget := ix.Settings.newBudget(ctx)
 	err := ix.eachSelf(ctx, 0, radius, func(chunk int, s *searcher[T]) {
 		if !budget.take(len(s.near)) {
 			return
@@ -505,10 +505,7 @@ func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR
 		c.pairs = append(c.pairs, s.near...)
 		out.Ptr[s.self+1] = int64(len(s.near))
 	})
-	if err == nil {
-		err = budget.check(radius)
-	}
-	if err != nil {
+	if err = budget.finish(err, radius); err != nil {
 		return nil, err
 	}
 	for i := range ix.n {

@@ -115,7 +115,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
 	}
 	k.rng = rand.New(k.pcg)
-	if p.wanted < 1 || p.block < 1 || k.size < 0 || k.size+p.block > p.basis || k.f.degree < 1 || k.f.hi <= k.f.lo {
+	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 || k.size+p.block > p.basis || k.f.degree < 1 || k.f.hi <= k.f.lo {
 		return nil, fmt.Errorf("%s: the state in the manifest contradicts itself", path)
 	}
 	return &Snapshot{k}, nil

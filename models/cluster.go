@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,15 +191,7 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 			all = append(all, partValue{v, q})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b partValue) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b partValue) int { return cmp.Compare(a.value, b.value) })
 	share := make([]int, len(parts))
 	for q := range share {
 		share[q] = 1 // its zero, which rounding cannot take away

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -79,19 +80,8 @@ func quotient(a, b float64) float64 {
 // {f ≤ t} and {f > t} is smallest, the smallest of equals. It costs a sort and one
 // pass over the graph.
 func sweep(w *sparse.CSR, f []float64) float64 {
-	order := make([]int, len(f))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case f[a] < f[b]:
-			return -1
-		case f[a] > f[b]:
-			return 1
-		}
-		return 0
-	})
+	order := span(0, len(f))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f[a], f[b]) })
 	degrees := w.Degrees()
 	var total float64
 	for _, d := range degrees {

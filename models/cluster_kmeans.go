@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -37,7 +38,7 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 	labels := make([]int32, n)
 	for range s.restarts {
 		r.start(rng)
-		last := math.Inf(1)
+		inertia := math.Inf(1)
 		for range s.maxIterations {
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
@@ -45,13 +46,13 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 			changed := r.assign()
 			r.refill()
 			r.means()
-			inertia := r.measure()
+			last := inertia
+			inertia = r.measure()
 			if !changed || last-inertia <= enough*inertia {
 				break
 			}
-			last = inertia
 		}
-		if inertia := r.measure(); inertia < best {
+		if inertia < best {
 			best = inertia
 			copy(labels, r.labels)
 		}
@@ -131,7 +132,7 @@ func (r *kmeansRun) start(rng *rand.Rand) {
 				}
 				return sum
 			})
-			if sum < lowest {
+			if chosen < 0 || sum < lowest {
 				chosen, lowest = at, sum
 				near, kept = kept, near
 			}
@@ -199,7 +200,6 @@ func (r *kmeansRun) assign() bool {
 			r.labels[i] = best
 		}
 	}
-	r.measure()
 	return changed
 }
 
@@ -210,6 +210,10 @@ func (r *kmeansRun) refill() {
 	for _, c := range r.labels {
 		r.sizes[c]++
 	}
+	if !slices.Contains(r.sizes, 0) {
+		return
+	}
+	r.measure()
 	for c := range r.sizes {
 		if r.sizes[c] > 0 {
 			continue

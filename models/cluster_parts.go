@@ -75,10 +75,7 @@ func (p *graphPart) pairs(ctx context.Context, k int, s *ClusterSettings) (*lanc
 
 // joinParts puts whole components into k clusters of nearly equal volume.
 func joinParts(labels []int32, parts []graphPart, k int) {
-	order := make([]int, len(parts))
-	for q := range order {
-		order[q] = q
-	}
+	order := span(0, len(parts))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(parts[b].volume, parts[a].volume), cmp.Compare(len(parts[b].vertices), len(parts[a].vertices)))
 	})

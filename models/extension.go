@@ -62,8 +62,7 @@ type Fitted struct {
 	Graph     knn.GraphSettings
 	Laplacian sparse.Kind
 
-	mu sync.Mutex
-	ix knn.Index // nil before it is needed
+	lazyIndex
 }
 
 // Name is EigenmapName.
@@ -123,12 +122,6 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 	if s.Neighbors < 0 {
 		return nil, fmt.Errorf("models: a vote of %d neighbours; the number must be positive", s.Neighbors)
 	}
-	if m.PCA != nil {
-		var err error
-		if x, err = m.PCA.Apply(x); err != nil {
-			return nil, err
-		}
-	}
 	ix, err := m.index()
 	if err != nil {
 		return nil, err
@@ -144,16 +137,11 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 		k = m.Graph.K
 	}
 	n := len(m.Labels)
-	nb, err := knn.WithProgress(ix, s.OnProgress).Query(ctx, x, min(k, n))
+	nb, recall, err := nearest(ctx, ix, m.PCA, x, min(k, n), s.OnProgress)
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil)}
-	if d, ok := ix.(*knn.Descent); ok {
-		if r := d.Stats().Recall; r.Sample > 0 {
-			out.Recall = &r
-		}
-	}
+	out := &Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	if s.Extension == LabelKNN {
 		out.Classes = make([]int32, nb.Len())
 		for i := range out.Classes {
@@ -190,31 +178,64 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 	return out, nil
 }
 
-// index returns the index of the training points, which the first call restores
-// or builds.
+// index returns the index of the training points.
 func (m *Fitted) index() (knn.Index, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ix != nil {
-		return m.ix, nil
+	return m.get(m.Points, m.Method, m.Index, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}, Seed: m.Settings.Seed})
+}
+
+// lazyIndex is an index of training points, made when it is first needed.
+type lazyIndex struct {
+	mu sync.Mutex
+	ix knn.Index
+}
+
+// get returns the index of x, which the first call restores from st or, if that
+// is nil, builds; Auto compares all pairs.
+func (l *lazyIndex) get(x data.Points, method knn.Method, st *knn.State, s *knn.DescentSettings) (knn.Index, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ix != nil {
+		return l.ix, nil
 	}
 	var ix knn.Index
 	var err error
-	s := &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}, Seed: m.Settings.Seed}
-	if m.Index != nil {
-		ix, err = knn.Restore(m.Points, m.Index, s)
+	if st != nil {
+		ix, err = knn.Restore(x, st, s)
 	} else {
-		method := m.Method
 		if method == knn.Auto {
 			method = knn.Brute
 		}
-		ix, err = knn.NewIndex(m.Points, method, s)
+		ix, err = knn.NewIndex(x, method, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.ix = ix
+	l.ix = ix
 	return ix, nil
+}
+
+// nearest finds the k nearest training points of every point of x, to which p, if
+// not nil, is applied first. The recall is that of a Prediction.
+func nearest(ctx context.Context, ix knn.Index, p *data.PCA, x data.Points, k int, onProgress func(done, total int)) (*knn.Neighbors, *knn.Recall, error) {
+	if n, _ := x.Dims(); n == 0 {
+		return nil, nil, errNoQuery
+	}
+	if p != nil {
+		var err error
+		if x, err = p.Apply(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	nb, err := knn.WithProgress(ix, onProgress).Query(ctx, x, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d, ok := ix.(*knn.Descent); ok {
+		if r := d.Stats().Recall; r.Sample > 0 {
+			return nb, &r, nil
+		}
+	}
+	return nb, nil, nil
 }
 
 // vanishing is the size below which a score, of order one, is rounding error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -95,8 +96,8 @@ func LoadEigenmap(path string, limit int64) (*Fitted, *manifest.Manifest, error)
 // loadEigenmap reads what Save wrote.
 func loadEigenmap(r *reader, settings json.RawMessage) (Model, error) {
 	var s fileSettings
-	if err := json.Unmarshal(settings, &s); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &s); err != nil {
+		return nil, err
 	}
 	m := &Fitted{
 		Eigenmap: &Eigenmap{Settings: s.Eigenmap, Rank: s.Rank, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback,
@@ -146,13 +147,6 @@ func (m *Fitted) check() error {
 	rows, cols := m.Vectors.Dims()
 	expect(rows == n && cols == p && p > 0, "vectors are %d×%d for %d labels and %d eigenvectors", rows, cols, n, p)
 	expect(len(m.Values) == p, "%d values for %d eigenvectors", len(m.Values), p)
-	expect(len(m.Degrees) == n, "%d degrees for %d points", len(m.Degrees), n)
-	for i, d := range m.Degrees {
-		if d < 0 {
-			expect(false, "degree %v of point %d", d, i)
-			break
-		}
-	}
 	rows, cols = m.Coefficients.Dims()
 	expect(rows == p && (cols == c && c > 2 || cols == 1 && c == 2), "coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
 	expect(int(m.Fallback) < c && m.Fallback >= 0, "fallback class %d of %d", m.Fallback, c)
@@ -166,16 +160,34 @@ func (m *Fitted) check() error {
 		expect(m.Points != nil, "an index without points")
 		expect(m.Index.Method == m.Method, "the index is a %v, the method %v", m.Index.Method, m.Method)
 	}
-	if m.Points != nil {
-		pn, d := m.Points.Dims()
-		expect(pn == n, "%d points for %d labels", pn, n)
-		expect(m.Graph.Weights != knn.Heat || m.Graph.T > 0, "heat weights with t = %v", m.Graph.T)
-		expect(m.Graph.K > 0 || m.Graph.Radius > 0, "a graph of neither neighbours nor a radius")
-		if err := checkPCA(m.PCA, d); err != nil {
-			faults = append(faults, err)
-		}
+	return errors.Join(append(faults, checkTraining(n, m.Degrees, m.Points, m.PCA, m.Graph))...)
+}
+
+// checkTraining returns all faults at once of what a model keeps of the graph on
+// its n training points; x is nil if that came without points.
+func checkTraining(n int, degrees []float64, x data.Points, p *data.PCA, g knn.GraphSettings) error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
+	if len(degrees) != n {
+		fault("%d degrees for %d points", len(degrees), n)
 	}
-	return errors.Join(faults...)
+	if i := slices.IndexFunc(degrees, func(d float64) bool { return d < 0 }); i >= 0 {
+		fault("degree %v of point %d", degrees[i], i)
+	}
+	if x == nil {
+		return errors.Join(faults...)
+	}
+	rows, d := x.Dims()
+	if rows != n {
+		fault("%d points for %d rows", rows, n)
+	}
+	if g.Weights == knn.Heat && !(g.T > 0) {
+		fault("heat weights with t = %v", g.T)
+	}
+	if g.K <= 0 && !(g.Radius > 0) {
+		fault("a graph of neither neighbours nor a radius")
+	}
+	return errors.Join(append(faults, checkPCA(p, d))...)
 }
 
 // reader reads arrays of an archive and keeps the first error.
@@ -222,6 +234,14 @@ func table[T any](r *reader, name string, cols int) []T {
 		return nil
 	}
 	return values
+}
+
+// classes reads the class values; nil if there are none.
+func (r *reader) classes() []int64 {
+	if r.err != nil || !r.a.Has("classes") {
+		return nil
+	}
+	return numbers[int64](r, "classes")
 }
 
 func (r *reader) matrix(name string) *mat.Dense {

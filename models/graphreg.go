@@ -285,12 +285,7 @@ func (p *GraphProblem) newDraw(t *Targets, s GraphSettings) *draw {
 	if d.classes {
 		d.y = mat.NewDense(len(d.at), len(t.Classes), nil)
 		for q := range d.at {
-			row := t.Y.RawRowView(q)
-			c := slices.Index(row, 1)
-			if len(t.Classes) == 2 {
-				c++ // one column: −1 is the first class, +1 the second
-			}
-			d.y.Set(q, c, 1)
+			d.y.Set(q, t.class(q), 1)
 		}
 	}
 	return d
@@ -301,9 +296,10 @@ func (d *draw) class(q int) int32 { return int32(slices.Index(d.y.RawRowView(q),
 
 // counts returns the number of labeled points of every class.
 func (d *draw) counts() []float64 {
-	counts := columnMeans(d.y)
-	for c := range counts {
-		counts[c] = math.Round(counts[c] * float64(len(d.at)))
+	_, classes := d.y.Dims()
+	counts := make([]float64, classes)
+	for q := range d.at {
+		counts[d.class(q)]++
 	}
 	return counts
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,8 +31,7 @@ type FittedGraph struct {
 	Search knn.Method
 	Edges  knn.GraphSettings // what the graph was made with
 
-	mu    sync.Mutex
-	index knn.Index // nil before it is needed
+	lazyIndex
 }
 
 // Name is that of the method.
@@ -56,7 +54,8 @@ func (m *FittedGraph) Outcomes() []int64 { return m.Classes }
 //
 // s.Neighbors defaults to the k of the graph and must be given for an ε graph;
 // s.Extension is for eigenmaps and ignored. The first call builds an index of
-// the training points; a call costs what knn says and m·k·c operations.
+// the training points; a call costs what knn says and m·k·c operations. After
+// NN-descent the neighbours are approximate and the Prediction has the recall.
 func (m *FittedGraph) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
 	if s == nil {
 		s = &PredictSettings{}
@@ -73,22 +72,16 @@ func (m *FittedGraph) Predict(ctx context.Context, x data.Points, s *PredictSett
 	case k == 0:
 		k = m.Edges.K
 	}
-	if m.PCA != nil {
-		var err error
-		if x, err = m.PCA.Apply(x); err != nil {
-			return nil, err
-		}
-	}
-	ix, err := m.search()
+	ix, err := m.get(m.Points, m.Search, nil, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}})
 	if err != nil {
 		return nil, err
 	}
 	n, c := m.Scores.Dims()
-	nb, err := knn.WithProgress(ix, s.OnProgress).Query(ctx, x, min(k, n))
+	nb, recall, err := nearest(ctx, ix, m.PCA, x, min(k, n), s.OnProgress)
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Scores: mat.NewDense(nb.Len(), c, nil)}
+	out := &Prediction{Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
 	known := make([]bool, nb.Len())
 	par.For(nb.Len(), 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -139,25 +132,6 @@ func (m *FittedGraph) induce(dst []float64, index []int32, dist []float64) bool 
 	return m.Classes == nil || slices.ContainsFunc(dst, func(v float64) bool { return v != 0 })
 }
 
-// search returns the index of the training points, which the first call builds.
-func (m *FittedGraph) search() (knn.Index, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.index != nil {
-		return m.index, nil
-	}
-	method := m.Search
-	if method == knn.Auto {
-		method = knn.Brute
-	}
-	ix, err := knn.NewIndex(m.Points, method, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}})
-	if err != nil {
-		return nil, err
-	}
-	m.index = ix
-	return ix, nil
-}
-
 // graphFile is what the manifest of a model file says.
 type graphFile struct {
 	Graph      GraphSettings     `json:"graph"`
@@ -186,8 +160,8 @@ func (m *FittedGraph) Save(path string, hashes map[string]string) error {
 // loadGraph is the loader of all methods of graph regularization.
 func loadGraph(r *reader, settings json.RawMessage) (Model, error) {
 	var s graphFile
-	if err := json.Unmarshal(settings, &s); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &s); err != nil {
+		return nil, err
 	}
 	m := &FittedGraph{
 		Graph:  &Graph{Settings: s.Graph, Iterations: s.Iterations, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback},
@@ -197,8 +171,7 @@ func loadGraph(r *reader, settings json.RawMessage) (Model, error) {
 	m.Scores = r.matrix("scores")
 	m.Degrees = numbers[float64](r, "degrees")
 	m.Residuals = numbers[float64](r, "residuals")
-	if r.a.Has("classes") {
-		m.Classes = numbers[int64](r, "classes")
+	if m.Classes = r.classes(); m.Classes != nil {
 		m.Labels = numbers[int32](r, "labels")
 	}
 	if r.err != nil {
@@ -216,10 +189,6 @@ func (m *FittedGraph) check() error {
 		}
 	}
 	n, c := m.Scores.Dims()
-	expect(len(m.Degrees) == n, "%d degrees for %d points", len(m.Degrees), n)
-	if i := slices.IndexFunc(m.Degrees, func(d float64) bool { return d < 0 }); i >= 0 {
-		expect(false, "degree %v of point %d", m.Degrees[i], i)
-	}
 	expect(len(m.Residuals) == c, "%d residuals for %d columns", len(m.Residuals), c)
 	if m.Classes != nil {
 		expect(len(m.Classes) == c, "scores of %d columns for %d classes", c, len(m.Classes))
@@ -234,12 +203,5 @@ func (m *FittedGraph) check() error {
 	if m.Settings.Method == LGC {
 		expect(m.Settings.Alpha > 0 && m.Settings.Alpha < 1, "α is %v", m.Settings.Alpha)
 	}
-	if m.Points != nil {
-		rows, d := m.Points.Dims()
-		expect(rows == n, "%d points for %d rows of scores", rows, n)
-		expect(m.Edges.Weights != knn.Heat || m.Edges.T > 0, "heat weights with t = %v", m.Edges.T)
-		expect(m.Edges.K > 0 || m.Edges.Radius > 0, "a graph of neither neighbours nor a radius")
-		faults = append(faults, checkPCA(m.PCA, d))
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, checkTraining(n, m.Degrees, m.Points, m.PCA, m.Edges))...)
 }

@@ -192,7 +192,7 @@ func TestGraphSaveLoad(t *testing.T) {
 		if !ok || mf.Hashes["points"] != "abc" || got.Name() != m.Settings.Method.String() || !slices.Equal(got.Outcomes(), m.Classes) {
 			t.Fatalf("%T %v, manifest %+v", loaded, got.Name(), mf)
 		}
-		m.index = nil
+		m.ix = nil
 		if !reflect.DeepEqual(got, m) {
 			t.Errorf("other model after saving and loading:\n%+v\n%+v", got, m)
 		}

@@ -149,9 +149,8 @@ func (m *KernelMachine) Outcomes() []int64 { return m.Classes }
 // Predict evaluates f. It takes the time of a product with the m×n kernel
 // values, and the memory of 256 rows of them beside the points.
 func (m *KernelMachine) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
-	const batch = 2048
-	n, d := x.Dims()
-	size, c := m.Coefficients.Dims()
+	_, d := x.Dims()
+	size, _ := m.Coefficients.Dims()
 	product := func(dst *mat.Dense, lo, hi int) error {
 		precomputedProduct(dst, x, lo, m.Coefficients)
 		return nil
@@ -165,15 +164,23 @@ func (m *KernelMachine) Predict(ctx context.Context, x data.Points, s *PredictSe
 	} else if d != size {
 		return nil, fmt.Errorf("models: %d kernel values a point, but there are %d training points", d, size)
 	}
+	return m.answer(ctx, x, s, product)
+}
+
+// answer makes the prediction for x by batches, of which product sets the rows lo
+// to hi of the expansion without bias.
+func (m *KernelMachine) answer(ctx context.Context, x data.Points, s *PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*Prediction, error) {
+	n, _ := x.Dims()
 	if n == 0 {
-		return nil, fmt.Errorf("models: no points to answer for")
+		return nil, errNoQuery
 	}
+	_, c := m.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
-	for lo := 0; lo < n; lo += batch {
+	for lo := 0; lo < n; lo += blockRows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		hi := min(lo+batch, n)
+		hi := min(lo+blockRows, n)
 		if err := product(f.Slice(lo, hi, 0, c).(*mat.Dense), lo, hi); err != nil {
 			return nil, err
 		}
@@ -215,55 +222,77 @@ type kernelFile struct {
 // bias (c), classes unless it is a regression, the points unless the kernel is
 // precomputed, and the manifest. hashes name what the model was made from.
 func (m *KernelMachine) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
-	if m.Classes != nil {
-		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
-	}
-	return saveModel(path, m.Name(), kernelFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, hashes, append(entries, pointEntries(m.Points, nil)...))
+	return saveModel(path, m.Name(), kernelFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, hashes, m.entries())
 }
 
+// entries are the arrays of the expansion.
+func (m *KernelMachine) entries() []npy.Entry {
+	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
+	return append(append(entries, classEntries(m.Classes)...), pointEntries(m.Points, nil)...)
+}
+
+// readExpansion reads what entries returns, of kernel k with its defaults.
+func readExpansion(r *reader, k kernel.Kernel) (*KernelMachine, error) {
+	k, err := k.Fill()
+	if err != nil {
+		return nil, err
+	}
+	m := expansionOf(k, nil, r.matrix("coefficients"), numbers[float64](r, "bias"), r.classes())
+	m.Points = r.points()
+	return m, r.err
+}
+
+// loadKernel reads a [KernelMachine] or a [ScaledKernel], as the settings say.
 func loadKernel(r *reader, settings json.RawMessage) (Model, error) {
-	var f kernelFile
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	var f scaledFile
+	if err := readSettings(settings, &f); err != nil {
+		return nil, err
 	}
 	s, err := f.KernelSettings.fill()
 	if err != nil {
 		return nil, err
 	}
-	k, err := f.Kernel.Fill()
+	m, err := readExpansion(r, f.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	m := &KernelMachine{Settings: s, Kernel: k, Labeled: f.Labeled, Gap: f.Gap}
-	m.Coefficients = r.matrix("coefficients")
-	m.Bias = numbers[float64](r, "bias")
-	if r.a.Has("classes") {
-		m.Classes = numbers[int64](r, "classes")
+	m.Settings, m.Labeled, m.Gap = s, f.Labeled, f.Gap
+	if f.Scale == nil {
+		return m, m.check()
 	}
-	m.Points = r.points()
-	if r.err != nil {
-		return nil, r.err
+	scaled := &ScaledKernel{KernelMachine: *m, Scale: *f.Scale, Report: f.Report}
+	if f.Scale.Means == ByFeatures {
+		if scaled.Frequencies = r.matrix("frequencies"); r.err != nil {
+			return nil, r.err
+		}
 	}
-	return m, m.check()
+	return scaled, scaled.check()
 }
 
 // check returns an error unless the parts of the model fit together.
 func (m *KernelMachine) check() error {
-	size, c := m.Coefficients.Dims()
-	if len(m.Bias) != c {
-		return fmt.Errorf("models: %d biases for %d outputs", len(m.Bias), c)
+	if err := checkExpansion(m.Kernel, m.Points, m.Coefficients); err != nil {
+		return err
 	}
-	if (m.Points == nil) != (m.Kernel.Kind == kernel.Precomputed) {
-		return fmt.Errorf("models: a %v kernel with points %t", m.Kernel.Kind, m.Points != nil)
+	return m.checkOutputs()
+}
+
+func (m *KernelMachine) checkOutputs() error {
+	return checkOutputs(m.Coefficients, m.Bias, m.Classes, m.Settings.Method == KernelSVM || m.Settings.Method == KernelOneClass)
+}
+
+// checkExpansion returns an error unless every row of a has its point, or the
+// kernel is precomputed and there are no points.
+func checkExpansion(k kernel.Kernel, z data.Points, a *mat.Dense) error {
+	if (z == nil) != (k.Kind == kernel.Precomputed) {
+		return fmt.Errorf("models: a %v kernel with points %t", k.Kind, z != nil)
 	}
-	if m.Points != nil {
-		if n, _ := m.Points.Dims(); n != size {
-			return fmt.Errorf("models: %d points for %d coefficients", n, size)
-		}
+	if z == nil {
+		return nil
 	}
-	if n := len(m.Classes); (m.Classes != nil || m.Settings.Method == KernelSVM || m.Settings.Method == KernelOneClass) && (n < 2 || c != codeColumns(n)) {
-		return fmt.Errorf("models: %d outputs for %d classes", c, n)
+	size, _ := a.Dims()
+	if n, _ := z.Dims(); n != size {
+		return fmt.Errorf("models: %d points for %d coefficients", n, size)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
@@ -165,32 +163,24 @@ func (m *ScaledKernel) Predict(ctx context.Context, x data.Points, s *PredictSet
 		return m.KernelMachine.Predict(ctx, x, s)
 	}
 	n, d := x.Dims()
+	if n == 0 {
+		return nil, errNoQuery
+	}
 	if have, _ := m.Frequencies.Dims(); d != have {
 		return nil, fmt.Errorf("models: points of %d dimensions for a model of %d", d, have)
 	}
-	if n == 0 {
-		return nil, fmt.Errorf("models: no points to answer for")
-	}
-	size, c := m.Coefficients.Dims()
-	f := mat.NewDense(n, c, nil)
+	size, _ := m.Coefficients.Dims()
 	phi := mat.NewDense(min(blockRows, n), size, nil)
-	for lo := 0; lo < n; lo += blockRows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		hi := min(lo+blockRows, n)
+	return m.answer(ctx, x, s, func(dst *mat.Dense, lo, hi int) error {
 		rows := phi.Slice(0, hi-lo, 0, size).(*mat.Dense)
 		fourierTo(rows, x, lo, hi, m.Frequencies)
-		steadyProduct(f.Slice(lo, hi, 0, c).(*mat.Dense), rows, m.Coefficients)
-		if s != nil && s.OnProgress != nil {
-			s.OnProgress(hi, n)
-		}
-	}
-	addRow(f, m.Bias)
-	return newPrediction(f, m.Classes), nil
+		steadyProduct(dst, rows, m.Coefficients)
+		return nil
+	})
 }
 
-// scaledFile is what the manifest of a model file says.
+// scaledFile is what the manifest of a model file says; of a [KernelMachine] it
+// has no scale.
 type scaledFile struct {
 	kernelFile
 	Scale  *ScaleSettings `json:"scale"`
@@ -201,48 +191,12 @@ type scaledFile struct {
 // [KernelMachine.Save] does, with the frequencies (d×D/2) if there are any in
 // place of the points.
 func (m *ScaledKernel) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
-	if m.Classes != nil {
-		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
-	}
+	entries := m.entries()
 	if m.Frequencies != nil {
 		entries = append(entries, matrixEntry("frequencies", m.Frequencies))
 	}
 	file := scaledFile{kernelFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, &m.Scale, m.Report}
-	return saveModel(path, m.Name(), file, hashes, append(entries, pointEntries(m.Points, nil)...))
-}
-
-// loadAnyKernel reads a [KernelMachine] or a [ScaledKernel], as the settings say.
-func loadAnyKernel(r *reader, settings json.RawMessage) (Model, error) {
-	var f scaledFile
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
-	}
-	if f.Scale == nil {
-		return loadKernel(r, settings)
-	}
-	s, err := f.KernelSettings.fill()
-	if err != nil {
-		return nil, err
-	}
-	k, err := f.Kernel.Fill()
-	if err != nil {
-		return nil, err
-	}
-	m := &ScaledKernel{KernelMachine: KernelMachine{Settings: s, Kernel: k, Labeled: f.Labeled, Gap: f.Gap}, Scale: *f.Scale, Report: f.Report}
-	m.Coefficients = r.matrix("coefficients")
-	m.Bias = numbers[float64](r, "bias")
-	if r.a.Has("classes") {
-		m.Classes = numbers[int64](r, "classes")
-	}
-	m.Points = r.points()
-	if m.Scale.Means == ByFeatures {
-		m.Frequencies = r.matrix("frequencies")
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return m, m.check()
+	return saveModel(path, m.Name(), file, hashes, entries)
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -253,15 +207,9 @@ func (m *ScaledKernel) check() error {
 	if m.Frequencies == nil {
 		return m.KernelMachine.check()
 	}
-	size, c := m.Coefficients.Dims()
+	size, _ := m.Coefficients.Dims()
 	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {
 		return fmt.Errorf("models: %d coefficients for %d frequencies, with points %t", size, w, m.Points != nil)
 	}
-	if len(m.Bias) != c {
-		return fmt.Errorf("models: %d biases for %d outputs", len(m.Bias), c)
-	}
-	if n := len(m.Classes); (m.Classes != nil || m.Settings.Method == KernelSVM) && (n < 2 || c != codeColumns(n)) {
-		return fmt.Errorf("models: %d outputs for %d classes", c, n)
-	}
-	return nil
+	return m.checkOutputs()
 }

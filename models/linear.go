@@ -126,8 +126,9 @@ type Linear struct {
 // the origin of x matters.
 //
 // x is n×d, l the Laplacian of a graph on the n points (nil if γ_I = 0; a shift
-// it has is left out), and y names the labeled ones. s must give γ_A. It is [NewLinearProblem] and Fit, which see for the
-// cost; where several fits share points and graph, use those.
+// it has is left out), and y names the labeled ones. s must give γ_A. It is
+// [NewLinearProblem] and Fit, which see for the cost; where several fits share
+// points and graph, use those.
 func FitLinear(ctx context.Context, x data.Points, l *sparse.Laplacian, y *Targets, s *LinearSettings) (*Linear, error) {
 	if s == nil {
 		s = &LinearSettings{}
@@ -172,6 +173,9 @@ func (m *Linear) Predict(ctx context.Context, x data.Points, _ *PredictSettings)
 	n, d := x.Dims()
 	if have, _ := m.Coefficients.Dims(); d != have {
 		return nil, fmt.Errorf("models: points of %d dimensions for a model of %d", d, have)
+	}
+	if n == 0 {
+		return nil, errNoQuery
 	}
 	return newPrediction(m.values(pointRows{x}, n), m.Classes), nil
 }

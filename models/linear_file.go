@@ -2,7 +2,6 @@ package models
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/bigfit/bigfit/internal/npy"
 )
@@ -19,16 +18,13 @@ type fileLinear struct {
 // hashes name what the model was made from.
 func (m *Linear) Save(path string, hashes map[string]string) error {
 	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "intercepts", Data: m.Intercepts}}
-	if m.Classes != nil {
-		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
-	}
-	return saveModel(path, m.Name(), fileLinear{m.Settings, m.Labeled, m.Iterations}, hashes, entries)
+	return saveModel(path, m.Name(), fileLinear{m.Settings, m.Labeled, m.Iterations}, hashes, append(entries, classEntries(m.Classes)...))
 }
 
 func loadLinear(r *reader, settings json.RawMessage) (Model, error) {
 	var f fileLinear
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &f); err != nil {
+		return nil, err
 	}
 	s, err := f.LinearSettings.fill()
 	if err != nil {
@@ -37,18 +33,9 @@ func loadLinear(r *reader, settings json.RawMessage) (Model, error) {
 	m := &Linear{Settings: s, Labeled: f.Labeled, Iterations: f.Iterations}
 	m.Coefficients = r.matrix("coefficients")
 	m.Intercepts = numbers[float64](r, "intercepts")
-	if r.a.Has("classes") {
-		m.Classes = numbers[int64](r, "classes")
-	}
+	m.Classes = r.classes()
 	if r.err != nil {
 		return nil, r.err
 	}
-	_, outputs := m.Coefficients.Dims()
-	if outputs != len(m.Intercepts) {
-		return nil, fmt.Errorf("models: %d intercepts for %d outputs", len(m.Intercepts), outputs)
-	}
-	if c := len(m.Classes); m.Classes != nil && (c < 2 || outputs != codeColumns(c)) {
-		return nil, fmt.Errorf("models: %d outputs for %d classes", outputs, c)
-	}
-	return m, nil
+	return m, checkOutputs(m.Coefficients, m.Intercepts, m.Classes, s.Loss != LeastSquares)
 }

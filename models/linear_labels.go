@@ -33,7 +33,6 @@ func newLabeledPart(p *LinearProblem, t *Targets) *labeledPart {
 	x := data.Select(p.x, t.Labeled)
 	w := &labeledPart{p: p, t: t, x: newDesign(x)}
 	w.l, w.d = x.Dims()
-	_, m := t.Y.Dims()
 	w.mean = make([]float64, w.d)
 	row := make([]float64, w.d)
 	for i := range w.l {
@@ -45,12 +44,7 @@ func newLabeledPart(p *LinearProblem, t *Targets) *labeledPart {
 	for j := range w.mean {
 		w.mean[j] /= float64(w.l)
 	}
-	w.yBar = make([]float64, m)
-	for i := range w.l {
-		for j, v := range t.Y.RawRowView(i) {
-			w.yBar[j] += v / float64(w.l)
-		}
-	}
+	w.yBar = columnMeans(t.Y)
 	w.y = mat.DenseCopyOf(t.Y)
 	for i := range w.l {
 		for j, v := range w.yBar {
@@ -158,8 +152,9 @@ func (w *labeledPart) inEigenbasis() (z *mat.Dense, values []float64, err error)
 	if w.rows == nil {
 		w.rows = w.centred(0, w.l)
 		if u != nil {
-			w.rows = mat.NewDense(w.l, w.d, nil)
-			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.centred(0, w.l), u, 0, w.rows)
+			z := mat.NewDense(w.l, w.d, nil)
+			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.rows, u, 0, z)
+			w.rows = z
 		}
 	}
 	return w.rows, values, nil

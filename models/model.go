@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,9 @@ type Model interface {
 	Save(path string, hashes map[string]string) error
 }
 
+// errNoQuery is what Predict returns for no points.
+var errNoQuery = errors.New("models: no points to answer for")
+
 // fileModel is what the manifest of a model file says about any model but the
 // eigenmap classifier, whose settings stand beside the name.
 type fileModel struct {
@@ -48,12 +52,12 @@ var loaders = map[string]func(r *reader, settings json.RawMessage) (Model, error
 	LapSVMLinearName:  loadLinear,
 	RLSLinearName:     loadLinear,
 	SVMLinearName:     loadLinear,
-	RLSName:           loadAnyKernel,
-	SVMName:           loadAnyKernel,
+	RLSName:           loadKernel,
+	SVMName:           loadKernel,
 	SVRName:           loadKernel,
 	OneClassName:      loadKernel,
-	LapRLSName:        loadAnyKernel,
-	LapSVMName:        loadAnyKernel,
+	LapRLSName:        loadKernel,
+	LapSVMName:        loadKernel,
 	LapSVRName:        loadKernel,
 	LapOneClassName:   loadKernel,
 	SpectralName:      loadSpectral,
@@ -78,6 +82,22 @@ func saveModel(path, name string, settings any, hashes map[string]string, entrie
 		return err
 	}
 	return npy.WriteArchive(path, append(entries, npy.Entry{Name: manifest.Name, Data: text}))
+}
+
+// classEntries are the array of class values; none for a regression.
+func classEntries(classes []int64) []npy.Entry {
+	if classes == nil {
+		return nil
+	}
+	return []npy.Entry{{Name: "classes", Data: classes}}
+}
+
+// readSettings is the inverse of what saveModel does to settings.
+func readSettings(raw json.RawMessage, settings any) error {
+	if err := json.Unmarshal(raw, settings); err != nil {
+		return fmt.Errorf("the settings in the manifest: %w", err)
+	}
+	return nil
 }
 
 // Load reads a file that a model's Save wrote, and its manifest. limit bounds

@@ -133,20 +133,20 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 		}
 		macro += one.f1()
 		all.both, all.found, all.there = all.both+one.both, all.found+one.found, all.there+one.there
-		all.wrong, all.total = all.wrong+one.wrong, all.total+one.total
+		all.total += one.total
 	}
 	if all.total == 0 {
 		return nil, fmt.Errorf("models: no label is known to measure on")
 	}
 	out.MeanAUC = Number(areas / defined)
-	out.HammingLoss = Number(all.wrong / all.total)
+	out.HammingLoss = Number((all.found + all.there - 2*all.both) / all.total)
 	out.MicroF1, out.MacroF1 = Number(all.f1()), Number(macro/float64(n))
 	out.RankingLoss = Number(rankingLoss(y, scores))
 	return out, nil
 }
 
-// tally counts entries: predicted and true, predicted, true, wrong, all.
-type tally struct{ both, found, there, wrong, total float64 }
+// tally counts entries: predicted and true, predicted, true, all.
+type tally struct{ both, found, there, total float64 }
 
 func (t *tally) add(truth, predicted bool) {
 	t.total++
@@ -158,9 +158,6 @@ func (t *tally) add(truth, predicted bool) {
 	}
 	if truth && predicted {
 		t.both++
-	}
-	if truth != predicted {
-		t.wrong++
 	}
 }
 

@@ -111,42 +111,19 @@ func (m *Spectral) Transform(ctx context.Context, x data.Points) (*mat.Dense, er
 	return m.transform(ctx, x, nil)
 }
 
-func (m *Spectral) transform(ctx context.Context, x data.Points, onProgress func(done, total int)) (*mat.Dense, error) {
-	const batch = 2048
-	n, _ := x.Dims()
-	if n == 0 {
-		return nil, fmt.Errorf("models: no points to answer for")
-	}
-	side, err := kernel.New(m.Kernel, m.Points)
+func (m *Spectral) transform(ctx context.Context, x data.Points, s *PredictSettings) (*mat.Dense, error) {
+	f, err := expansionOf(m.Kernel, m.Points, m.Coefficients, make([]float64, len(m.Values)), nil).Predict(ctx, x, s)
 	if err != nil {
 		return nil, err
 	}
-	_, p := m.Coefficients.Dims()
-	f := mat.NewDense(n, p, nil)
-	for lo := 0; lo < n; lo += batch {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		hi := min(lo+batch, n)
-		if err := side.ProductTo(f.Slice(lo, hi, 0, p).(*mat.Dense), x, lo, hi, m.Coefficients); err != nil {
-			return nil, err
-		}
-		if onProgress != nil {
-			onProgress(hi, n)
-		}
-	}
-	return f, nil
+	return f.Scores, nil
 }
 
 // Predict returns the clusters of new points. Their scores are ∓f_1 for two, and
 // −‖f(x) − c‖² for the centres c of more. Without clusters the values are the
 // coordinates, as Transform gives them. Of s only OnProgress counts.
 func (m *Spectral) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
-	var onProgress func(done, total int)
-	if s != nil {
-		onProgress = s.OnProgress
-	}
-	f, err := m.transform(ctx, x, onProgress)
+	f, err := m.transform(ctx, x, s)
 	if err != nil {
 		return nil, err
 	}

@@ -100,12 +100,6 @@ func (m *Embedding) transform(ctx context.Context, x data.Points, onProgress fun
 	if m.Settings.Graph.K == 0 {
 		return nil, fmt.Errorf("models: the Nyström extension needs a graph of nearest neighbours; this one joins points within %g", m.Settings.Graph.Radius)
 	}
-	if m.PCA != nil {
-		var err error
-		if x, err = m.PCA.Apply(x); err != nil {
-			return nil, err
-		}
-	}
 	m.once.Do(func() {
 		method := m.Settings.Method
 		if !method.Exact() {
@@ -118,7 +112,7 @@ func (m *Embedding) transform(ctx context.Context, x data.Points, onProgress fun
 	if err != nil {
 		return nil, err
 	}
-	nb, err := knn.WithProgress(ix, onProgress).Query(ctx, x, min(m.Settings.Graph.K, len(m.Degrees)))
+	nb, _, err := nearest(ctx, ix, m.PCA, x, min(m.Settings.Graph.K, len(m.Degrees)), onProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +140,8 @@ func (m *Embedding) Save(path string, hashes map[string]string) error {
 
 func loadEmbedding(r *reader, settings json.RawMessage) (Model, error) {
 	m := &Embedding{}
-	if err := json.Unmarshal(settings, &m.Settings); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &m.Settings); err != nil {
+		return nil, err
 	}
 	m.Values = numbers[float64](r, "values")
 	m.Vectors = r.matrix("vectors")
@@ -163,25 +157,8 @@ func loadEmbedding(r *reader, settings json.RawMessage) (Model, error) {
 // check returns an error unless the parts of the model fit together.
 func (m *Embedding) check() error {
 	n, p := m.Vectors.Dims()
-	if len(m.Values) != p || len(m.Degrees) != n {
-		return fmt.Errorf("models: vectors are %d×%d for %d values and %d degrees", n, p, len(m.Values), len(m.Degrees))
+	if len(m.Values) != p {
+		return fmt.Errorf("models: vectors are %d×%d for %d values", n, p, len(m.Values))
 	}
-	for i, d := range m.Degrees {
-		if d < 0 {
-			return fmt.Errorf("models: degree %v of point %d", d, i)
-		}
-	}
-	if m.Points == nil {
-		return nil
-	}
-	rows, d := m.Points.Dims()
-	switch g := m.Settings.Graph; {
-	case rows != n:
-		return fmt.Errorf("models: %d points for %d vectors", rows, n)
-	case g.K <= 0 && !(g.Radius > 0):
-		return fmt.Errorf("models: a graph of neither neighbours nor a radius")
-	case g.Weights == knn.Heat && !(g.T > 0):
-		return fmt.Errorf("models: heat weights with t = %v", g.T)
-	}
-	return checkPCA(m.PCA, d)
+	return checkTraining(n, m.Degrees, m.Points, m.PCA, m.Settings.Graph)
 }

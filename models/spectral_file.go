@@ -27,8 +27,8 @@ func (m *Spectral) Save(path string, hashes map[string]string) error {
 
 func loadSpectral(r *reader, settings json.RawMessage) (Model, error) {
 	var f spectralFile
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &f); err != nil {
+		return nil, err
 	}
 	s, err := f.SpectralSettings.fill()
 	if err != nil {
@@ -51,15 +51,15 @@ func loadSpectral(r *reader, settings json.RawMessage) (Model, error) {
 
 // check returns an error unless the parts of the model fit together.
 func (m *Spectral) check() error {
-	size, p := m.Coefficients.Dims()
+	_, p := m.Coefficients.Dims()
 	if p != m.Settings.Components || len(m.Values) != p {
 		return fmt.Errorf("models: coefficients of %d functions and %d values for %d components", p, len(m.Values), m.Settings.Components)
 	}
-	if m.Points == nil || m.Kernel.Kind == kernel.Precomputed {
+	if m.Kernel.Kind == kernel.Precomputed {
 		return fmt.Errorf("models: a %v kernel with points %t", m.Kernel.Kind, m.Points != nil)
 	}
-	if n, _ := m.Points.Dims(); n != size {
-		return fmt.Errorf("models: %d points for %d coefficients", n, size)
+	if err := checkExpansion(m.Kernel, m.Points, m.Coefficients); err != nil {
+		return err
 	}
 	if m.Centres != nil {
 		if k, cols := m.Centres.Dims(); k != m.Settings.Clusters || cols != p {

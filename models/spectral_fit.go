@@ -145,8 +145,8 @@ func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *ma
 		}
 	}
 	n, _ := x.Dims()
-	phi = mat.NewDense(n, r, nil)
 	if size == n { // K·UΣ^-½ = UΣ^½
+		phi = mat.NewDense(n, r, nil)
 		for i := range n {
 			row := phi.RawRowView(i)
 			for j, v := range u.RawRowView(i)[first:] {
@@ -155,21 +155,11 @@ func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *ma
 		}
 		return phi, expand, nil
 	}
-	side, err := kernel.New(m.Kernel, m.Points)
+	f, err := expansionOf(m.Kernel, m.Points, expand, make([]float64, r), nil).Predict(ctx, x, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	const batch = 2048
-	for lo := 0; lo < n; lo += batch {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		hi := min(lo+batch, n)
-		if err := side.ProductTo(phi.Slice(lo, hi, 0, r).(*mat.Dense), x, lo, hi, expand); err != nil {
-			return nil, nil, err
-		}
-	}
-	return phi, expand, nil
+	return f.Scores, expand, nil
 }
 
 // solve returns the c of the components, r×p, with (Φc)ᵀ(Φc) = I, and sets Values.

@@ -195,18 +195,14 @@ func (m *SSSL) design(at *mat.Dense, rows []int, s int) *mat.Dense {
 
 // choose sets Risk and the number of eigenfunctions, at most most.
 func (m *SSSL) choose(t *Targets, at *mat.Dense, most int) error {
-	var folds [][]int
-	for r := range m.Settings.Repeats {
-		more, err := t.Folds(m.Settings.Folds, m.Settings.Seed+uint64(r))
-		if err != nil {
-			return err
-		}
-		folds = append(folds, more...)
+	folds, err := t.repeatedFolds(m.Settings.Folds, m.Settings.Repeats, m.Settings.Seed)
+	if err != nil {
+		return err
 	}
 	l := len(t.Labeled)
 	m.Risk = make([]float64, most)
 	for _, held := range folds {
-		kept := slices.DeleteFunc(span(0, l), func(q int) bool { _, out := slices.BinarySearch(held, q); return out })
+		kept := t.except(held)
 		f, err := newNestedFit(m.design(at, kept, most), t.Keep(kept).Y)
 		if err != nil {
 			return err
@@ -230,7 +226,11 @@ func (m *SSSL) Outcomes() []int64 { return m.Classes }
 // a product with the kernel values of each point and the z_i, and the memory of 256
 // rows of them.
 func (m *SSSL) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
-	return expansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes).Predict(ctx, x, s)
+	return m.expansion().Predict(ctx, x, s)
+}
+
+func (m *SSSL) expansion() *KernelMachine {
+	return expansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes)
 }
 
 // Captured is the part of the trace of the operator that is in the eigenfunctions in
@@ -255,37 +255,29 @@ type ssslFile struct {
 // points unless the kernel is precomputed, and the manifest. hashes name what the
 // model was made from.
 func (m *SSSL) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}, {Name: "values", Data: m.Values}}
+	entries := append(m.expansion().entries(), npy.Entry{Name: "values", Data: m.Values})
 	if m.Risk != nil {
 		entries = append(entries, npy.Entry{Name: "risk", Data: m.Risk})
 	}
-	if m.Classes != nil {
-		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes})
-	}
 	file := ssslFile{m.Settings, m.Kernel, m.Labeled, m.Trace, m.Risk != nil}
-	return saveModel(path, m.Name(), file, hashes, append(entries, pointEntries(m.Points, nil)...))
+	return saveModel(path, m.Name(), file, hashes, entries)
 }
 
 func loadSSSL(r *reader, settings json.RawMessage) (Model, error) {
 	var f ssslFile
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &f); err != nil {
+		return nil, err
 	}
-	k, err := f.Kernel.Fill()
+	e, err := readExpansion(r, f.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	m := &SSSL{Settings: f.SSSLSettings, Kernel: k, Labeled: f.Labeled, Trace: f.Trace}
-	m.Coefficients = r.matrix("coefficients")
-	m.Bias = numbers[float64](r, "bias")
+	m := &SSSL{Settings: f.SSSLSettings, Labeled: f.Labeled, Trace: f.Trace}
+	m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes = e.Kernel, e.Points, e.Coefficients, e.Bias, e.Classes
 	m.Values = numbers[float64](r, "values")
 	if f.Risk {
 		m.Risk = numbers[float64](r, "risk")
 	}
-	if r.a.Has("classes") {
-		m.Classes = numbers[int64](r, "classes")
-	}
-	m.Points = r.points()
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -308,7 +300,7 @@ func (m *SSSL) check() error {
 	if !(m.Trace > 0) {
 		return fmt.Errorf("models: a trace of %v", m.Trace)
 	}
-	return expansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes).check()
+	return m.expansion().check()
 }
 
 // SSSLCost is about what [FitSSSL] takes for n points of d dimensions, l of them

@@ -132,10 +132,7 @@ func inverseRoots(v []float64) []float64 {
 // drawLandmarks returns m of n numbers, ascending.
 func drawLandmarks(n, m int, seed uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, 0x7373736c)) // "sssl"
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := span(0, n)
 	for i := range m {
 		if m < n {
 			j := i + rng.IntN(n-i)
@@ -184,21 +181,12 @@ func topPairs(ctx context.Context, z *kernel.Side, k int, limit int64) (*lanczos
 		if err != nil {
 			return nil, err
 		}
-		a = gramOperator{g}
+		a = denseKernel{g}
 		if limit > 0 {
 			rest -= need
 		}
 	}
 	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12, MemoryLimit: max(rest, 0)})
-}
-
-// gramOperator is a symmetric matrix that is held.
-type gramOperator struct{ g *mat.Dense }
-
-func (a gramOperator) Dim() int { return a.g.RawMatrix().Rows }
-
-func (a gramOperator) MulTo(dst, x *mat.Dense) {
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a.g, x, 0, dst)
 }
 
 // meanDiagonal returns the mean of k(x_i, x_i).

@@ -55,6 +55,19 @@ func codeColumns(c int) int {
 	return c
 }
 
+// checkOutputs returns an error unless a column of coefficients has its intercept,
+// and classes the columns that code them; needed says that there must be classes.
+func checkOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64, needed bool) error {
+	_, outputs := coefficients.Dims()
+	if len(intercepts) != outputs {
+		return fmt.Errorf("models: %d intercepts for %d outputs", len(intercepts), outputs)
+	}
+	if c := len(classes); (classes != nil || needed) && (c < 2 || outputs != codeColumns(c)) {
+		return fmt.Errorf("models: %d outputs for %d classes", outputs, c)
+	}
+	return nil
+}
+
 // ValueTargets takes the values of a regression, an n×m block; a row of NaN is a
 // point without a target. A row that is NaN in part is an error, and so are
 // infinities.

@@ -115,7 +115,7 @@ func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings)
 	var unlabeled []int // positions in w
 	m := &TSVM{KernelMachine: &KernelMachine{Settings: machine, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}}
 	for p, i := range w.points {
-		if !slices.Contains(t.Labeled, i) {
+		if _, ok := slices.BinarySearch(labeled, p); !ok {
 			unlabeled = append(unlabeled, p)
 			m.Unlabeled = append(m.Unlabeled, i)
 		}
@@ -144,11 +144,7 @@ func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings)
 			m.Assigned.Set(p, j, r.y[i])
 		}
 	}
-	all := make([]int, len(w.points))
-	for p := range all {
-		all[p] = p
-	}
-	w.expansion(m.KernelMachine, beta, all)
+	w.expansion(m.KernelMachine, beta, span(0, len(w.points)))
 	return m, errors.Join(faults...)
 }
 

@@ -188,7 +188,7 @@ func newTuning(d *TuneData, g *TuneGrid, s *TuneSettings) (*tuning, error) {
 	}
 	if limit := t.settings.MemoryLimit; limit > 0 {
 		if need, _ := TuneCost(&t.TuneData, &t.grid, &t.settings); need > limit {
-			return nil, fmt.Errorf("models: cross-validation takes %d bytes, %d are allowed", need, limit)
+			return nil, fmt.Errorf("models: cross-validation takes %d bytes, %d are allowed; use fewer points, or allow more memory", need, limit)
 		}
 	}
 	if t.settings.Folds == 0 {
@@ -360,7 +360,8 @@ func (t *tuning) ranked() *TuneResult {
 
 // fault returns the first error of a kind of the fits of a point.
 func (t *tuning) fault(score *TuneScore, kind func(error) bool) error {
-	errs := t.errs[slices.Index(t.points, score.TunePoint)]
+	at := slices.IndexFunc(t.points, func(p TunePoint) bool { return stronger(p, score.TunePoint) == 0 }) // NaN is itself here
+	errs := t.errs[at]
 	return errs[slices.IndexFunc(errs, func(err error) bool { return err != nil && kind(err) })]
 }
 

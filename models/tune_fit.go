@@ -35,13 +35,7 @@ func grouped[K comparable](t *tuning, points []int, key func(TunePoint) K) [][]i
 }
 
 // all are the numbers of all points.
-func (t *tuning) all() []int {
-	out := make([]int, len(t.points))
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
+func (t *tuning) all() []int { return span(0, len(t.points)) }
 
 // graph returns the graph of the given number of neighbours.
 func (t *tuning) graph(neighbors int) (*sparse.CSR, error) {

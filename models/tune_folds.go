@@ -57,10 +57,7 @@ func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
 	if k < 2 || k > l {
 		return nil, fmt.Errorf("models: %d folds of %d labeled points; there must be at least 2 and at most one a point", k, l)
 	}
-	order := make([]int, l)
-	for q := range order {
-		order[q] = q
-	}
+	order := span(0, l)
 	rng := rand.New(rand.NewPCG(seed, 0x666f6c6473)) // "folds"
 	rng.Shuffle(l, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	if t.Classes != nil {
@@ -102,35 +99,48 @@ type split struct {
 // label is left to train on is not among the classes of that split: its points
 // held out count as wrong. At least two classes must be left.
 func (t *Targets) splits(folds, repeats int, seed uint64) ([]*split, error) {
+	dealt, err := t.repeatedFolds(folds, repeats, seed)
+	if err != nil {
+		return nil, err
+	}
 	var out []*split
+	for _, held := range dealt {
+		s := &split{held: held, kept: t.except(held)}
+		for _, q := range held {
+			s.points = append(s.points, t.Labeled[q])
+		}
+		if t.Classes == nil {
+			s.train = t.Keep(s.kept)
+		} else {
+			s.labels = t.labels(s.kept)
+			if len(s.labels.Classes) < 2 {
+				return nil, fmt.Errorf("models: without one of %d folds all labels are of class %d; at least two classes need two labels each", folds, s.labels.Classes[0])
+			}
+			if s.train, err = ClassTargets(s.labels); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// repeatedFolds returns the folds of all repetitions, one after the other.
+func (t *Targets) repeatedFolds(k, repeats int, seed uint64) ([][]int, error) {
+	var out [][]int
 	for r := range repeats {
-		dealt, err := t.Folds(folds, seed+uint64(r))
+		folds, err := t.Folds(k, seed+uint64(r))
 		if err != nil {
 			return nil, err
 		}
-		for _, held := range dealt {
-			s := &split{held: held}
-			for q := range t.Labeled {
-				if _, in := slices.BinarySearch(held, q); !in {
-					s.kept = append(s.kept, q)
-				}
-			}
-			for _, q := range held {
-				s.points = append(s.points, t.Labeled[q])
-			}
-			if s.train = t.Keep(s.kept); t.Classes != nil {
-				s.labels = t.labels(s.kept)
-				if len(s.labels.Classes) < 2 {
-					return nil, fmt.Errorf("models: without one of %d folds all labels are of class %d; at least two classes need two labels each", folds, s.labels.Classes[0])
-				}
-				if s.train, err = ClassTargets(s.labels); err != nil {
-					return nil, err
-				}
-			}
-			out = append(out, s)
-		}
+		out = append(out, folds...)
 	}
 	return out, nil
+}
+
+// except returns the positions in t.Labeled that are not in fold.
+func (t *Targets) except(fold []int) []int {
+	return slices.DeleteFunc(span(0, len(t.Labeled)), func(q int) bool { _, in := slices.BinarySearch(fold, q); return in })
 }
 
 // labels returns the classes of the labeled points at the given positions; those

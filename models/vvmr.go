@@ -85,8 +85,7 @@ func (m *VVMR) Outcomes() []int64 { return nil }
 func (m *VVMR) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
 	size, outputs := m.Coefficients.Dims()
 	if m.Points != nil {
-		k := &KernelMachine{Kernel: m.Kernel, Points: m.Points, Coefficients: m.Coefficients, Bias: make([]float64, outputs)}
-		return k.Predict(ctx, x, s)
+		return expansionOf(m.Kernel, m.Points, m.Coefficients, make([]float64, outputs), nil).Predict(ctx, x, s)
 	}
 	n, d := x.Dims()
 	if d != size {
@@ -121,8 +120,8 @@ func (m *VVMR) Save(path string, hashes map[string]string) error {
 
 func loadVVMR(r *reader, settings json.RawMessage) (Model, error) {
 	var f vvmrFile
-	if err := json.Unmarshal(settings, &f); err != nil {
-		return nil, fmt.Errorf("the settings in the manifest: %w", err)
+	if err := readSettings(settings, &f); err != nil {
+		return nil, err
 	}
 	s, err := f.VVMRSettings.fill()
 	if err != nil {

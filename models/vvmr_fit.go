@@ -88,7 +88,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *Targets, o *Outputs, s *VVMRSe
 		return nil, err
 	}
 	points, _ := p.points.Dims()
-	e := &sylvesterSystem{root: newSquareRoot(p.laplacian, filled.Regularizer, t.Labeled, points), kernel: p.operator, gammaA: filled.GammaA, outputs: n, known: newMask(t.Y)}
+	e := &sylvesterSystem{root: newSquareRoot(p.laplacian, filled.Regularizer, t.Labeled, points), kernel: p.operator, gammaA: filled.GammaA, outputs: n, missing: newMask(t.Y)}
 	e.q, e.v, e.w = mat.NewDense(n, n, nil), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)
 	scaled := mat.DenseCopyOf(o.vectors)
 	for j, v := range theta {

@@ -18,7 +18,7 @@ type sylvesterSystem struct {
 	q       *mat.Dense // Q
 	gammaA  float64
 	outputs int
-	known   mask
+	missing mask
 	v, w    *mat.Dense // N×n
 }
 
@@ -71,9 +71,9 @@ func (e *sylvesterSystem) each(dst, x *mat.Dense, scale, gamma float64, f func(h
 		for i := range h {
 			h[i] = from.Data[i*from.Stride+c]
 		}
-		e.known.clear(h)
+		e.missing.clear(h)
 		f(e.block(h))
-		e.known.clear(h)
+		e.missing.clear(h)
 		for i, v := range h {
 			to.Data[i*to.Stride+c] = scale*v + gamma*from.Data[i*from.Stride+c]
 		}

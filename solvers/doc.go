@@ -1,14 +1,18 @@
-// Package solvers holds optimizers built on operators and dense blocks: Newton
-// iterations with conjugate gradients on primal objectives, and sequential
-// minimal optimization of the dual one. It knows losses and quadratic forms;
-// what a quadratic form stands for is a matter of package models.
+// Package solvers holds solvers built on operators and dense blocks: Newton
+// iterations with conjugate gradients on primal objectives, sequential minimal
+// optimization of the dual one, Sylvester equations, and approximations from a
+// few columns of a matrix. It knows losses and quadratic forms; what a quadratic
+// form stands for is a matter of package models.
 //
 // [Newton] minimizes, for each column of targets,
 //
 //	½ wᵀHw + C Σ_i V(y_i(x_iᵀw + b))
 //
 // with the squared or the Huberized hinge as V. H and X are given as products,
-// so that they may be dense, sparse, or never formed at all.
+// so that they may be dense, sparse, or never formed at all. [SMO] minimizes
+// quadratic programs within bounds and with one equality. [Sylvester] and [Stein]
+// solve AX + XB = C and AXB − X = C, and [NewNystrom] approximates a positive
+// semidefinite matrix by partial Cholesky factorization.
 //
 // O. Chapelle, Training a support vector machine in the primal, Neural
 // Computation 19 (2007), 1155–1178. S. S. Keerthi and D. DeCoste, A modified

@@ -3,6 +3,7 @@ package solvers
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
@@ -117,7 +118,7 @@ func reflect(a *mat.Dense, q reflectors, y *mat.Dense, k, j int, x []float64) {
 // house replaces x by v with v[0] = 1 such that (I − tau·v·vᵀ)x is beta in the
 // first element and zero in the others; tau = 0 if it is so already.
 func house(x []float64) (beta, tau float64) {
-	norm := scaledNorm(x[1:])
+	norm := floats.Norm(x[1:], 2) // without overflow
 	first := x[0]
 	x[0] = 1
 	if norm == 0 {
@@ -128,20 +129,4 @@ func house(x []float64) (beta, tau float64) {
 		x[1+i] /= first - beta
 	}
 	return beta, (beta - first) / beta
-}
-
-// scaledNorm returns ‖x‖ without overflow.
-func scaledNorm(x []float64) float64 {
-	var top float64
-	for _, v := range x {
-		top = math.Max(top, math.Abs(v))
-	}
-	if top == 0 {
-		return 0
-	}
-	var sum float64
-	for _, v := range x {
-		sum += v / top * (v / top)
-	}
-	return top * math.Sqrt(sum)
 }

@@ -101,6 +101,12 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 	fault(p.Loss == SquaredHinge || p.Loss == HuberizedHinge, "loss %v", p.Loss)
 	fault(p.Loss != HuberizedHinge || p.Width > 0 && p.Width <= 1, "width %v of the Huberized hinge; it must be positive and at most 1", p.Width)
 	fault(p.Diagonal == nil || len(p.Diagonal) == d, "%d diagonal entries for dimension %d", len(p.Diagonal), d)
+	for i, v := range p.Diagonal {
+		if !(v > 0) || math.IsInf(v, 1) {
+			fault(false, "diagonal entry %d is %v; it must be positive", i, v)
+			break
+		}
+	}
 	fault(s.Tolerance > 0 && s.Tolerance < 1, "tolerance %v; it must be between 0 and 1", s.Tolerance)
 	fault(s.MaxIterations > 0 && s.MaxInner > 0, "limits of %d and %d iterations; they must be positive", s.MaxIterations, s.MaxInner)
 	if s.StartW != nil {

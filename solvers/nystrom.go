@@ -310,11 +310,7 @@ func (w *nystrom) approach(g *mat.Dense, block []int) {
 // entry comes first, until none is above least. h is overwritten.
 func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) {
 	b, _ := h.Dims()
-	for i := range b {
-		for j := range i {
-			h.Set(j, i, h.At(i, j))
-		}
-	}
+	dense.Mirror(h)
 	diagonal, open := make([]float64, b), make([]bool, b)
 	for i := range b {
 		diagonal[i], open[i] = h.At(i, i), true

@@ -366,7 +366,7 @@ func (m *smo) run(ctx context.Context) error {
 			case !m.fresh:
 				m.multiply()
 			default:
-				return nil
+				return m.finite()
 			}
 			pause = min(len(m.v), every)
 			continue
@@ -391,6 +391,17 @@ func (m *smo) run(ctx context.Context) error {
 		}
 		m.multiply()
 	}
+}
+
+// finite returns an error if a product with K is not: it would look as if it met
+// the conditions.
+func (m *smo) finite() error {
+	for i, v := range m.product {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("solvers: row %d of K times v is %v after %d steps; the entries of K must be finite", i, v, m.steps)
+		}
+	}
+	return nil
 }
 
 // result describes the present iterate.

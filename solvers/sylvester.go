@@ -87,9 +87,14 @@ func sylvester(ctx context.Context, a, b, c *mat.Dense, shift func(theta float64
 	if p != q || r != s || p != rows || r != cols {
 		return nil, fmt.Errorf("solvers: a Sylvester equation of A %d×%d, B %d×%d and C %d×%d", p, q, r, s, rows, cols)
 	}
-	for name, m := range map[string]*mat.Dense{"A": a, "B": b, "C": c} {
-		if v := mat.Norm(m, 1); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("solvers: %s of a Sylvester equation is not finite", name)
+	for k, m := range []*mat.Dense{a, b, c} {
+		n, _ := m.Dims()
+		for i := range n {
+			for j, v := range m.RawRowView(i) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("solvers: row %d, column %d of %c of a Sylvester equation is %v", i, j, "ABC"[k], v)
+				}
+			}
 		}
 	}
 	out := &SylvesterResult{Separation: math.Inf(1)}
@@ -102,7 +107,7 @@ func sylvester(ctx context.Context, a, b, c *mat.Dense, shift func(theta float64
 			out.X = mat.DenseCopyOf(out.X.T())
 		}
 	default:
-		return nil, errors.New("solvers: neither A nor B of a Sylvester equation is symmetric")
+		return nil, errors.New("solvers: neither A nor B of a Sylvester equation is symmetric; one must be, exactly")
 	}
 	if err != nil {
 		return nil, err

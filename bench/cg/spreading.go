@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
@@ -26,18 +25,14 @@ const (
 // spreading compares local and global consistency with scikit-learn's label
 // spreading, which is the same equation, on the graph of MNIST: means over draws
 // of the labels, the graph given.
-func (o *options) spreading(ctx context.Context, dir, graph string) ([]peers.Row, error) {
-	e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
-	if err != nil {
-		return nil, err
-	}
-	n := e.Truth.Len()
+func (o *options) spreading(ctx context.Context, dir, graph string, labels *data.Labels) ([]peers.Row, error) {
+	n := labels.Len()
 	truth, draws := make([]int64, n), make([]int64, 0, spreadingDraws*n)
-	for i, c := range e.Truth.Index {
-		truth[i] = e.Truth.Classes[c]
+	for i, c := range labels.Index {
+		truth[i] = labels.Classes[c]
 	}
 	for seed := range uint64(spreadingDraws) {
-		y, err := e.Truth.Draw(spreadingLabels, seed)
+		y, err := labels.Draw(spreadingLabels, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -71,9 +66,7 @@ func (o *options) spreading(ctx context.Context, dir, graph string) ([]peers.Row
 			}
 			objects = append(objects, more...)
 		}
-		for _, object := range objects {
-			rows = append(rows, peers.NewRow(work, object))
-		}
+		rows = peers.Add(rows, work, objects...)
 	}
 	return rows, nil
 }
@@ -117,7 +110,7 @@ func measureSpreading(ctx context.Context, o *options) error {
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": "bigfit lgc", "seconds": seconds, "error_percent": 100 * wrong, "iterations": iterations, "max_residual": residual,
+		"peer": "bigfit", "seconds": seconds, "error_percent": 100 * wrong, "iterations": iterations, "max_residual": residual,
 		"converged": true, "threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
 	})
 }

@@ -4,7 +4,7 @@
 //	go run ./bench/cluster            10,000 points, and ours on all 60,000
 //
 // with MNIST from BIGFIT_DATA. Eigenvectors and k-means count, the graph does
-// not. Of each program the fastest of -repeat runs counts. It writes cluster.json
+// not. The programs take turns, and of each the fastest of -repeat runs counts. It writes cluster.json
 // and cluster.md, with the agreement with the digits, and prints the table. Run
 // it on a machine that does nothing else.
 package main
@@ -24,7 +24,6 @@ import (
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -75,23 +74,21 @@ func run(ctx context.Context, o *options) error {
 			return err
 		}
 		work := fmt.Sprintf("MNIST, %d points, %d clusters", n, o.clusters)
-		ours, err := fastest(o.repeat, work, func() ([]map[string]any, error) {
-			return peers.Self(ctx, os.Stderr, "-one", "-clusters", strconv.Itoa(o.clusters), graph, labels)
-		})
-		if err != nil {
-			return err
+		for range o.repeat {
+			log.Print(work)
+			objects, err := peers.Self(ctx, os.Stderr, "-one", "-clusters", strconv.Itoa(o.clusters), graph, labels)
+			if err != nil {
+				return err
+			}
+			rows = peers.Add(rows, work, objects...)
+			if !o.peers || n != o.points {
+				continue
+			}
+			if objects, err = peers.Run(ctx, os.Stderr, "cluster_sklearn.py", graph, labels, strconv.Itoa(o.clusters)); err != nil {
+				return err
+			}
+			rows = peers.Add(rows, work, objects...)
 		}
-		rows = append(rows, ours)
-		if !o.peers || n != o.points {
-			continue
-		}
-		theirs, err := fastest(o.repeat, work, func() ([]map[string]any, error) {
-			return peers.Run(ctx, os.Stderr, "cluster_sklearn.py", graph, labels, strconv.Itoa(o.clusters))
-		})
-		if err != nil {
-			return err
-		}
-		rows = append(rows, theirs)
 	}
 	table, err := peers.Save(o.out, "cluster", "Spectral clustering", rows)
 	if err != nil {
@@ -101,22 +98,6 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// fastest measures several times.
-func fastest(repeat int, work string, measure func() ([]map[string]any, error)) (best peers.Row, err error) {
-	for i := range repeat {
-		objects, err := measure()
-		if err != nil {
-			return best, err
-		}
-		for _, object := range objects {
-			if r := peers.NewRow(work, object); i == 0 || r.Seconds < best.Seconds {
-				best = r
-			}
-		}
-	}
-	return best, nil
-}
-
 // write writes the graph of the first n points, and their labels.
 func write(ctx context.Context, dir string, e *papers.Experiment, n int) (graph, labels string, err error) {
 	rows := make([]int, n)
@@ -124,16 +105,9 @@ func write(ctx context.Context, dir string, e *papers.Experiment, n int) (graph,
 	for i := range rows {
 		rows[i], classes[i] = i, e.Truth.Classes[e.Truth.Index[i]]
 	}
-	ix, err := knn.NewIndex(data.Select(e.X, rows), knn.Brute, nil)
-	if err != nil {
-		return "", "", err
-	}
-	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
-	if err != nil {
-		return "", "", err
-	}
+	first := &papers.Experiment{X: data.Select(e.X, rows), Metric: e.Metric, Graph: e.Graph}
 	graph, labels = filepath.Join(dir, fmt.Sprintf("W%d.npz", n)), filepath.Join(dir, fmt.Sprintf("y%d.npy", n))
-	if err := sparse.WriteNPZ(graph, w, nil); err != nil {
+	if err := first.WriteGraph(ctx, graph); err != nil {
 		return "", "", err
 	}
 	return graph, labels, npy.WriteFile(labels, nil, classes)

@@ -89,15 +89,12 @@ func run(ctx context.Context, only, threads []string, turns int, others bool, ou
 		for _, t := range threads {
 			title := fmt.Sprintf("%s, threads: %s", w.title, t)
 			log.Print(title)
-			best, err := w.best(ctx, t, turns, others)
-			if err != nil {
-				return fmt.Errorf("%s: %w", title, err)
-			}
-			for _, o := range best {
-				if s, ok := o["seconds"].(float64); ok && w.flops > 0 {
-					o["gflops"] = float64(int(w.flops/s/1e8)) / 10
+			for range turns {
+				objects, err := w.turn(ctx, t, others)
+				if err != nil {
+					return fmt.Errorf("%s: %w", title, err)
 				}
-				rows = append(rows, peers.NewRow(title, o))
+				rows = peers.Add(rows, title, objects...)
 			}
 		}
 	}
@@ -109,32 +106,25 @@ func run(ctx context.Context, only, threads []string, turns int, others bool, ou
 	return nil
 }
 
-// best runs ours and the peer's in turn and returns the fastest of each.
-func (w *work) best(ctx context.Context, threads string, turns int, others bool) ([]map[string]any, error) {
-	var best []map[string]any
-	for turn := range turns {
-		objects, err := peers.Self(ctx, os.Stderr, "-one", w.name, "-threads", threads)
+// turn runs ours and the peer's once.
+func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[string]any, error) {
+	objects, err := peers.Self(ctx, os.Stderr, "-one", w.name, "-threads", threads)
+	if err != nil {
+		return nil, err
+	}
+	if others {
+		more, err := peers.Run(ctx, os.Stderr, "dense_numpy.py", append(w.peer(), threads)...)
 		if err != nil {
 			return nil, err
 		}
-		if others {
-			more, err := peers.Run(ctx, os.Stderr, "dense_numpy.py", append(w.peer(), threads)...)
-			if err != nil {
-				return nil, err
-			}
-			objects = append(objects, more...)
-		}
-		if turn == 0 {
-			best = objects
-			continue
-		}
-		for i, o := range objects {
-			if o["seconds"].(float64) < best[i]["seconds"].(float64) {
-				best[i] = o
-			}
+		objects = append(objects, more...)
+	}
+	for _, o := range objects {
+		if s, ok := o["seconds"].(float64); ok && w.flops > 0 {
+			o["gflops"] = float64(int(w.flops/s/1e8)) / 10
 		}
 	}
-	return best, nil
+	return objects, nil
 }
 
 // peer returns the arguments of dense_numpy.py but for the threads.

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,13 +155,7 @@ func (b *bench) add(work string, objects []map[string]any) {
 		if width, ok := o["block"].(float64); ok {
 			title = fmt.Sprintf("%s, block %.0f", work, width)
 		}
-		row := peers.NewRow(title, o)
-		same := func(r peers.Row) bool { return r.Work == row.Work && r.Program == row.Program }
-		if i := slices.IndexFunc(b.rows, same); i < 0 {
-			b.rows = append(b.rows, row)
-		} else if row.Seconds < b.rows[i].Seconds {
-			b.rows[i] = row
-		}
+		b.rows = peers.Add(b.rows, title, o)
 	}
 }
 
@@ -211,7 +204,7 @@ func paperGraph(ctx context.Context, dir string, experiment func(papers.Options)
 		return "", err
 	}
 	path := filepath.Join(dir, e.Name+".npz")
-	return path, writeGraph(ctx, path, e.X, e.Metric, false, e.Graph)
+	return path, e.WriteGraph(ctx, path)
 }
 
 // limitMemory does what the command does about --memory-limit.

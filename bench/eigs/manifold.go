@@ -19,28 +19,19 @@ func measureManifold(o *options) error {
 	limitMemory(o.memory)
 	x := data.Manifold(o.points, 64, 10, 0.01, 1)
 	start := time.Now()
-	if err := writeGraph(context.Background(), o.graph, x, knn.Euclidean, true, knn.GraphSettings{K: 10}); err != nil {
+	ix, err := knn.NewIndex(x, knn.NNDescent, &knn.DescentSettings{Sample: -1})
+	if err != nil {
+		return err
+	}
+	w, _, err := knn.NewGraph(context.Background(), ix, knn.GraphSettings{K: 10})
+	if err != nil {
+		return err
+	}
+	if err := sparse.WriteNPZ(o.graph, w, nil); err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0),
 	})
-}
-
-// writeGraph writes the graph of the nearest neighbours, approximate or exact.
-func writeGraph(ctx context.Context, path string, x data.Points, metric knn.Metric, approximate bool, s knn.GraphSettings) error {
-	method := knn.Brute
-	if approximate {
-		method = knn.NNDescent
-	}
-	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Settings: knn.Settings{Metric: metric}, Sample: -1})
-	if err != nil {
-		return err
-	}
-	w, _, err := knn.NewGraph(ctx, ix, s)
-	if err != nil {
-		return err
-	}
-	return sparse.WriteNPZ(path, w, nil)
 }

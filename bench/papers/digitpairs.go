@@ -158,11 +158,11 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 			if err != nil {
 				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
 			}
-			here, err := breakEven(f, y, drawn)
+			_, here, _, err := breakEven(mat.Col(nil, 0, f), y, drawn)
 			if err != nil {
 				return err
 			}
-			there, err := breakEven(ft, yt, nil)
+			_, there, _, err := breakEven(mat.Col(nil, 0, ft), yt, nil)
 			if err != nil {
 				return err
 			}

@@ -154,6 +154,19 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 	return o, notConverged
 }
 
+// WriteGraph writes the graph of the experiment in SciPy's form.
+func (e *Experiment) WriteGraph(ctx context.Context, path string) error {
+	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric})
+	if err != nil {
+		return err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
+	if err != nil {
+		return err
+	}
+	return sparse.WriteNPZ(path, w, nil)
+}
+
 // DescribeGraph says in a few words what graph this is.
 func DescribeGraph(w *sparse.CSR, c *sparse.Components) string {
 	s := fmt.Sprintf("%d edges, %d components", w.NNZ()/2, c.Count())

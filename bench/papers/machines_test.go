@@ -292,7 +292,7 @@ func TestBreakEven(t *testing.T) {
 	f := mat.NewDense(7, 1, []float64{-3, -2, 9, -1, 8, 7, -5})
 	drawn := truth.Keep([]int{6})
 	// Three of six are positive; of the highest three, 9 is not.
-	if e, err := breakEven(f, truth, drawn); err != nil || !(math.Abs(e-100.0/3) <= 1e-12) {
+	if _, e, _, err := breakEven(mat.Col(nil, 0, f), truth, drawn); err != nil || !(math.Abs(e-100.0/3) <= 1e-12) {
 		t.Errorf("%v, %v", e, err)
 	}
 	if e := wrong(f, truth, nil); !(math.Abs(e-300.0/7) <= 1e-12) {

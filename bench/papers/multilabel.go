@@ -219,8 +219,7 @@ func MultiLabelMarkdown(results []MultiLabelResult) string {
 		if i%columns == 0 {
 			fmt.Fprintf(&b, "\n| %g |", r.GammaI)
 		}
-		fmt.Fprintf(&b, " %.1f ± %.1f / %.1f", r.Mean, r.Std, r.Test)
-		b.WriteString(" |")
+		fmt.Fprintf(&b, " %.1f ± %.1f / %.1f |", r.Mean, r.Std, r.Test)
 		if r.Mean > best.Mean {
 			best = r
 		}

@@ -372,7 +372,7 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *models.KernelProblem, gra
 		scores := mat.Col(nil, i, f)
 		floats.AddConst(bias[i], scores)
 		var err error
-		if prbep[i], atBreak[i], sign[i], err = courseScores(scores, truth, drawn); err != nil {
+		if prbep[i], atBreak[i], sign[i], err = breakEven(scores, truth, drawn); err != nil {
 			return nil, err
 		}
 	}
@@ -395,31 +395,6 @@ func (m *webKBMethod) fit(ctx context.Context, p *models.KernelProblem, drawn *d
 		return nil, err
 	}
 	return w.Fit(ctx, t, &models.KernelSettings{Method: m.machine, Regularizer: reg, Intercept: m.intercept})
-}
-
-// courseScores returns, in percent of the pages without a label in drawn, the
-// break-even point, the error there, and that of the sign of f. At the
-// break-even point as many pages are called courses as there are, r of n, and
-// every one that is not stands for a course that was missed: 2(1 − PRBEP)r/n.
-func courseScores(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign float64, err error) {
-	var scores []float64
-	var courses []bool
-	r, wrong := 0, 0
-	for i, c := range truth.Index {
-		if drawn.Index[i] != data.Unlabeled {
-			continue
-		}
-		scores, courses = append(scores, f[i]), append(courses, c == 1)
-		if c == 1 {
-			r++
-		}
-		if (f[i] > 0) != (c == 1) {
-			wrong++
-		}
-	}
-	n := float64(len(scores))
-	p, err := models.PRBEP(scores, courses)
-	return 100 * p, 200 * (1 - p) * float64(r) / n, 100 * float64(wrong) / n, err
 }
 
 // WebKBMarkdown writes the results as two tables.

@@ -184,7 +184,7 @@ func TestWebKBIsLinear(t *testing.T) {
 			for i := range scores {
 				scores[i] = p.Scores.At(i, 1)
 			}
-			a, _, b, err := courseScores(scores, task.truth, drawn)
+			a, _, b, err := breakEven(scores, task.truth, drawn)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,8 @@ degree = numpy.asarray(weights.sum(axis=1)).reshape(-1)
 matrix = (scipy.sparse.diags(degree + c) - weights).tocsr()
 size = matrix.shape[0]
 right = numpy.random.default_rng(0).standard_normal((size, columns))
-jacobi = scipy.sparse.linalg.LinearOperator((size, size), matvec=lambda v: v / (degree + c))
+inverse = 1 / (degree + c)
+jacobi = scipy.sparse.linalg.LinearOperator((size, size), matvec=lambda v: v * inverse)
 
 iterations, solution = [0] * columns, numpy.empty((size, columns))
 start = time.perf_counter()

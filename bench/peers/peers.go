@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -177,6 +178,21 @@ func NewRow(work string, object map[string]any) Row {
 		}
 	}
 	return r
+}
+
+// Add adds measurements of work to rows. Of a program that has one there already
+// the faster stays.
+func Add(rows []Row, work string, objects ...map[string]any) []Row {
+	for _, object := range objects {
+		row := NewRow(work, object)
+		same := func(r Row) bool { return r.Work == row.Work && r.Program == row.Program }
+		if i := slices.IndexFunc(rows, same); i < 0 {
+			rows = append(rows, row)
+		} else if row.Seconds < rows[i].Seconds {
+			rows[i] = row
+		}
+	}
+	return rows
 }
 
 // Save fills in the ratios to the rows of "bigfit" for the same work and writes

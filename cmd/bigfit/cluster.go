@@ -49,7 +49,10 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 
 -y gives true classes to compare with; those without a label are left out.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.cluster(cmd.Context(), args, &o, cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.regular.asked = cmd.Flags().Changed("gamma")
+			return a.cluster(cmd.Context(), args, &o, cmd.Flags())
+		},
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
@@ -142,7 +145,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 	var labels []int32
 	var notConverged error
 	var m *models.Spectral
-	if a.given["gamma"] {
+	if o.regular.asked {
 		var err error
 		if m, err = a.regularized(ctx, g, &o.regular, 0, o.settings.Clusters); err != nil {
 			return err
@@ -183,7 +186,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 
 // checkCluster refuses what can be known to be wrong before anything is read.
 func (a *app) checkCluster(args []string, o *clusterOptions) error {
-	if err := o.source.set(args, a.given["gamma"]); err != nil {
+	if err := o.source.set(args, o.regular.asked); err != nil {
 		return err
 	}
 	if err := o.regular.check(a.given); err != nil {
@@ -204,7 +207,7 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	case s.Rule != models.ByKMeans && s.RowNormalize:
 		return usagef("--row-normalize is for --rule %v", models.ByKMeans)
 	}
-	if !a.given["gamma"] {
+	if !o.regular.asked {
 		if o.regular.model != "" {
 			return usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
 		}
@@ -340,29 +343,17 @@ func (a *app) loadSource(ctx context.Context, o *graphSource, flags *pflag.FlagS
 		g.hashes[hashGraph] = data.HashPoints(g.w)
 		return g, err
 	}
-	w, m, err := a.loadGraph(o.file)
+	given, m, err := a.givenGraph(o.file, o.graph, flags)
 	if err != nil {
 		return nil, err
 	}
-	if w.Rows == 0 {
-		return nil, fmt.Errorf("%s: a graph without points", o.file)
-	}
-	g.w, g.components = w, w.Components()
-	g.hashes[hashGraph] = data.HashPoints(w)
-	g.options = o.graph
-	if m != nil {
-		if g.options, err = manifestGraph(m, o.file); err != nil {
-			return nil, err
-		}
-		if err := a.sameFlags(flags, &g.options, o.file); err != nil {
-			return nil, err
-		}
-	}
+	g.graphed = *given
+	g.hashes[hashGraph] = data.HashPoints(g.w)
 	if g.x == nil {
 		return g, nil
 	}
-	if n, _ := g.x.Dims(); n != w.Rows {
-		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.file, w.Rows)
+	if n, _ := g.x.Dims(); n != g.w.Rows {
+		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.file, g.w.Rows)
 	}
 	if err := sameHash(m, hashPoints, g.hashes[hashPoints], o.file, o.x); err != nil {
 		return nil, err

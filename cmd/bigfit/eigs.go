@@ -213,8 +213,8 @@ const checkpointName = "eigs-snapshot.npz"
 // beginAnew is what to do about a checkpoint that cannot be gone on from.
 const beginAnew = "without --resume the run begins anew"
 
-// removeLeftovers removes the temporary files of checkpoints that a kill left
-// half-written, each as large as a checkpoint.
+// removeLeftovers removes the temporary files that a kill left, of checkpoints
+// half-written and of the check that one can be written.
 func removeLeftovers(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

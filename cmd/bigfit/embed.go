@@ -2,18 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"strconv"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
@@ -54,6 +53,7 @@ extension through a new point's nearest neighbours.`,
 			if o.transform != "" {
 				return a.transform(cmd.Context(), args, &o)
 			}
+			o.regular.asked = cmd.Flags().Changed("gamma")
 			return a.embed(cmd.Context(), args, &o, cmd.Flags())
 		},
 	}
@@ -71,9 +71,9 @@ extension through a new point's nearest neighbours.`,
 
 // regularOptions are the flags of functions of a kernel's space.
 type regularOptions struct {
+	kernelOptions
+	asked     bool // --gamma was given
 	gamma     float64
-	kernel    kernel.Kernel
-	sigma     string
 	landmarks int
 	power     int
 	laplacian sparse.Kind
@@ -81,24 +81,21 @@ type regularOptions struct {
 }
 
 func newRegularOptions() regularOptions {
-	return regularOptions{kernel: kernel.Kernel{Kind: kernel.Gaussian}, sigma: kernel.Median.String(), power: 1}
+	return regularOptions{kernelOptions: newKernelOptions(), power: 1}
 }
 
 func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
-	nameFlag(f, &o.kernel.Kind, "kernel", "kernel: linear, polynomial, gaussian, laplace, cosine, but not precomputed")
-	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
-	f.IntVar(&o.kernel.Degree, "degree", o.kernel.Degree, "degree of the polynomial kernel (scale·xᵀz + offset)^degree (default 3)")
-	f.Float64Var(&o.kernel.Scale, "scale", o.kernel.Scale, "scale of the polynomial kernel (default 1)")
-	f.Float64Var(&o.kernel.Offset, "offset", o.kernel.Offset, "offset of the polynomial kernel (default 0)")
+	o.kernelFlags(f)
+	f.Lookup("kernel").Usage = "kernel: linear, polynomial, gaussian, laplace, cosine, but not precomputed"
 	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
 
 // check refuses flags that are not for what is asked.
 func (o *regularOptions) check(given map[string]bool) error {
-	if !given["gamma"] {
-		for _, flag := range []string{"kernel", "sigma", "degree", "scale", "offset", "landmarks"} {
+	if !o.asked {
+		for _, flag := range append([]string{"landmarks"}, kernelFlags...) {
 			if given[flag] {
 				return usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
 			}
@@ -112,33 +109,8 @@ func (o *regularOptions) check(given map[string]bool) error {
 		return usagef("--landmarks is %d; it must be at least 1", o.landmarks)
 	case o.kernel.Kind == kernel.Precomputed:
 		return usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
-	case given["degree"] && o.kernel.Degree < 1:
-		return usagef("--degree is %d; it must be at least 1", o.kernel.Degree)
 	}
-	distances := o.kernel.Kind == kernel.Gaussian || o.kernel.Kind == kernel.Laplace
-	if given["sigma"] && !distances {
-		return usagef("--sigma is for gaussian and laplace, not %v", o.kernel.Kind)
-	}
-	for _, flag := range []string{"degree", "scale", "offset"} {
-		if given[flag] && o.kernel.Kind != kernel.Polynomial {
-			return usagef("--%s is for polynomial, not %v", flag, o.kernel.Kind)
-		}
-	}
-	_, _, err := o.width()
-	return err
-}
-
-// width returns the width of the kernel, or 0 and the rule for it.
-func (o *regularOptions) width() (float64, kernel.Rule, error) {
-	var rule kernel.Rule
-	if rule.UnmarshalText([]byte(o.sigma)) == nil {
-		return 0, rule, nil
-	}
-	v, err := strconv.ParseFloat(o.sigma, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return 0, 0, usagef("--sigma is %q; it must be positive, or median or mean", o.sigma)
-	}
-	return v, 0, nil
+	return o.checkKernel(given)
 }
 
 // regularized finds functions of the kernel's space on the points as given, as a
@@ -159,19 +131,11 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	if err := a.need("functions", models.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
-	k := o.kernel
-	if k.Kind == kernel.Gaussian || k.Kind == kernel.Laplace {
-		width, rule, err := o.width()
-		if err != nil {
-			return nil, err
-		}
-		if k.Sigma = width; width == 0 {
-			if k.Sigma, err = kernel.Width(g.x, rule, a.seed); err != nil {
-				return nil, err
-			}
-			a.note("kernel: σ = %.6g, the %v distance", k.Sigma, rule)
-		}
+	k, err := o.kernelOn(g.x, a.seed)
+	if err != nil {
+		return nil, err
 	}
+	a.note("kernel: %s", describeKernel(k))
 	st := a.progress.Stage("functions")
 	m, err := models.FitSpectral(ctx, g.x, k, l, &models.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
 		Landmarks: o.landmarks, Seed: a.seed}, 0)
@@ -201,7 +165,7 @@ func (s embedSummary) String() string {
 }
 
 func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *pflag.FlagSet) error {
-	if err := a.checkEmbed(args, o); err != nil {
+	if err := a.checkEmbed(args, o, flags); err != nil {
 		return err
 	}
 	if err := checkOutput([]string{o.source.file, o.source.x}, o.out, o.regular.model); err != nil {
@@ -218,7 +182,7 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *
 	var m models.Model
 	var e *mat.Dense
 	var notConverged error
-	if a.given["gamma"] {
+	if o.regular.asked {
 		s, err := a.regularized(ctx, g, &o.regular, o.dimensions, 0)
 		if err != nil {
 			return err
@@ -249,8 +213,8 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *
 }
 
 // checkEmbed refuses what can be known to be wrong before anything is read.
-func (a *app) checkEmbed(args []string, o *embedOptions) error {
-	regular := a.given["gamma"]
+func (a *app) checkEmbed(args []string, o *embedOptions, flags *pflag.FlagSet) error {
+	regular := o.regular.asked
 	if err := o.source.set(args, regular); err != nil {
 		return err
 	}
@@ -258,7 +222,7 @@ func (a *app) checkEmbed(args []string, o *embedOptions) error {
 		return err
 	}
 	o.regular.laplacian = o.eigs.Laplacian
-	if regular && !a.given["laplacian"] {
+	if regular && !flags.Changed("laplacian") {
 		o.regular.laplacian = sparse.Combinatorial
 	}
 	switch {
@@ -302,7 +266,7 @@ func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*model
 
 // transform gives new points coordinates by a saved model.
 func (a *app) transform(ctx context.Context, args []string, o *embedOptions) error {
-	for flag := range a.given {
+	for _, flag := range slices.Sorted(maps.Keys(a.given)) {
 		switch flag {
 		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "quiet":
 		default:
@@ -348,15 +312,6 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	}
 	sum := embedSummary{Model: m.Name(), Points: n, Dimensions: len(values), Values: values}
 	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum))
-}
-
-// manifestGraph are the settings of a graph in its manifest.
-func manifestGraph(m *manifest.Manifest, path string) (graphOptions, error) {
-	var o graphOptions // the manifest leaves out zeros
-	if err := json.Unmarshal(m.Settings, &o); err != nil {
-		return o, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
-	}
-	return o, nil
 }
 
 // writeEmbedding writes coordinates, n×p also for p = 1.

@@ -26,10 +26,10 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case err != nil && usable(err):
-		return exitNotConverged
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
+	case err != nil && usable(err):
+		return exitNotConverged
 	}
 	return exitInput
 }

@@ -114,11 +114,11 @@ func leftOut(n int) string {
 func (o *evalOptions) classes(a *app) error {
 	truth, err := o.label.read(a, o.y)
 	if err != nil {
-		return o.hint(err, o.y)
+		return o.hint(a, err, o.y)
 	}
 	predicted, err := (&labelOptions{"none"}).read(a, o.predictions)
 	if err != nil {
-		return o.hint(err, o.predictions)
+		return o.hint(a, err, o.predictions)
 	}
 	if truth.Len() != predicted.Len() {
 		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
@@ -167,8 +167,8 @@ func (o *evalOptions) classes(a *app) error {
 }
 
 // hint adds what to do to an error of reading classes, if the file holds numbers.
-func (o *evalOptions) hint(err error, path string) error {
-	if _, fault := data.ReadValues(path, data.ReadOptions{}); fault != nil {
+func (o *evalOptions) hint(a *app, err error, path string) error {
+	if _, fault := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)}); fault != nil {
 		return err
 	}
 	return fmt.Errorf("%w; if it holds values of a regression, give --regression", err)

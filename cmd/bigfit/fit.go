@@ -40,9 +40,9 @@ A model with an intrinsic norm minimizes, over l labeled of all points,
   1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
 
 with V the squared loss or the hinge. What needs a graph makes that of nearest
-neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the eigenmap classifier and the graph
-methods only label the points of the graph. --pca is for the graph; linear models
-and kernel machines work on X as it is. Flags about the making of a graph or of
+neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the
+eigenmap classifier and the graph methods only label the points of the graph.
+--pca is for the graph; linear models and kernel machines work on X as it is. Flags about the making of a graph or of
 eigenpairs (--eigs) must agree with what given ones were made with, and a flag
 that the model does not use is an error.`,
 		Args: cobra.NoArgs,
@@ -57,8 +57,7 @@ that the model does not use is an error.`,
 	o.label.flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
-	o.own.strengthFlags(f)
-	o.own.kindFlags(f)
+	o.own.flags(f)
 	o.graph.flags(f)
 	o.eigs.flags(f)
 	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; of kernel machines 1e-6)"

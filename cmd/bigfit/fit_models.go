@@ -5,13 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -49,7 +46,6 @@ var (
 	edgeFlags      = []string{"graph", "pca", "distance", "neighbors", "radius", "symmetry", "weights", "method", "recall", "t"}
 	ambientFlags   = []string{"gamma-a"}
 	intrinsicFlags = append([]string{"gamma-i", "power", "scaling", "laplacian"}, edgeFlags...)
-	kernelFlags    = []string{"kernel", "sigma", "degree", "scale", "offset"}
 	solverFlags    = []string{"tolerance", "max-iterations"}
 	hingeFlags     = []string{"loss", "width"}
 	eigenmapFlags  = []string{"eigs", "laplacian", "tolerance", "eigenvectors", "penalty", "gamma", "power", "heat-t", "folds"}
@@ -164,17 +160,16 @@ func (m *modelSpec) checkFlags(given map[string]bool) error {
 
 // modelOptions are the flags of models' own settings.
 type modelOptions struct {
-	// strengths
+	kernelOptions
 	gammaA, gammaI, gamma, alpha, power float64
-	eigenvectors, landmarks             int
-	sigma                               string // a number or the name of a rule
-	// kinds
+
+	eigenvectors  int
+	landmarks     int
 	scaling       models.Scaling
 	loss          models.LinearLoss
 	width         float64
 	classMass     bool
 	priors        []float64
-	kernel        kernel.Kernel
 	intercept     bool
 	epsilon, nu   float64
 	penalty       models.Penalty
@@ -184,31 +179,22 @@ type modelOptions struct {
 }
 
 func newModelOptions() modelOptions {
-	return modelOptions{sigma: kernel.Median.String(), kernel: kernel.Kernel{Kind: kernel.Gaussian}, loss: models.SquaredHinge}
+	return modelOptions{kernelOptions: newKernelOptions(), loss: models.SquaredHinge}
 }
 
-// strengthFlags adds the flags of what is usually chosen by cross-validation.
-func (o *modelOptions) strengthFlags(f *pflag.FlagSet) {
+func (o *modelOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gammaA, "gamma-a", o.gammaA, "weight γ_A of the ambient norm")
 	f.Float64Var(&o.gammaI, "gamma-i", o.gammaI, "weight γ_I of the intrinsic norm fᵀLᵖf")
 	f.Float64Var(&o.power, "power", o.power, "power of the Laplacian: p of Lᵖ (default 1), or s of the penalty λˢ (2)")
-	f.StringVar(&o.sigma, "sigma", o.sigma, "`width` σ of the gaussian or laplace kernel, or a rule: median or mean distance")
 	f.Float64Var(&o.alpha, "alpha", o.alpha, "α of lgc, between 0 and 1 (default 0.99)")
 	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors used (default: 20 % of labels; 200 with a penalty; sssl: by cross-validation)")
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "strength of the eigenmap's penalty (default: by cross-validation)")
-}
-
-// kindFlags adds the others.
-func (o *modelOptions) kindFlags(f *pflag.FlagSet) {
+	o.kernelFlags(f)
 	nameFlag(f, &o.scaling, "scaling", "γ_I as it is or over the square of the number of points: direct, per-pair")
 	nameFlag(f, &o.loss, "loss", "loss of linear support vector machines: squared-hinge, huberized-hinge")
 	f.Float64Var(&o.width, "width", o.width, "half the width of the rounded corner of the huberized hinge (default 0.1)")
 	f.BoolVar(&o.classMass, "class-mass", o.classMass, "scale each class of a harmonic function to its share: class mass normalization")
 	f.Float64SliceVar(&o.priors, "priors", o.priors, "`shares` of the classes, ascending, for poisson and --class-mass (default: those of the labels)")
-	nameFlag(f, &o.kernel.Kind, "kernel", "kernel: linear, polynomial, gaussian, laplace, cosine, precomputed (by X)")
-	f.IntVar(&o.kernel.Degree, "degree", o.kernel.Degree, "degree of the polynomial kernel (scale·xᵀz + offset)^degree (default 3)")
-	f.Float64Var(&o.kernel.Scale, "scale", o.kernel.Scale, "scale of the polynomial kernel (default 1)")
-	f.Float64Var(&o.kernel.Offset, "offset", o.kernel.Offset, "offset of the polynomial kernel (default 0)")
 	f.BoolVar(&o.intercept, "intercept", o.intercept, "add a constant without penalty to rls, laprls and sssl; the others have one")
 	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that eigenfunctions are expansions over (default: all)")
 	f.Float64Var(&o.epsilon, "epsilon", o.epsilon, "ε of support vector regression, in the unit of y (default 0.1)")
@@ -253,7 +239,6 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 		{"width", o.width, o.width == 0 && !given["width"] || o.width > 0 && o.width <= 1, "positive and at most 1"},
 		{"epsilon", o.epsilon, o.epsilon == 0 && !given["epsilon"] || o.epsilon > 0, "positive"},
 		{"nu", o.nu, o.nu == 0 && !given["nu"] || o.nu > 0 && o.nu <= 1, "positive and at most 1"},
-		{"degree", float64(o.kernel.Degree), o.kernel.Degree > 0 || !given["degree"], "at least 1"},
 		{"eigenvectors", float64(o.eigenvectors), o.eigenvectors > 0 || !given["eigenvectors"], "at least 1"},
 		{"landmarks", float64(o.landmarks), o.landmarks > 0 || !given["landmarks"], "at least 1"},
 		{"folds", float64(o.folds), o.folds > 1 || !given["folds"], "at least 2"},
@@ -263,16 +248,8 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 			return usagef("--%s is %v; it must be %s", c.flag, c.value, c.want)
 		}
 	}
-	for _, c := range []struct{ flag, owner, have string }{
-		{"width", models.HuberizedHinge.String(), o.loss.String()},
-		{"sigma", "gaussian laplace", o.kernel.Kind.String()},
-		{"degree", kernel.Polynomial.String(), o.kernel.Kind.String()},
-		{"scale", kernel.Polynomial.String(), o.kernel.Kind.String()},
-		{"offset", kernel.Polynomial.String(), o.kernel.Kind.String()},
-	} {
-		if owners := strings.Fields(c.owner); m.uses(c.flag) && given[c.flag] && !slices.Contains(owners, c.have) {
-			return usagef("--%s is for %s, not %s", c.flag, strings.Join(owners, " and "), c.have)
-		}
+	if m.uses("width") && given["width"] && o.loss != models.HuberizedHinge {
+		return usagef("--width is for %v, not %v", models.HuberizedHinge, o.loss)
 	}
 	if m.uses("loss") && o.loss == models.LeastSquares {
 		return usagef("--loss is %v, which makes it %s", o.loss, strings.Replace(m.name, "svm", "rls", 1))
@@ -280,9 +257,8 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 	if m.uses("class-mass") && len(o.priors) > 0 && !o.classMass {
 		return usagef("--priors is for --class-mass, which is not given")
 	}
-	if m.uses("sigma") {
-		_, _, err := o.parseSigma()
-		return err
+	if m.uses("kernel") {
+		return o.checkKernel(given)
 	}
 	return nil
 }
@@ -339,35 +315,4 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 		s.Nu = o.nu
 	}
 	return modelSettings{kernel: &s}
-}
-
-// parseSigma returns the width of the kernel, or 0 and the rule for it.
-func (o *modelOptions) parseSigma() (float64, kernel.Rule, error) {
-	var rule kernel.Rule
-	if rule.UnmarshalText([]byte(o.sigma)) == nil {
-		return 0, rule, nil
-	}
-	v, err := strconv.ParseFloat(o.sigma, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return 0, 0, usagef("--sigma is %q; it must be positive, or median or mean", o.sigma)
-	}
-	return v, 0, nil
-}
-
-// kernelOn returns the kernel, its width chosen for the points x if a rule is
-// to do that.
-func (o *modelOptions) kernelOn(x data.Points, seed uint64) (kernel.Kernel, error) {
-	k := o.kernel
-	if k.Kind != kernel.Gaussian && k.Kind != kernel.Laplace {
-		return k.Fill()
-	}
-	sigma, rule, err := o.parseSigma()
-	if err == nil && sigma == 0 {
-		sigma, err = kernel.Width(x, rule, seed)
-	}
-	if err != nil {
-		return k, err
-	}
-	k.Sigma = sigma
-	return k.Fill()
 }

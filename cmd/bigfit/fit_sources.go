@@ -57,7 +57,7 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, spec *modelSpec, s 
 		return src, nil
 	}
 	if o.graphFile != "" {
-		if err := a.givenGraph(o, t, src, flags); err != nil {
+		if err := a.fitOnGraph(o, t, src, flags); err != nil {
 			return nil, err
 		}
 	}
@@ -70,13 +70,10 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, spec *modelSpec, s 
 		if g, notReached = a.graph(ctx, src.x, o.graph); !usable(notReached) {
 			return nil, notReached
 		}
-		src.w, src.components, src.options.Graph, src.points, src.pca, src.index = g.w, g.components, g.options, g.points, g.pca, g.index
-	} else {
-		src.components = src.w.Components()
-		if src.x != nil && spec.transductive() {
-			if src.points, src.pca, err = a.project(src.x, src.options.Graph); err != nil {
-				return nil, err
-			}
+		src.take(g)
+	} else if src.x != nil && spec.transductive() {
+		if src.points, src.pca, err = a.project(src.x, src.options.Graph); err != nil {
+			return nil, err
 		}
 	}
 	src.hashes[hashGraph] = data.HashPoints(src.w)
@@ -92,29 +89,27 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, spec *modelSpec, s 
 	return src, errors.Join(notReached, err)
 }
 
-// givenGraph completes src with the graph in a file.
-func (a *app) givenGraph(o *fitOptions, t *fitTargets, src *sources, flags *pflag.FlagSet) error {
-	w, m, err := a.loadGraph(o.graphFile)
+// take completes src with a graph.
+func (src *sources) take(g *graphed) {
+	src.w, src.components, src.options.Graph, src.points, src.pca, src.index = g.w, g.components, g.options, g.points, g.pca, g.index
+}
+
+// fitOnGraph completes src with the graph in a file.
+func (a *app) fitOnGraph(o *fitOptions, t *fitTargets, src *sources, flags *pflag.FlagSet) error {
+	g, m, err := a.givenGraph(o.graphFile, src.options.Graph, flags)
 	if err != nil {
 		return err
 	}
-	if w.Rows != t.n {
-		return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, w.Rows, o.y, t.n)
-	}
-	src.w = w
-	if m == nil {
-		return nil
+	if g.w.Rows != t.n {
+		return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.w.Rows, o.y, t.n)
 	}
 	if o.own.kernel.Kind != kernel.Precomputed { // where X is not the points
 		if err := sameHash(m, hashPoints, src.hashes[hashPoints], o.graphFile, o.x); err != nil {
 			return err
 		}
 	}
-	src.options.Graph = graphOptions{} // the manifest leaves out zeros
-	if err := json.Unmarshal(m.Settings, &src.options.Graph); err != nil {
-		return fmt.Errorf("%s: the settings in the manifest: %w", o.graphFile, err)
-	}
-	return a.sameFlags(flags, &src.options.Graph, o.graphFile)
+	src.take(g)
+	return nil
 }
 
 // fitOnEigs completes src with saved eigenpairs.

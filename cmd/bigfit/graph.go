@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
@@ -149,4 +151,26 @@ func (a *app) loadGraph(path string) (*sparse.CSR, *manifest.Manifest, error) {
 	}
 	m, err := manifest.Parse(text, manifest.Graph, path)
 	return w, m, err
+}
+
+// givenGraph reads the graph in a file, and its manifest, nil if another program
+// wrote it. Flags must agree with the settings of the manifest; without one they
+// are o.
+func (a *app) givenGraph(path string, o graphOptions, flags *pflag.FlagSet) (*graphed, *manifest.Manifest, error) {
+	w, m, err := a.loadGraph(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w.Rows == 0 {
+		return nil, nil, fmt.Errorf("%s: a graph of 0 points; there is nothing to label", path)
+	}
+	g := &graphed{w: w, components: w.Components(), options: o}
+	if m == nil {
+		return g, nil, nil
+	}
+	g.options = graphOptions{} // the manifest leaves out zeros
+	if err := json.Unmarshal(m.Settings, &g.options); err != nil {
+		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+	}
+	return g, m, a.sameFlags(flags, &g.options, path)
 }

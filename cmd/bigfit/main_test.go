@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -60,6 +61,9 @@ func fail(t *testing.T, code int, want []string, args ...string) {
 	}
 }
 
+// temporaryName matches the hidden files that outputs begin as.
+var temporaryName = regexp.MustCompile(`(^|[/ ])\.[^/ ]*\d{5,}`)
+
 // check checks a failure: nothing on stdout, one error on stderr, no words of
 // the Go runtime.
 func (o outcome) check(t *testing.T, code int, want, args []string) {
@@ -77,10 +81,13 @@ func (o outcome) check(t *testing.T, code int, want, args []string) {
 			t.Errorf("bigfit %s: stderr lacks %q:\n%s", line, w, o.stderr)
 		}
 	}
-	for _, w := range []string{"goroutine ", "strconv.", "internal error", ".bigfit-check"} {
+	for _, w := range []string{"goroutine ", "strconv.", "internal error"} {
 		if strings.Contains(o.stderr, w) {
 			t.Errorf("bigfit %s: stderr holds %q:\n%s", line, w, o.stderr)
 		}
+	}
+	if name := temporaryName.FindString(o.stderr); name != "" {
+		t.Errorf("bigfit %s: stderr names a temporary file, %s:\n%s", line, name, o.stderr)
 	}
 	if n := strings.Count(o.stderr, "bigfit: "); code != 0 && n != 1 && !strings.Contains(o.stderr, "bigfit: raise --memory-limit") {
 		t.Errorf("bigfit %s: %d errors on stderr, want 1:\n%s", line, n, o.stderr)

@@ -38,7 +38,7 @@ func checkWritable(path string) error {
 	} else if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s cannot be written: it is there and is not a regular file", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".bigfit-check-*")
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, plainPathError(err, filepath.Dir(path)))
 	}

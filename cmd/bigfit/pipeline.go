@@ -107,15 +107,30 @@ const defaultNeighbors = 8
 // graph projects x and builds its graph, as stages. With knn.ErrRecall comes the
 // graph that was reached.
 func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphed, error) {
+	g, ix, st, err := a.search(x, o, "graph")
+	if err != nil {
+		return nil, err
+	}
+	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, g.options.Graph); g.w == nil {
+		return nil, err
+	}
+	g.components = g.w.Components()
+	st.Done(papers.DescribeGraph(g.w, g.components) + g.found(ix))
+	return g, err
+}
+
+// search projects x and prepares the search for neighbours, the stage of which
+// has begun. What it returns has no graph yet.
+func (a *app) search(x data.Points, o graphOptions, stage string) (*graphed, knn.Index, *progress.Stage, error) {
 	if o.Graph.K == 0 && o.Graph.Radius == 0 {
 		o.Graph.K = defaultNeighbors
 	}
 	if n, _ := x.Dims(); o.Graph.K >= n {
-		return nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", o.Graph.K, n, n-1)
+		return nil, nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", o.Graph.K, n, n-1)
 	}
 	z, pca, err := a.project(x, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	a.chooseMethod(z, &o)
 	var operations float64
@@ -124,29 +139,30 @@ func (a *app) graph(ctx context.Context, x data.Points, o graphOptions) (*graphe
 	}
 	err = a.need("neighbours", knn.IndexBytes(z, o.Method, o.Metric, o.Graph.K), operations, "project the points on fewer dimensions with --pca")
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	st := a.progress.Stage("graph")
+	st := a.progress.Stage(stage)
 	ix, err := knn.NewIndex(z, o.Method, &knn.DescentSettings{
 		Settings: knn.Settings{Metric: o.Metric, MaxPairs: max(1, int64(a.memory)/48), OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }},
 		Recall:   o.Recall, Seed: a.seed,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	g := &graphed{options: o, points: z, pca: pca}
-	if g.w, g.options.Graph, err = knn.NewGraph(ctx, ix, o.Graph); g.w == nil {
-		return nil, err
+	return &graphed{options: o, points: z, pca: pca}, ix, st, nil
+}
+
+// found keeps what is costly to find of the index that was searched, and the
+// recall of an approximate one, which it returns as text.
+func (g *graphed) found(ix knn.Index) string {
+	g.index = knn.StateOf(ix)
+	d, ok := ix.(*knn.Descent)
+	if !ok {
+		return ""
 	}
-	g.components, g.index = g.w.Components(), knn.StateOf(ix)
-	note := papers.DescribeGraph(g.w, g.components)
-	if d, ok := ix.(*knn.Descent); ok {
-		found := d.Stats().Recall
-		g.options.Found = &found
-		note += fmt.Sprintf(", recall %s", found)
-	}
-	st.Done(note)
-	return g, err
+	recall := d.Stats().Recall
+	g.options.Found = &recall
+	return fmt.Sprintf(", recall %s", recall)
 }
 
 // chooseMethod puts a method in place of auto and says which and why. A radius

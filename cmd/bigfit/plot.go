@@ -128,7 +128,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 		return usagef("--output is %s; its name must end in .png or .svg", o.out)
 	case !(o.width >= 4 && o.width <= 100):
 		return usagef("--width is %v; it must be between 4 and 100 centimetres", o.width)
-	case a.given["height"] && !(o.height >= 4 && o.height <= 100):
+	case (o.height != 0 || a.given["height"]) && !(o.height >= 4 && o.height <= 100):
 		return usagef("--height is %v; it must be between 4 and 100 centimetres", o.height)
 	case o.maxPoints < 1:
 		return usagef("--max-points is %d; it must be at least 1", o.maxPoints)
@@ -162,7 +162,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	if o.title != "" {
 		fig.plot.Title.Text = o.title
 	}
-	if !a.given["height"] {
+	if o.height == 0 {
 		o.height = o.width * fig.aspect
 	}
 	if err := a.write(ctx, func() error { return fig.save(o.out, ending, o.width, o.height) }); err != nil {

@@ -167,6 +167,13 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 		}
 		bytes = knn.IndexBytes(points, method, metric, 0) + 16*answerBatch*int64(max(neighbors, k, 3))
 	}
+	expansion := func(points data.Points, coefficients *mat.Dense) {
+		size, _ := coefficients.Dims()
+		if columns = size; points != nil { // not of a precomputed kernel
+			_, columns = points.Dims()
+		}
+		bytes = 8 * int64(size) * int64(256+columns)
+	}
 	switch m := m.(type) {
 	case *models.Fitted:
 		search(m.Points, m.PCA, m.Method, m.Metric, m.Graph.K)
@@ -175,17 +182,13 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 	case *models.Linear:
 		columns, _ = m.Coefficients.Dims()
 	case *models.KernelMachine:
-		size, _ := m.Coefficients.Dims()
-		if columns = size; m.Points != nil {
-			_, columns = m.Points.Dims()
-		}
-		bytes = 8 * int64(size) * int64(256+columns)
+		expansion(m.Points, m.Coefficients)
 	case *models.SSSL:
-		size, _ := m.Coefficients.Dims()
-		if columns = size; m.Points != nil {
-			_, columns = m.Points.Dims()
-		}
-		bytes = 8 * int64(size) * int64(256+columns)
+		expansion(m.Points, m.Coefficients)
+	case *models.Spectral:
+		expansion(m.Points, m.Coefficients)
+	case *models.Embedding:
+		search(m.Points, m.PCA, m.Settings.Method, m.Settings.Metric, m.Settings.Graph.K)
 	}
 	return columns, bytes
 }

@@ -41,7 +41,7 @@ func (a *app) tuneSources(ctx context.Context, o *tuneOptions, spec *modelSpec, 
 	}
 	switch {
 	case o.graphFile != "":
-		if err := a.givenGraph(&o.fitOptions, t, src, flags); err != nil {
+		if err := a.fitOnGraph(&o.fitOptions, t, src, flags); err != nil {
 			return nil, nil, err
 		}
 		if src.x != nil && spec.transductive() {
@@ -52,12 +52,11 @@ func (a *app) tuneSources(ctx context.Context, o *tuneOptions, spec *modelSpec, 
 		if g, err = a.graph(ctx, src.x, o.graph); !usable(err) {
 			return nil, nil, err
 		}
-		src.w, src.options.Graph, src.points, src.pca, src.index = g.w, g.options, g.points, g.pca, g.index
+		src.take(g)
 	default:
 		return a.searchNeighbors(ctx, src)
 	}
 	if src.w != nil {
-		src.components = src.w.Components()
 		src.hashes[hashGraph] = data.HashPoints(src.w)
 	}
 	return src, nil, err
@@ -65,48 +64,22 @@ func (a *app) tuneSources(ctx context.Context, o *tuneOptions, spec *modelSpec, 
 
 // searchNeighbors completes src with the neighbours that its options ask for.
 func (a *app) searchNeighbors(ctx context.Context, src *sources) (*sources, *knn.Neighbors, error) {
-	options := &src.options.Graph
-	if n, _ := src.x.Dims(); options.Graph.K >= n {
-		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", options.Graph.K, n, n-1)
-	}
-	var err error
-	if src.points, src.pca, err = a.project(src.x, *options); err != nil {
-		return nil, nil, err
-	}
-	a.chooseMethod(src.points, options)
-	var operations float64
-	if options.Method == knn.Brute {
-		operations = knn.BruteOperations(src.points)
-	}
-	if err := a.need("neighbours", knn.IndexBytes(src.points, options.Method, options.Metric, options.Graph.K), operations, "project the points on fewer dimensions with --pca"); err != nil {
-		return nil, nil, err
-	}
-	st := a.progress.Stage("neighbours")
-	ix, err := knn.NewIndex(src.points, options.Method, &knn.DescentSettings{
-		Settings: knn.Settings{Metric: options.Metric, OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }},
-		Recall:   options.Recall, Seed: a.seed,
-	})
+	g, ix, st, err := a.search(src.x, src.options.Graph, "neighbours")
 	if err != nil {
 		return nil, nil, err
 	}
-	neighbors, err := ix.Self(ctx, options.Graph.K)
+	neighbors, err := ix.Self(ctx, g.options.Graph.K)
 	if neighbors == nil {
 		return nil, nil, err
 	}
-	src.index = knn.StateOf(ix)
-	note := fmt.Sprintf("%d of each of %d points", neighbors.K, neighbors.Len())
-	if d, ok := ix.(*knn.Descent); ok {
-		found := d.Stats().Recall
-		options.Found = &found
-		note += fmt.Sprintf(", recall %s", found)
-	}
-	st.Done(note)
+	st.Done(fmt.Sprintf("%d of each of %d points", neighbors.K, neighbors.Len()) + g.found(ix))
+	src.take(g)
 	return src, neighbors, err
 }
 
 // fitBest fits a point of the grid to all labels, as bigfit fit does.
 func (a *app) fitBest(ctx context.Context, o *tuneOptions, spec *modelSpec, p models.TunePoint, src *sources, neighbors *knn.Neighbors, t *fitTargets) error {
-	for name, v := range o.pointValues(spec, p) {
+	for name, v := range pointValues(spec, p) {
 		if err := o.lists[name].each.Set(v); err != nil {
 			return err
 		}

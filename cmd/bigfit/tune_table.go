@@ -16,7 +16,7 @@ import (
 )
 
 // pointValues are the values of listed flags that p stands for.
-func (o *tuneOptions) pointValues(spec *modelSpec, p models.TunePoint) map[string]string {
+func pointValues(spec *modelSpec, p models.TunePoint) map[string]string {
 	out := map[string]string{}
 	for _, v := range []struct {
 		name  string
@@ -26,9 +26,6 @@ func (o *tuneOptions) pointValues(spec *modelSpec, p models.TunePoint) map[strin
 		if spec.uses(v.name) && (v.value != 0 || v.name == "gamma-i") {
 			out[v.name] = number(v.value)
 		}
-	}
-	if spec.base.eigenmap != nil && len(o.lists["power"].values) > 0 {
-		out["power"] = o.lists["power"].values[0]
 	}
 	return out
 }
@@ -44,11 +41,14 @@ func (o *tuneOptions) commandLine(spec *modelSpec, p models.TunePoint, flags *pf
 	}
 	words = append(words, "-y", shellWord(o.y))
 	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(listed, f.Name) && !slices.Contains(notFits, f.Name) {
+		if !slices.Contains(listed, f.Name) && !slices.Contains(notFits, f.Name) && spec.checkFlags(map[string]bool{f.Name: true}) == nil {
 			words = append(words, "--"+f.Name+"="+shellWord(strings.Trim(f.Value.String(), "[]")))
 		}
 	})
-	values := o.pointValues(spec, p)
+	values := pointValues(spec, p)
+	if power := o.lists["power"].values; spec.base.eigenmap != nil && len(power) > 0 {
+		values["power"] = power[0] // of the penalty, and no part of the grid
+	}
 	for _, name := range listed {
 		if v, ok := values[name]; ok {
 			words = append(words, "--"+name, v)
@@ -111,9 +111,8 @@ func (s tuneSummary) String() string {
 		unit = ""
 	}
 	spec, _ := findModel(s.Model)
-	o := tuneOptions{lists: map[string]*listValue{"power": {}}}
 	columns := slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
-		return !slices.ContainsFunc(s.Scores, func(p models.TuneScore) bool { return o.pointValues(spec, p.TunePoint)[name] != "" })
+		return !slices.ContainsFunc(s.Scores, func(p models.TuneScore) bool { return pointValues(spec, p.TunePoint)[name] != "" })
 	})
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
@@ -122,7 +121,7 @@ func (s tuneSummary) String() string {
 	unconverged := 0
 	for _, p := range s.Scores {
 		var cells []string
-		values := o.pointValues(spec, p.TunePoint)
+		values := pointValues(spec, p.TunePoint)
 		for _, name := range columns {
 			v := values[name]
 			if x, err := strconv.ParseFloat(v, 64); err == nil {

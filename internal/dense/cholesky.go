@@ -141,7 +141,7 @@ func solve(lower bool, trans Trans, a, b *mat.Dense) {
 	if ra.Rows != ra.Cols || ra.Rows != rb.Rows {
 		panic(mat.ErrShape)
 	}
-	t := triangle{ra.Data, ra.Stride, trans, lower != bool(trans)}
+	t := triangle{ra.Data, ra.Stride, trans, lower != bool(trans), false}
 	t.solve(ra.Rows, rb.Cols, rb.Data, rb.Stride)
 }
 
@@ -151,6 +151,7 @@ type triangle struct {
 	ld    int
 	trans Trans
 	lower bool // op(A) is lower triangular
+	unit  bool // its diagonal is not read: it is one
 }
 
 // at returns op(A) from element (i, j) on.
@@ -175,6 +176,9 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 				for j := i - s*step; j != i; j += step {
 					simd.CombineRow(row, row, 1, b[j*ldb:][lo:hi], -t.at(i, j)[0])
 				}
+				if t.unit {
+					continue
+				}
 				d := t.at(i, i)[0]
 				for q := range row {
 					row[q] /= d
@@ -184,7 +188,7 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 		return
 	}
 	h := half(n)
-	last := triangle{t.at(h, h), t.ld, t.trans, t.lower}
+	last := triangle{t.at(h, h), t.ld, t.trans, t.lower, t.unit}
 	b1, b2 := b, b[h*ldb:]
 	if t.lower {
 		t.solve(h, m, b1, ldb)

@@ -70,13 +70,18 @@ func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 		alpha: alpha, beta: beta, c: rc.Data, ldc: rc.Stride,
 	}
 	p.run()
-	mirror(n, rc.Data, rc.Stride)
+	Mirror(c)
 }
 
-// mirror copies the lower triangle of the n×n matrix c to the upper one.
-func mirror(n int, c []float64, ldc int) {
+// Mirror copies the lower triangle of the square matrix C to the upper one.
+func Mirror(m *mat.Dense) {
 	const block = 32
-	par.For(n, block, func(lo, hi int) {
+	raw := m.RawMatrix()
+	if raw.Rows != raw.Cols {
+		panic(mat.ErrShape)
+	}
+	c, ldc := raw.Data, raw.Stride
+	par.For(raw.Rows, block, func(lo, hi int) {
 		for j0 := 0; j0 < hi; j0 += block {
 			for i := lo; i < hi; i++ {
 				for j := j0; j < min(j0+block, i); j++ {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // An LU is the factorization P·A = L·U of a square matrix with partial pivoting.
@@ -47,7 +46,7 @@ func (f *LU) factor(c0, c1 int) error {
 	}
 	f.exchange(f.a, f.lda, c0, mid, mid, c1)
 	right := f.a[c0*f.lda+mid:]
-	unitLower(mid-c0, c1-mid, f.a[c0*f.lda+c0:], f.lda, right, f.lda)
+	f.lower(f.a[c0*f.lda+c0:]).solve(mid-c0, c1-mid, right, f.lda)
 	Gemm64(NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1, f.a[mid*f.lda+mid:], f.lda)
 	if err := f.factor(mid, c1); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (f *LU) panel(c0, c1 int) error {
 		}
 		f.pivot[c] = p
 		if !(top > 0) || math.IsInf(top, 0) {
-			return fmt.Errorf("dense: matrix is singular: pivot %d is %g", c, top)
+			return fmt.Errorf("dense: matrix is singular or not finite: pivot %d is %g", c, f.a[p*f.lda+c])
 		}
 		f.exchange(f.a, f.lda, c, c+1, c0, c1)
 		from := f.a[c*f.lda+c:][:c1-c]
@@ -102,25 +101,8 @@ func (f *LU) exchange(b []float64, ldb, i0, i1, c0, c1 int) {
 	})
 }
 
-// unitLower computes B ← L⁻¹·B for the n×n matrix L of unit diagonal, of which
-// only what lies below is read, and the n×m matrix B.
-func unitLower(n, m int, l []float64, ldl int, b []float64, ldb int) {
-	if n <= 32 {
-		par.For(m, 512, func(lo, hi int) {
-			for i := 1; i < n; i++ {
-				row := b[i*ldb+lo : i*ldb+hi]
-				for j := range i {
-					simd.CombineRow(row, row, 1, b[j*ldb+lo:j*ldb+hi], -l[i*ldl+j])
-				}
-			}
-		})
-		return
-	}
-	h := half(n)
-	unitLower(h, m, l, ldl, b, ldb)
-	Gemm64(NoTrans, NoTrans, n-h, m, h, -1, l[h*ldl:], ldl, b, ldb, 1, b[h*ldb:], ldb)
-	unitLower(n-h, m, l[h*ldl+h:], ldl, b[h*ldb:], ldb)
-}
+// lower returns the part of L that begins at a.
+func (f *LU) lower(a []float64) *triangle { return &triangle{a, f.lda, NoTrans, true, true} }
 
 // Solve computes B ← A⁻¹·B for the n×m matrix B in 2n²m operations.
 func (f *LU) Solve(b *mat.Dense) {
@@ -129,7 +111,7 @@ func (f *LU) Solve(b *mat.Dense) {
 		panic(mat.ErrShape)
 	}
 	f.exchange(r.Data, r.Stride, 0, f.n, 0, r.Cols)
-	unitLower(f.n, r.Cols, f.a, f.lda, r.Data, r.Stride)
-	u := triangle{f.a, f.lda, NoTrans, false}
+	f.lower(f.a).solve(f.n, r.Cols, r.Data, r.Stride)
+	u := triangle{f.a, f.lda, NoTrans, false, false}
 	u.solve(f.n, r.Cols, r.Data, r.Stride)
 }
