@@ -21,6 +21,8 @@ type lines struct {
 	src *source
 	n   int // number of the last line, from 1
 	buf []byte
+
+	indented bool // the last line began with a blank
 }
 
 // next returns the next line without its end and without blanks around it. The
@@ -53,6 +55,7 @@ func (l *lines) clean(line []byte) []byte {
 	if l.n == 1 {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
+	l.indented = len(line) > 0 && blank(line[0])
 	return trim(line)
 }
 

@@ -25,7 +25,7 @@ type LabelOptions struct {
 	NoUnlabeled bool
 }
 
-// ReadLabels reads one label a point. The format is told by the content of the
+// ReadLabels reads one label a point; [ReadMultiLabels] any number. The format is told by the content of the
 // file:
 //
 //   - .npy, .npz and idx: integers, bool (0 and 1), or floats that are integers

@@ -13,8 +13,8 @@ import (
 )
 
 // looksSVMLight tells whether text is in svmlight form by its first lines: a
-// number or a list of numbers, then only pairs index:value. Lines without any
-// pair decide nothing.
+// number or a list of numbers, or a blank for none, then only pairs index:value.
+// Lines without any pair decide nothing.
 func looksSVMLight(head []byte) bool {
 	for len(head) > 0 {
 		line, rest, complete := bytes.Cut(head, []byte("\n"))
@@ -27,12 +27,15 @@ func looksSVMLight(head []byte) bool {
 		if !complete && len(tokens) > 2 {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
-		for _, v := range strings.Split(tokens[0], ",") {
-			if _, ok := number([]byte(v)); !ok {
-				return false
+		if !blank(line[0]) || !strings.Contains(tokens[0], ":") {
+			for _, v := range strings.Split(tokens[0], ",") {
+				if _, ok := number([]byte(v)); !ok {
+					return false
+				}
 			}
+			tokens = tokens[1:]
 		}
-		for _, t := range tokens[1:] {
+		for _, t := range tokens {
 			index, value, ok := strings.Cut(t, ":")
 			if !ok || strings.Contains(value, ":") {
 				return false
@@ -41,7 +44,7 @@ func looksSVMLight(head []byte) bool {
 				return false
 			}
 		}
-		if len(tokens) > 1 {
+		if len(tokens) > 0 {
 			return true
 		}
 	}
@@ -52,7 +55,7 @@ func looksSVMLight(head []byte) bool {
 // from 0 if a 0 occurs; they are sorted, and equal ones in a line an error.
 // "qid:…" and what follows # is ignored. columns is ReadOptions.Columns. If
 // points is false only the labels are kept, which then must be one integer
-// each.
+// each; see [ReadMultiLabels] for others.
 func readSVMLight(src *source, limit int64, columns int, points bool) (*sparse.CSR, []int64, error) {
 	l := &lines{src: src}
 	m := &sparse.CSR{Ptr: []int64{0}}
@@ -72,12 +75,11 @@ func readSVMLight(src *source, limit int64, columns int, points bool) (*sparse.C
 		if err != nil {
 			return nil, nil, err
 		}
-		line, _, _ = bytes.Cut(line, []byte("#"))
-		label, rest := cut(trim(line), 0)
 		at := m.Rows
 		m.Rows++
-		if bytes.IndexByte(label, ':') >= 0 {
-			return nil, nil, l.fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", at, short(label))
+		label, rest, err := l.svmlightLabel(line, at)
+		if err != nil {
+			return nil, nil, err
 		}
 		if !points {
 			v, ok := integerText(label)
@@ -85,7 +87,7 @@ func readSVMLight(src *source, limit int64, columns int, points bool) (*sparse.C
 				return nil, nil, l.fault("the label of row %d is %s; labels must be integers: number the classes", at, short(label))
 			}
 			labels = append(labels, v)
-		} else {
+		} else if len(label) > 0 {
 			for part := label; ; {
 				v, more := cut(part, ',')
 				if _, ok := number(v); !ok {

@@ -25,6 +25,7 @@ type Side struct {
 	dense  []float64     // n×d, centred; nil if z is sparse
 	sq     []float64     // ‖z_j‖², centred
 	pairs  sync.Pool     // of *pair
+	across panels        // for single rows
 	limit  exactnessRule // for kernels of distances
 }
 
@@ -281,40 +282,6 @@ func value(val []float64, p int) float64 {
 		return 1
 	}
 	return val[p]
-}
-
-// RowTo sets dst[j] = k(z_i, z_j) for one of the points themselves, faster than
-// CrossTo for a single row. Its values may differ from those by rounding. dst has
-// length n.
-func (s *Side) RowTo(dst []float64, i int) {
-	switch z := s.z.(type) {
-	case *sparse.CSR:
-		x := make([]float64, s.d)
-		data.RowTo(x, z, i)
-		par.For(s.n, 512, func(lo, hi int) {
-			for j := lo; j < hi; j++ {
-				var sum float64
-				col, val := z.Row(j)
-				for p, c := range col {
-					sum += value(val, p) * x[c]
-				}
-				dst[j] = sum
-			}
-			s.finish(dst[lo:hi], s.sq[i], z, i, lo)
-		})
-	default:
-		if s.kernel.Kind == Precomputed {
-			data.RowTo(dst, z, i)
-			return
-		}
-		x := s.dense[i*s.d:][:s.d]
-		par.For(s.n, max(64, 1<<16/(s.d+1)), func(lo, hi int) {
-			for j := lo; j < hi; j++ {
-				dst[j] = simd.Dot(x, s.dense[j*s.d:][:s.d])
-			}
-			s.finish(dst[lo:hi], s.sq[i], z, i, lo)
-		})
-	}
 }
 
 // DiagonalTo sets dst[j] = k(z_j, z_j).

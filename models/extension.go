@@ -141,20 +141,10 @@ func (m *Fitted) Predict(ctx context.Context, x data.Points, s *PredictSettings)
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	if s.Extension == LabelKNN {
-		out.Classes = make([]int32, nb.Len())
-		for i := range out.Classes {
-			index, _ := nb.Row(i)
-			classes := make([]int32, len(index))
-			for p, at := range index {
-				classes[p] = m.Labels[at]
-				out.Scores.Set(i, int(classes[p]), out.Scores.At(i, int(classes[p]))+1/float64(len(index)))
-			}
-			out.Classes[i] = vote(classes)
-		}
-		return out, nil
+		return votes(nb, m.Labels, len(m.Classes), recall), nil
 	}
+	out := &Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	const rows = 2048
 	p := m.Settings.Eigenvectors
 	for lo := 0; lo < nb.Len(); lo += rows {

@@ -19,8 +19,11 @@ import (
 
 // FitKernel fits one machine, exactly: [NewKernelProblem], Warp and Fit in one
 // call, for targets t of some of the points x. l is the Laplacian of the points'
-// graph. With γ_I = 0 it may be nil, and only the labeled points cost anything. s
-// must give γ_A. If limit is positive, more memory for matrices is an error.
+// graph. With γ_I = 0 it may be nil, and only the labeled points cost anything:
+// the quadratic programs then read rows of K as they need them, and hold no Gram
+// matrix where a single program would not need most of it or where there is no
+// room. s must give γ_A. If limit is positive, more memory for matrices is an
+// error.
 func FitKernel(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *Targets, s *KernelSettings, limit int64) (*KernelMachine, error) {
 	if n, _ := x.Dims(); n != t.Len {
 		return nil, fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
@@ -28,7 +31,8 @@ func FitKernel(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.La
 	if s == nil {
 		s = &KernelSettings{} // whose fault is named
 	}
-	if _, err := s.fill(); err != nil {
+	filled, err := s.fill()
+	if err != nil {
 		return nil, err
 	}
 	if s.GammaI == 0 {
@@ -41,6 +45,9 @@ func FitKernel(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.La
 				inner.Labeled[i] = i
 			}
 			t = &inner
+			if filled.byRows(x, t, limit) {
+				return fitRows(ctx, x, k, t, &filled, limit)
+			}
 		}
 	}
 	p, err := NewKernelProblem(x, k, l, limit)
@@ -54,10 +61,62 @@ func FitKernel(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.La
 	return w.Fit(ctx, t, s)
 }
 
+// fewDimensions is how many dimensions a point may have for single rows of K to
+// cost not much more than those of a Gram matrix, made by products of blocks.
+const fewDimensions = 64
+
+// byRows tells whether the programs of a machine without a graph are to read rows
+// of K that are made when asked for.
+func (s *KernelSettings) byRows(x data.Points, t *Targets, limit int64) bool {
+	if s.Method == KernelRLS {
+		return false
+	}
+	n, d := x.Dims()
+	_, isSparse := x.(*sparse.CSR)
+	return limit > 0 && kernel.GramBytes(n) > limit || s.columns(t) == 1 && (isSparse || d <= fewDimensions)
+}
+
+// columns is the number of functions to fit.
+func (s *KernelSettings) columns(t *Targets) int {
+	if s.Method == KernelOneClass {
+		return 1
+	}
+	_, c := t.Y.Dims()
+	return c
+}
+
+// fitRows fits a machine without a graph to points x that all have a target. One
+// set of rows, within the limit, serves one program after the other.
+func fitRows(ctx context.Context, x data.Points, k kernel.Kernel, t *Targets, s *KernelSettings, limit int64) (*KernelMachine, error) {
+	side, err := kernel.New(k, x)
+	if err != nil {
+		return nil, err
+	}
+	n := side.Len()
+	if limit <= 0 {
+		limit = kernel.GramBytes(n)
+	}
+	m := newKernelMachine(s, side.Kernel(), t)
+	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), s.columns(t), t)
+	if beta == nil {
+		return nil, err
+	}
+	m.expand(x, beta)
+	return m, err
+}
+
+func newKernelMachine(s *KernelSettings, k kernel.Kernel, t *Targets) *KernelMachine {
+	m := &KernelMachine{Settings: *s, Kernel: k, Classes: t.Classes, Labeled: len(t.Labeled)}
+	if s.Method == KernelOneClass {
+		m.Classes = []int64{-1, 1}
+	}
+	return m
+}
+
 // Fit fits a machine on points of w, for all columns of t. The ratio γ_I/γ_A, the
 // power, and the scaling in s must be those that w was made for. KernelRLS costs
 // a Cholesky factorization of order l, the others a quadratic program in l
-// variables a column (2l for KernelSVR); the expansion costs 2nl operations a
+// variables a column; the expansion costs 2nl operations a
 // column. With solvers.ErrNotConverged the machine is usable.
 func (w *WarpedKernel) Fit(ctx context.Context, t *Targets, s *KernelSettings) (*KernelMachine, error) {
 	if s == nil {
@@ -71,24 +130,15 @@ func (w *WarpedKernel) Fit(ctx context.Context, t *Targets, s *KernelSettings) (
 	if err != nil {
 		return nil, err
 	}
-	m := &KernelMachine{Settings: filled, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}
+	m := newKernelMachine(&filled, w.problem.kernel, t)
 	var beta *mat.Dense
-	switch {
-	case filled.Method == KernelRLS:
+	if filled.Method == KernelRLS {
 		beta, m.Bias, err = leastSquares(gram, t.Y, filled.GammaA*float64(len(t.Labeled)), filled.Intercept)
-		if err != nil {
-			return nil, err
-		}
-	case filled.Method == KernelSVM && t.Classes == nil:
-		return nil, errors.New("models: a support vector machine separates classes; for values use svr")
-	default:
-		if filled.Method == KernelOneClass {
-			m.Classes = []int64{-1, 1}
-		}
-		beta, err = m.programs(ctx, gram, t)
-		if beta == nil {
-			return nil, err
-		}
+	} else {
+		beta, err = m.programs(ctx, solvers.DenseRows(gram), 1, t)
+	}
+	if beta == nil {
+		return nil, err
 	}
 	w.expansion(m, beta, positions)
 	return m, err
@@ -158,28 +208,30 @@ func leastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense
 	return beta, bias, nil
 }
 
-// programs solves the quadratic program of every column and sets Bias and Gap. C
-// is 1/(2γ_A l): the objective of Regularizer over 2γ_A.
-func (m *KernelMachine) programs(ctx context.Context, gram *mat.Dense, t *Targets) (*mat.Dense, error) {
+// programs solves the quadratic program of every column and sets Bias and Gap, so
+// many columns one after the other. C is 1/(2γ_A l): the objective of Regularizer
+// over 2γ_A.
+func (m *KernelMachine) programs(ctx context.Context, rows solvers.Rows, together int, t *Targets) (*mat.Dense, error) {
 	s := &m.Settings
-	l, c := t.Y.Dims()
-	if s.Method == KernelOneClass {
-		c = 1
+	if s.Method == KernelSVM && t.Classes == nil {
+		return nil, errors.New("models: a support vector machine separates classes; for values use svr")
 	}
+	l, c := rows.Dim(), s.columns(t)
 	upper := 1 / (2 * s.GammaA * float64(l))
 	results, faults := make([]*solvers.SMOResult, c), make([]error, c)
-	par.For(c, 1, func(j, _ int) {
-		rows, y := solvers.DenseRows(gram), mat.Col(nil, j, t.Y)
-		var q *solvers.QP
-		switch s.Method {
-		case KernelSVM:
-			q = solvers.ClassificationQP(rows, y, upper)
-		case KernelSVR:
-			q = solvers.RegressionQP(rows, y, upper, s.Epsilon)
-		case KernelOneClass:
-			q = solvers.OneClassQP(rows, s.Nu)
+	par.For(c, together, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			var q *solvers.QP
+			switch y := mat.Col(nil, j, t.Y); s.Method {
+			case KernelSVM:
+				q = solvers.ClassificationQP(rows, y, upper)
+			case KernelSVR:
+				q = solvers.RegressionQP(rows, y, upper, s.Epsilon)
+			case KernelOneClass:
+				q = solvers.OneClassQP(rows, s.Nu)
+			}
+			results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
 		}
-		results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
 	})
 	beta := mat.NewDense(l, c, nil)
 	m.Bias = make([]float64, c)
@@ -187,9 +239,7 @@ func (m *KernelMachine) programs(ctx context.Context, gram *mat.Dense, t *Target
 		if r == nil {
 			return nil, faults[j]
 		}
-		for i, v := range r.V {
-			beta.Set(i%l, j, beta.At(i%l, j)+v)
-		}
+		beta.SetCol(j, r.V)
 		m.Bias[j] = -r.Multiplier
 		if r.Objective != 0 {
 			m.Gap = max(m.Gap, r.Gap/math.Abs(r.Objective))
@@ -217,10 +267,17 @@ func (w *WarpedKernel) expansion(m *KernelMachine, beta *mat.Dense, positions []
 		}
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, padded, 0, whole)
 	}
+	m.expand(w.problem.points, whole)
+}
+
+// expand makes m the expansion over points x with the given coefficients, of
+// which it keeps those that are not zero; nil for a precomputed kernel.
+func (m *KernelMachine) expand(x data.Points, whole *mat.Dense) {
 	m.Coefficients = whole
-	if w.problem.points == nil {
+	if x == nil {
 		return
 	}
+	n, c := whole.Dims()
 	for i := range n {
 		if slices.ContainsFunc(whole.RawRowView(i), func(v float64) bool { return v != 0 }) {
 			m.rows = append(m.rows, i)
@@ -229,7 +286,7 @@ func (w *WarpedKernel) expansion(m *KernelMachine, beta *mat.Dense, positions []
 	if len(m.rows) == 0 {
 		m.rows = []int{0} // all outputs are constant
 	}
-	m.Points = data.Select(w.problem.points, m.rows)
+	m.Points = data.Select(x, m.rows)
 	m.Coefficients = mat.NewDense(len(m.rows), c, nil)
 	gather(m.Coefficients, whole, m.rows)
 }

@@ -24,6 +24,7 @@ type ScaledProblem struct {
 	kernel      kernel.Kernel
 	laplacian   *sparse.Laplacian // nil without intrinsic norm
 	scale       ScaleSettings
+	plan        scalePlan
 	report      ScaleReport
 	pivots      []int          // landmarks; nil for features
 	root        *mat.Dense     // R with K_mm = RRᵀ
@@ -76,56 +77,40 @@ func NewScaledProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *sp
 		return nil, fmt.Errorf("models: a graph of %d vertices for %d points", l.Dim(), n)
 	}
 	p := &ScaledProblem{points: x, kernel: k, laplacian: l, scale: filled}
+	if p.plan, err = filled.plan(x, k.Kind, limit); err == nil {
+		err = filled.fits(x, k.Kind, p.plan.rank, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if filled.Means == ByFeatures {
-		if need := featureBytes(n, filled.Features); limit > 0 && need > limit {
-			return nil, fmt.Errorf("models: %d Fourier features of %d points take %d bytes, %d are allowed; use fewer features, or allow more memory", filled.Features, n, need, limit)
-		}
 		return p, p.features(ctx, d, power)
 	}
 	side, err := kernel.New(k, x)
 	if err != nil {
 		return nil, err
 	}
-	m := filled.Landmarks
-	iterative := filled.Means == ByLandmarks && p.iterates(limit)
-	if iterative { // the preconditioner has the default number
-		fewer, _ := ScaleSettings{}.fill(n)
-		for m = min(m, fewer.Landmarks); limit > 0 && m > 1 && featureBytes(n, m) > limit; {
-			m /= 2
-		}
-	}
-	if need := featureBytes(n, m); limit > 0 && need > limit {
-		return nil, fmt.Errorf("models: %d landmarks of %d points take %d bytes, %d are allowed; use fewer landmarks, or allow more memory", m, n, need, limit)
-	}
-	if err := p.landmarks(ctx, side, m, power); err != nil {
+	if err := p.landmarks(ctx, side, p.plan.rank, power); err != nil {
 		return nil, err
 	}
 	switch {
-	case iterative:
-		return p, p.more(ctx, side)
 	case filled.Means == MatrixFree:
 		p.iterate = &iteration{kernel: side}
 		p.report.KernelError = 0
+	case p.plan.expansion > 0:
+		return p, p.more(ctx, side)
 	}
 	return p, nil
 }
 
-// featureBytes is the memory for m features of n points: Φ, blocks of columns of
-// it and its products, and four m×m matrices.
-func featureBytes(n, m int) int64 {
-	return 8 * (int64(n)*int64(m+4*128) + 4*int64(m)*int64(m))
-}
-
-// iterates tells whether landmarks take conjugate gradients.
-func (p *ScaledProblem) iterates(limit int64) bool {
-	n, d := p.points.Dims()
-	m := p.scale.Landmarks
-	if m > formedSize || limit > 0 && featureBytes(n, m) > limit {
-		return true
-	}
-	const iterations, outputs = 50, 10
-	direct := 2 * float64(m)
-	return float64(iterations)*2*float64(2*d+2*outputs+40) < direct
+// over returns the problem on the points and features of p with the intrinsic norm
+// of l.
+func (p *ScaledProblem) over(ctx context.Context, l *sparse.Laplacian) (*ScaledProblem, error) {
+	q := *p
+	q.laplacian = l
+	var err error
+	q.linear, err = p.linear.over(ctx, l)
+	return &q, err
 }
 
 // landmarks chooses m of them and makes their features.
@@ -166,12 +151,6 @@ func (p *ScaledProblem) features(ctx context.Context, d, power int) error {
 // form makes the linear problem on Φ.
 func (p *ScaledProblem) form(ctx context.Context, power int) error {
 	r := p.phi.RawMatrix()
-	if p.frequencies != nil && r.Cols > formedSize {
-		return fmt.Errorf("models: %d Fourier features; the most is %d", r.Cols, formedSize)
-	}
-	if r.Cols > formedSize {
-		return fmt.Errorf("models: %d landmarks for a direct solution; the most is %d", r.Cols, formedSize)
-	}
 	var err error
 	p.linear, err = NewLinearProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.laplacian, power)
 	return err
@@ -189,6 +168,11 @@ const decompose = 16
 // all machines, those included that are not within the tolerance. On any other
 // error there are none.
 func (p *ScaledProblem) Path(ctx context.Context, t *Targets, settings []KernelSettings) ([]*ScaledKernel, error) {
+	return p.path(ctx, t, settings, len(settings) == 1)
+}
+
+// path is Path with or without the estimates.
+func (p *ScaledProblem) path(ctx context.Context, t *Targets, settings []KernelSettings, estimate bool) ([]*ScaledKernel, error) {
 	filled := make([]KernelSettings, len(settings))
 	for i, s := range settings {
 		var err error
@@ -244,7 +228,7 @@ func (p *ScaledProblem) Path(ctx context.Context, t *Targets, settings []KernelS
 			unfinished = append(unfinished, err)
 			err = nil
 		}
-		if err == nil && len(filled) == 1 && p.iterate == nil {
+		if err == nil && estimate && p.iterate == nil {
 			err = p.estimate(w, m)
 		}
 		if err != nil {
@@ -263,18 +247,40 @@ func (p *ScaledProblem) check(t *Targets, s *KernelSettings) error {
 		return fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
 	case len(t.Labeled) == 0:
 		return errors.New("models: no point has a target")
-	case s.Method > KernelSVM:
-		return fmt.Errorf("models: %v by %v; it is fitted exactly only", s.Method, p.scale.Means)
 	case s.Method == KernelSVM && t.Classes == nil:
 		return errors.New("models: a support vector machine separates classes; for values use rls")
-	case p.iterate != nil && (s.Method == KernelSVM || s.Intercept):
-		return fmt.Errorf("models: conjugate gradients (%v, %d landmarks) are for least squares without a bias; use fewer landmarks", p.scale.Means, p.scale.Landmarks)
 	case s.GammaI > 0 && p.laplacian == nil:
 		return errors.New("models: γ_I is positive, but there is no graph")
 	case s.GammaI > 0 && (s.Power != p.linear.power || s.Laplacian != p.laplacian.Kind()):
 		return fmt.Errorf("models: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.power, p.laplacian.Kind())
 	}
-	return nil
+	return p.scale.suits(s, p.plan)
+}
+
+// answer evaluates a machine of p at some of the points, from their features if
+// they are held.
+func (p *ScaledProblem) answer(ctx context.Context, m *ScaledKernel, rows []int) (*Prediction, error) {
+	if p.iterate != nil {
+		return m.Predict(ctx, data.Select(p.points, rows), nil)
+	}
+	_, r := p.phi.Dims()
+	_, c := m.Coefficients.Dims()
+	w := m.Coefficients
+	if p.frequencies == nil { // w = Rᵀa
+		a := w
+		if m.Points == nil {
+			a = gather(mat.NewDense(r, c, nil), w, p.pivots)
+		}
+		w = mat.NewDense(r, c, nil)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, p.root, a, 0, w)
+	}
+	f, phi := mat.NewDense(len(rows), c, nil), mat.NewDense(min(blockRows, len(rows)), r, nil)
+	for lo := 0; lo < len(rows); lo += blockRows {
+		hi := min(lo+blockRows, len(rows))
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gather(phi, p.phi, rows[lo:hi]), w, 0, f.Slice(lo, hi, 0, c).(*mat.Dense))
+	}
+	addRow(f, m.Bias)
+	return newPrediction(f, m.Classes), nil
 }
 
 // linearSettings are those of the same machine on features.

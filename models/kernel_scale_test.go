@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -406,4 +407,80 @@ func TestScaledFaults(t *testing.T) {
 func fault(c *kernelCase, k kernel.Kernel, l *sparse.Laplacian, y *models.Targets, r *models.KernelSettings, s *models.ScaleSettings) error {
 	_, err := models.FitScaled(context.Background(), c.x, k, l, y, r, s, 0)
 	return err
+}
+
+// What a problem holds, and what it is refused for, is what ScaledCost says.
+func TestScaledCost(t *testing.T) {
+	const n, d = 3000, 5
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := data.NewDense[float32](n, d)
+	for i := range x.Data {
+		x.Data[i] = float32(rng.NormFloat64())
+	}
+	values, err := models.ValueTargets(mat.NewDense(n, 2, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := models.KernelSettings{Regularizer: models.Regularizer{GammaA: 1e-3}}
+	biased, svr := plain, plain
+	biased.Intercept, svr.Method = true, models.KernelSVR
+	cost := func(s models.ScaleSettings, r models.KernelSettings, limit int64) (int64, float64, error) {
+		return models.ScaledCost(x, values, kernel.Gaussian, 0, &r, &s, limit)
+	}
+	for _, s := range []models.ScaleSettings{{Landmarks: 100}, {Landmarks: 300}, {Means: models.ByFeatures, Features: 200}, {Means: models.MatrixFree, Landmarks: 50}} {
+		bytes, operations, err := cost(s, plain, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.GC() // pools take two
+		runtime.ReadMemStats(&before)
+		p, err := models.NewScaledProblem(context.Background(), x, gaussian, nil, 1, &s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		held, least := int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(8*n*(s.Features+s.Landmarks))
+		runtime.KeepAlive(p)
+		if held < least || bytes < held || !(operations > n*float64(s.Features+s.Landmarks)*d) {
+			t.Errorf("%+v: %d bytes held, at least %d, %d estimated; %g operations", s, held, least, bytes, operations)
+		}
+		twice := models.ScaleSettings{Means: s.Means, Landmarks: 2 * s.Landmarks, Features: 2 * s.Features}
+		if b, o, _ := cost(twice, plain, 0); b <= bytes || o <= operations {
+			t.Errorf("%+v: %d bytes and %g operations, for half %d and %g", twice, b, o, bytes, operations)
+		}
+		if _, err := models.NewScaledProblem(context.Background(), x, gaussian, nil, 1, &s, 1000); err == nil {
+			t.Errorf("%+v: fits in 1000 bytes", s)
+		}
+	}
+	// Least squares without a bias can have time for memory, others not.
+	all := models.ScaleSettings{Landmarks: n}
+	whole, _, err := cost(all, plain, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes, _, err := cost(all, plain, 90<<20); err != nil || bytes >= whole {
+		t.Errorf("under a limit %d bytes, without %d; %v", bytes, whole, err)
+	}
+	whole, _, _ = cost(all, biased, 0)
+	if bytes, _, err := cost(all, biased, 90<<20); err != nil || bytes != whole {
+		t.Errorf("with a bias %d bytes under a limit, %d without; %v", bytes, whole, err)
+	}
+	for _, c := range []struct {
+		s    models.ScaleSettings
+		r    models.KernelSettings
+		want string
+	}{
+		{all, svr, "exactly only"},
+		{models.ScaleSettings{Means: models.MatrixFree}, biased, "without a bias"},
+		{models.ScaleSettings{Means: models.ByFeatures, Features: 5002}, plain, "the most is 5000"},
+		{models.ScaleSettings{Means: models.ByFeatures, Features: 3}, plain, "must be even"},
+	} {
+		if _, _, err := cost(c.s, c.r, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want an error with %q", err, c.want)
+		}
+	}
 }

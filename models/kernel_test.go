@@ -331,6 +331,41 @@ func TestNoIntrinsicNorm(t *testing.T) {
 	}
 }
 
+// Without a graph the programs read rows as they need them, also of several
+// classes where the Gram matrix has no room; on the Gram matrix the machine is
+// the same.
+func TestProgramsByRows(t *testing.T) {
+	c := newKernelCase(t, 120, sparse.Combinatorial)
+	for _, method := range kernelMethods[1:] {
+		for name, y := range c.targets(method) {
+			s := models.KernelSettings{Method: method, Regularizer: models.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
+			p, err := models.NewKernelProblem(c.x, gaussian, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := p.Warp(s.Regularizer, y.Labeled)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := w.Fit(t.Context(), y, &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, limit := range []int64{0, kernel.GramBytes(30) - 1, 1} {
+				got, err := models.FitKernel(t.Context(), c.x, gaussian, nil, y, &s, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				what := fmt.Sprintf("%v, %s, limit %d", method, name, limit)
+				wantClose(t, what, raw(t, got, c.x), raw(t, want, c.x), 1e-6)
+				if got.Name() != want.Name() || got.Labeled != want.Labeled || !slices.Equal(got.Classes, want.Classes) || !(math.Abs(got.Gap-want.Gap) <= 1e-6) {
+					t.Errorf("%s: %+v", what, got.Settings)
+				}
+			}
+		}
+	}
+}
+
 // The optimality conditions of RLS with an intercept, which shifts with the
 // targets.
 func TestIntercept(t *testing.T) {

@@ -87,6 +87,9 @@ func (p *KernelProblem) Warp(r Regularizer, points []int) (*WarpedKernel, error)
 	if l == 0 || points[0] < 0 || points[l-1] >= n || !slices.IsSorted(points) || len(slices.Compact(slices.Clone(points))) != l {
 		return nil, fmt.Errorf("models: the points of a kernel must be numbers below %d in ascending order", n)
 	}
+	if r.GammaI == 0 && l == n {
+		return &WarpedKernel{problem: p, reg: r, points: points, gram: p.gram}, nil // neither changes
+	}
 	w := &WarpedKernel{problem: p, reg: r, points: points, gram: mat.NewDense(l, l, nil)}
 	if r.GammaI == 0 {
 		for i, a := range points {

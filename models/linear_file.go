@@ -17,8 +17,13 @@ type fileLinear struct {
 // intercepts (m), classes (c) unless it is a regression, and the manifest.
 // hashes name what the model was made from.
 func (m *Linear) Save(path string, hashes map[string]string) error {
+	return saveModel(path, m.Name(), fileLinear{m.Settings, m.Labeled, m.Iterations}, hashes, m.entries())
+}
+
+// entries are the arrays of the model.
+func (m *Linear) entries() []npy.Entry {
 	entries := []npy.Entry{matrixEntry("coefficients", m.Coefficients), {Name: "intercepts", Data: m.Intercepts}}
-	return saveModel(path, m.Name(), fileLinear{m.Settings, m.Labeled, m.Iterations}, hashes, append(entries, classEntries(m.Classes)...))
+	return append(entries, classEntries(m.Classes)...)
 }
 
 func loadLinear(r *reader, settings json.RawMessage) (Model, error) {
@@ -26,6 +31,15 @@ func loadLinear(r *reader, settings json.RawMessage) (Model, error) {
 	if err := readSettings(settings, &f); err != nil {
 		return nil, err
 	}
+	m, err := readLinear(r, f)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// readLinear reads what entries returns.
+func readLinear(r *reader, f fileLinear) (*Linear, error) {
 	s, err := f.LinearSettings.fill()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -10,13 +11,28 @@ import (
 // LabelTargets takes labels of points that may have several: an N×n block of 1
 // and −1, or of 1 and 0, which becomes −1. NaN is an entry that is not known, and a
 // row of NaN a point without labels. Anything else is an error, and so are both −1
-// and 0 in one block.
-func LabelTargets(y *mat.Dense) (*Targets, error) {
+// and 0 in one block. values are the labels of the columns, ascending; nil numbers
+// them from 0.
+func LabelTargets(y *mat.Dense, values []int64) (*Targets, error) {
+	_, n := y.Dims()
+	if values == nil {
+		for j := range n {
+			values = append(values, int64(j))
+		}
+	}
+	if len(values) != n {
+		return nil, fmt.Errorf("models: %d labels for %d columns", len(values), n)
+	}
 	coded, err := signs(y)
 	if err != nil {
 		return nil, err
 	}
-	return PartialTargets(coded)
+	t, err := PartialTargets(coded)
+	if err != nil {
+		return nil, err
+	}
+	t.Labels = values
+	return t, nil
 }
 
 // signs returns y with −1 for 0.
@@ -76,6 +92,9 @@ func PartialTargets(y *mat.Dense) (*Targets, error) {
 // MultiLabelReport measures scores of points with several labels; a label is
 // predicted where its score is positive.
 type MultiLabelReport struct {
+	Points int `json:"points"` // with an entry that is known
+	// Labels are those of AUC; nil numbers them from 0.
+	Labels []int64 `json:"labels,omitempty"`
 	// AUC is the area under the ROC curve of each label; see [AUC]. NaN if no
 	// point has the label, or all have it.
 	AUC []Number `json:"auc"`
@@ -138,11 +157,35 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 	if all.total == 0 {
 		return nil, fmt.Errorf("models: no label is known to measure on")
 	}
+	for i := range rows {
+		if slices.ContainsFunc(y.RawRowView(i), func(v float64) bool { return !math.IsNaN(v) }) {
+			out.Points++
+		}
+	}
 	out.MeanAUC = Number(areas / defined)
 	out.HammingLoss = Number((all.found + all.there - 2*all.both) / all.total)
 	out.MicroF1, out.MacroF1 = Number(all.f1()), Number(macro/float64(n))
 	out.RankingLoss = Number(rankingLoss(y, scores))
 	return out, nil
+}
+
+// Summary is a line with all but the areas of single labels. Shares are in percent.
+func (r *MultiLabelReport) Summary() string {
+	return fmt.Sprintf("mean AUC %s %%, ranking loss %s %%, Hamming loss %s %%, micro F1 %s %%, macro F1 %s %% on %d points",
+		percent(r.MeanAUC), percent(r.RankingLoss), percent(r.HammingLoss), percent(r.MicroF1), percent(r.MacroF1), r.Points)
+}
+
+// String is the report as text: the summary, and a table with a line a label.
+func (r *MultiLabelReport) String() string {
+	rows := [][]string{{"label", "AUC"}}
+	for j, area := range r.AUC {
+		label := int64(j)
+		if r.Labels != nil {
+			label = r.Labels[j]
+		}
+		rows = append(rows, []string{fmt.Sprint(label), percent(area)})
+	}
+	return r.Summary() + "\n\n" + alignRight(rows)
 }
 
 // tally counts entries: predicted and true, predicted, true, all.

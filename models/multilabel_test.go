@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -39,6 +40,15 @@ func TestMultiLabelReport(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, v[0], v[1])
 		}
 	}
+	if r.Points != 4 || r.Labels != nil {
+		t.Errorf("%d points, labels %v", r.Points, r.Labels)
+	}
+	r.Labels = []int64{3, 70, -1}
+	want := "mean AUC 87.50 %, ranking loss 12.50 %, Hamming loss 20.00 %, micro F1 66.67 %, macro F1 44.44 % on 4 points\n\n" +
+		"label    AUC\n    3  87.50\n   70  87.50\n   -1      –\n"
+	if got := r.String(); got != want {
+		t.Errorf("the report is\n%s", got)
+	}
 	if !math.IsNaN(float64(r.AUC[2])) {
 		t.Errorf("AUC of a label that is never there: %v", r.AUC[2])
 	}
@@ -54,12 +64,21 @@ func TestMultiLabelReport(t *testing.T) {
 func TestLabelTargets(t *testing.T) {
 	nan := math.NaN()
 	y := mat.NewDense(3, 2, []float64{1, 0, nan, nan, nan, 1})
-	got, err := LabelTargets(y)
+	got, err := LabelTargets(y, nil)
 	if err != nil || len(got.Labeled) != 2 || got.Labeled[1] != 2 || got.Y.At(0, 1) != -1 || !math.IsNaN(got.Y.At(1, 0)) || got.Len != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if !slices.Equal(got.Labels, []int64{0, 1}) || got.Classes != nil {
+		t.Errorf("labels %v, classes %v", got.Labels, got.Classes)
+	}
+	if got, err = LabelTargets(y, []int64{4, 9}); err != nil || !slices.Equal(got.Labels, []int64{4, 9}) || !slices.Equal(got.Keep([]int{1}).Labels, got.Labels) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err = LabelTargets(y, []int64{4}); err == nil {
+		t.Error("one label of two columns was taken")
+	}
 	for _, bad := range [][]float64{{1, 2}, {0, -1}, {nan, nan}, {math.Inf(1), 1}} {
-		if _, err := LabelTargets(mat.NewDense(1, 2, bad)); err == nil {
+		if _, err := LabelTargets(mat.NewDense(1, 2, bad), nil); err == nil {
 			t.Errorf("%v was taken", bad)
 		}
 	}

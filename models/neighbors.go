@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
@@ -29,6 +31,23 @@ func vote(classes []int32) int32 {
 		}
 	}
 	return best
+}
+
+// votes lets the neighbours of every point vote with their labels, of c classes.
+// The scores are the shares of the vote.
+func votes(nb *knn.Neighbors, labels []int32, c int, recall *knn.Recall) *Prediction {
+	out := &Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
+	for i := range out.Classes {
+		index, _ := nb.Row(i)
+		classes := make([]int32, len(index))
+		shares := out.Scores.RawRowView(i)
+		for p, at := range index {
+			classes[p] = labels[at]
+			shares[classes[p]] += 1 / float64(len(index))
+		}
+		out.Classes[i] = vote(classes)
+	}
+	return out
 }
 
 // KNN classifies every point of x by a vote among its k nearest labeled points,

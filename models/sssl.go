@@ -136,31 +136,14 @@ func FitSSSL(ctx context.Context, x data.Points, k kernel.Kernel, t *Targets, s 
 // Fit is [FitSSSL] on eigenfunctions that are known, with their values at the labeled
 // points of t, in their order. If fewer are known than s asks for, all are taken.
 func (e *Eigenfunctions) Fit(t *Targets, at *mat.Dense, s *SSSLSettings) (*SSSL, error) {
-	filled, most, err := s.fill(len(t.Labeled))
+	m, gamma, err := e.regress(t, at, s)
 	if err != nil {
-		return nil, err
-	}
-	l, have := at.Dims()
-	if l != len(t.Labeled) || have != len(e.Values) {
-		return nil, fmt.Errorf("models: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
-	}
-	m := &SSSL{Settings: filled, Kernel: e.Kernel, Points: e.Points, Classes: t.Classes, Labeled: l, Trace: e.Trace}
-	most = min(most, have)
-	m.Values = e.Values[:most]
-	if m.Settings.Eigenfunctions > 0 {
-		m.Settings.Eigenfunctions = most
-	} else if err := m.choose(t, at, most); err != nil {
 		return nil, err
 	}
 	used := m.Settings.Eigenfunctions
-	f, err := newNestedFit(m.design(at, span(0, l), used), t.Y)
-	if err != nil {
-		return nil, err
-	}
-	_, c := t.Y.Dims()
-	gamma := f.coefficients(used + m.constant())
+	_, c := gamma.Dims()
 	m.Bias = make([]float64, c)
-	if filled.Intercept {
+	if m.Settings.Intercept {
 		copy(m.Bias, gamma.RawRowView(0))
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
 	}
@@ -168,6 +151,32 @@ func (e *Eigenfunctions) Fit(t *Targets, at *mat.Dense, s *SSSLSettings) (*SSSL,
 	m.Coefficients = mat.NewDense(size, c, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Slice(0, size, 0, used).(*mat.Dense), gamma, 0, m.Coefficients)
 	return m, nil
+}
+
+// regress returns a model without its expansion, and the coefficients of its design.
+func (e *Eigenfunctions) regress(t *Targets, at *mat.Dense, s *SSSLSettings) (*SSSL, *mat.Dense, error) {
+	filled, most, err := s.fill(len(t.Labeled))
+	if err != nil {
+		return nil, nil, err
+	}
+	l, have := at.Dims()
+	if l != len(t.Labeled) || have != len(e.Values) {
+		return nil, nil, fmt.Errorf("models: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
+	}
+	m := &SSSL{Settings: filled, Kernel: e.Kernel, Points: e.Points, Classes: t.Classes, Labeled: l, Trace: e.Trace}
+	most = min(most, have)
+	m.Values = e.Values[:most]
+	if m.Settings.Eigenfunctions > 0 {
+		m.Settings.Eigenfunctions = most
+	} else if err := m.choose(t, at, most); err != nil {
+		return nil, nil, err
+	}
+	used := m.Settings.Eigenfunctions
+	f, err := newNestedFit(m.design(at, span(0, l), used), t.Y)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, f.coefficients(used + m.constant()), nil
 }
 
 // constant is the number of columns before those of the eigenfunctions.

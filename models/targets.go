@@ -21,8 +21,12 @@ type Targets struct {
 	// classes it is one column, −1 for the first and +1 for the second; with
 	// more a column each, +1 for the class and −1 for all others.
 	Y *mat.Dense
-	// Classes are the class values; nil for a regression.
+	// Classes are the class values; nil for a regression and for points that may
+	// have several labels.
 	Classes []int64
+	// Labels are the labels of the columns, ascending, of points that may have
+	// several; nil of others.
+	Labels []int64
 }
 
 // ClassTargets codes classes. At least two must have a labeled point.
@@ -107,7 +111,7 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 func (t *Targets) Keep(positions []int) *Targets {
 	positions = slices.Sorted(slices.Values(positions))
 	_, m := t.Y.Dims()
-	out := &Targets{Len: t.Len, Classes: t.Classes, Y: mat.NewDense(len(positions), m, nil)}
+	out := &Targets{Len: t.Len, Classes: t.Classes, Labels: t.Labels, Y: mat.NewDense(len(positions), m, nil)}
 	for p, q := range positions {
 		out.Labeled = append(out.Labeled, t.Labeled[q])
 		copy(out.Y.RawRowView(p), t.Y.RawRowView(q))

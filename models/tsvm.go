@@ -10,25 +10,32 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
 )
 
-// TSVMSettings of [WarpedKernel.FitTSVM].
-type TSVMSettings struct {
-	Regularizer
+// The names of transductive machines in manifests and on the command line.
+const (
+	TSVMName       = "tsvm"
+	TSVMLinearName = "tsvm-linear"
+)
+
+// Transduction says how the points without a label take part in a transductive
+// support vector machine.
+type Transduction struct {
 	// Weight is what the loss of an unlabeled point counts beside that of a
-	// labeled one. Default 1.
+	// labeled one: C*/C. Default 1.
 	Weight float64 `json:"weight"`
 	// Positive is the share of the unlabeled points that each output is to take
 	// for its class. Default the share among the labeled ones.
 	Positive []float64 `json:"positive,omitempty"`
-	// Tolerance of solvers.SMO. Default 1e-3.
-	Tolerance float64 `json:"tolerance"`
 }
 
 // fill returns s with its defaults for targets t, or all faults at once.
-func (s TSVMSettings) fill(t *Targets) (TSVMSettings, error) {
+func (s Transduction) fill(t *Targets) (Transduction, error) {
 	l, c := t.Y.Dims()
 	var faults []error
 	if s.Weight == 0 {
@@ -36,9 +43,6 @@ func (s TSVMSettings) fill(t *Targets) (TSVMSettings, error) {
 	}
 	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
 		faults = append(faults, fmt.Errorf("models: weight %v of an unlabeled point; it must be positive", s.Weight))
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-3
 	}
 	if s.Positive == nil {
 		for j := range c {
@@ -59,12 +63,11 @@ func (s TSVMSettings) fill(t *Targets) (TSVMSettings, error) {
 	return s, errors.Join(faults...)
 }
 
-// TSVM is a fitted transductive support vector machine: a kernel machine, saved
-// and loaded as one, with what is known of its fit.
-type TSVM struct {
-	*KernelMachine
-	// Unlabeled are the points that took part without a label, and Assigned the
-	// targets ±1 they were given, a column for each output.
+// Transduced is what is known of the fit of a transductive machine beside its
+// function.
+type Transduced struct {
+	// Unlabeled are the points that took part without a label, ascending, and
+	// Assigned the targets ±1 they were given, a column for each output.
 	Unlabeled []int
 	Assigned  *mat.Dense
 	// Objective is γ_A‖f‖² + 1/l Σ loss, over the labeled points and with Weight
@@ -74,8 +77,74 @@ type TSVM struct {
 	Rounds           int // of training, of the output with most
 }
 
+// TSVMSettings of [FitTSVM].
+type TSVMSettings struct {
+	Regularizer
+	Transduction
+	// Tolerance of solvers.SMO. Default 1e-3.
+	Tolerance float64 `json:"tolerance"`
+	// MaxIterations of solvers.SMO in a round, whose default it has.
+	MaxIterations int `json:"max_iterations,omitempty"`
+}
+
+// fill returns s with its defaults for targets t, and those of the machine.
+func (s TSVMSettings) fill(t *Targets) (TSVMSettings, KernelSettings, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-3
+	}
+	var fault error
+	s.Transduction, fault = s.Transduction.fill(t)
+	machine, err := s.machine().fill()
+	s.Regularizer = machine.Regularizer
+	return s, machine, errors.Join(fault, err)
+}
+
+// machine are the settings of the support vector machine of a round.
+func (s *TSVMSettings) machine() KernelSettings {
+	return KernelSettings{Method: KernelSVM, Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+}
+
+// TSVM is a fitted transductive support vector machine: a kernel machine with
+// what is known of its fit. It is immutable.
+type TSVM struct {
+	*KernelMachine
+	Settings TSVMSettings
+	Transduced
+}
+
+// Name is TSVMName.
+func (m *TSVM) Name() string { return TSVMName }
+
+// annealing are the parts of Weight that unlabeled points have one after the
+// other.
+var annealing = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1}
+
 // maxRounds bounds the rounds of training at one weight.
 const maxRounds = 1000
+
+// FitTSVM is [WarpedKernel.FitTSVM] on the kernel among all points x, with l and
+// limit as in [FitKernel]. It holds the n×n matrix of its values.
+func FitTSVM(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *Targets, s *TSVMSettings, limit int64) (*TSVM, error) {
+	n, _ := x.Dims()
+	if n != t.Len {
+		return nil, fmt.Errorf("models: targets for %d points, there are %d", t.Len, n)
+	}
+	if s == nil {
+		s = &TSVMSettings{} // whose fault is named
+	}
+	if _, _, err := s.fill(t); err != nil {
+		return nil, err
+	}
+	p, err := NewKernelProblem(x, k, l, limit)
+	if err != nil {
+		return nil, err
+	}
+	w, err := p.Warp(s.Regularizer, span(0, n))
+	if err != nil {
+		return nil, err
+	}
+	return w.FitTSVM(ctx, t, s)
+}
 
 // FitTSVM fits a support vector machine to targets t and, for the other points
 // of w, to targets y* that it finds. For each output it looks for a minimum of
@@ -100,11 +169,7 @@ func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings)
 	if s == nil {
 		s = &TSVMSettings{}
 	}
-	filled, err := s.fill(t)
-	if err != nil {
-		return nil, err
-	}
-	machine, err := (KernelSettings{Method: KernelSVM, Regularizer: filled.Regularizer, Tolerance: filled.Tolerance}).fill()
+	filled, machine, err := s.fill(t)
 	if err != nil {
 		return nil, err
 	}
@@ -112,16 +177,13 @@ func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings)
 	if err != nil {
 		return nil, err
 	}
-	var unlabeled []int // positions in w
-	m := &TSVM{KernelMachine: &KernelMachine{Settings: machine, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}}
-	for p, i := range w.points {
-		if _, ok := slices.BinarySearch(labeled, p); !ok {
-			unlabeled = append(unlabeled, p)
-			m.Unlabeled = append(m.Unlabeled, i)
-		}
-	}
+	m := &TSVM{Settings: filled, KernelMachine: &KernelMachine{Settings: machine, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}}
+	unlabeled := without(len(w.points), labeled) // positions in w
 	if len(unlabeled) == 0 {
-		return nil, errors.New("models: a transductive machine needs points without a label among those of the kernel")
+		return nil, errNoUnlabeled
+	}
+	for _, p := range unlabeled {
+		m.Unlabeled = append(m.Unlabeled, w.points[p])
 	}
 	_, c := t.Y.Dims()
 	runs, faults := make([]*tsvm, c), make([]error, c)
@@ -148,6 +210,52 @@ func (w *WarpedKernel) FitTSVM(ctx context.Context, t *Targets, s *TSVMSettings)
 	return m, errors.Join(faults...)
 }
 
+var errNoUnlabeled = errors.New("models: a transductive machine needs points without a label; without them it is a support vector machine")
+
+// without returns the numbers below n that are not in the ascending list.
+func without(n int, list []int) []int {
+	var rest []int
+	for i := range n {
+		if len(list) > 0 && list[0] == i {
+			list = list[1:]
+			continue
+		}
+		rest = append(rest, i)
+	}
+	return rest
+}
+
+var errStillTrading = fmt.Errorf("%w: the targets of unlabeled points still change after %d rounds; raise the tolerance", solvers.ErrNotConverged, maxRounds)
+
+// assign gives the unlabeled points of the largest outputs, a given share of
+// them, positive targets, and the others negative ones.
+func assign(y, f []float64, unlabeled []int, share float64) {
+	order := slices.Clone(unlabeled)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f[b], f[a]) })
+	positive := int(math.Round(share * float64(len(order))))
+	for p, i := range order {
+		y[i] = 1
+		if p >= positive {
+			y[i] = -1
+		}
+	}
+}
+
+// worstFirst returns the unlabeled points of positive targets by ascending output
+// and those of negative ones by descending output.
+func worstFirst(y, f []float64, unlabeled []int) (plus, minus []int) {
+	for _, i := range unlabeled {
+		if y[i] > 0 {
+			plus = append(plus, i)
+		} else {
+			minus = append(minus, i)
+		}
+	}
+	slices.SortStableFunc(plus, func(a, b int) int { return cmp.Compare(f[a], f[b]) })
+	slices.SortStableFunc(minus, func(a, b int) int { return cmp.Compare(f[b], f[a]) })
+	return plus, minus
+}
+
 // tsvm is a run for one output. In its units the objective is divided by 2γ_A.
 type tsvm struct {
 	gram               *mat.Dense
@@ -156,7 +264,7 @@ type tsvm struct {
 	share              float64 // of positive ones
 	gammaA             float64
 	c, most            float64 // bounds of labeled and, at the end, unlabeled points
-	tolerance          float64
+	solver             solvers.SMOSettings
 
 	at     *solvers.SMOResult
 	f      []float64 // outputs, with the bias
@@ -168,7 +276,8 @@ func newTSVM(gram *mat.Dense, y []float64, labeled, unlabeled []int, s *TSVMSett
 	c := 1 / (2 * s.GammaA * float64(len(labeled)))
 	n, _ := gram.Dims()
 	r := &tsvm{gram: gram, y: make([]float64, n), labeled: labeled, unlabeled: unlabeled, share: share,
-		gammaA: s.GammaA, c: c, most: s.Weight * c, tolerance: s.Tolerance, f: make([]float64, n)}
+		gammaA: s.GammaA, c: c, most: s.Weight * c, f: make([]float64, n),
+		solver: solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}}
 	for p, i := range labeled {
 		r.y[i] = y[p]
 	}
@@ -181,17 +290,9 @@ func (r *tsvm) run(ctx context.Context) error {
 	if r.at == nil {
 		return unconverged
 	}
-	order := slices.Clone(r.unlabeled)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.f[b], r.f[a]) })
-	positive := int(math.Round(r.share * float64(len(order))))
-	for p, i := range order {
-		r.y[i] = 1
-		if p >= positive {
-			r.y[i] = -1
-		}
-	}
+	assign(r.y, r.f, r.unlabeled, r.share)
 	r.start = r.objective()
-	for _, part := range []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1} {
+	for _, part := range annealing {
 		for round := 0; ; round++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -201,7 +302,7 @@ func (r *tsvm) run(ctx context.Context) error {
 				return unconverged
 			}
 			if round == maxRounds {
-				return fmt.Errorf("%w: labels still change after %d rounds", solvers.ErrNotConverged, maxRounds)
+				return errStillTrading
 			}
 			if !r.trade() {
 				break
@@ -223,7 +324,7 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 	}
 	bound(r.labeled, r.c)
 	bound(r.unlabeled, upper)
-	found, err := solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: r.tolerance})
+	found, err := solvers.SMO(ctx, q, &r.solver)
 	if found == nil {
 		return err
 	}
@@ -238,20 +339,11 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 // trade swaps the targets of all pairs that lower the objective by more than the
 // tolerance and tells whether there were any. A pair's variables keep their sum.
 func (r *tsvm) trade() bool {
-	var plus, minus []int // worst first
-	for _, i := range r.unlabeled {
-		if r.y[i] > 0 {
-			plus = append(plus, i)
-		} else {
-			minus = append(minus, i)
-		}
-	}
-	slices.SortStableFunc(plus, func(a, b int) int { return cmp.Compare(r.f[a], r.f[b]) })
-	slices.SortStableFunc(minus, func(a, b int) int { return cmp.Compare(r.f[b], r.f[a]) })
+	plus, minus := worstFirst(r.y, r.f, r.unlabeled)
 	traded := false
 	for p := range min(len(plus), len(minus)) {
 		i, j := plus[p], minus[p]
-		if xi, xj := 1-r.f[i], 1+r.f[j]; !(min(xi, xj) > r.tolerance && xi+xj > 2+r.tolerance) {
+		if xi, xj := 1-r.f[i], 1+r.f[j]; !(min(xi, xj) > r.solver.Tolerance && xi+xj > 2+r.solver.Tolerance) {
 			break
 		}
 		traded = true

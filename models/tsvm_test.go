@@ -194,7 +194,7 @@ func TestTSVMBalance(t *testing.T) {
 	reg := models.Regularizer{GammaA: 0.01}
 	_, w := warpAll(t, x, kernel.Kernel{}, reg)
 	for _, share := range []float64{0, 0.25, 0.5, 1} {
-		m, err := w.FitTSVM(context.Background(), classTargets(t, drawn), &models.TSVMSettings{Regularizer: reg, Positive: []float64{share}, Weight: 0.5})
+		m, err := w.FitTSVM(context.Background(), classTargets(t, drawn), &models.TSVMSettings{Regularizer: reg, Transduction: models.Transduction{Positive: []float64{share}, Weight: 0.5}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,13 +280,13 @@ func TestTSVMRefuses(t *testing.T) {
 			return labeledOnly.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg})
 		},
 		"weight": func() (*models.TSVM, error) {
-			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Weight: -1})
+			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Transduction: models.Transduction{Weight: -1}})
 		},
 		"share": func() (*models.TSVM, error) {
-			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Positive: []float64{1.5}})
+			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Transduction: models.Transduction{Positive: []float64{1.5}}})
 		},
 		"shares": func() (*models.TSVM, error) {
-			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Positive: []float64{0.5, 0.5}})
+			return w.FitTSVM(context.Background(), targets, &models.TSVMSettings{Regularizer: reg, Transduction: models.Transduction{Positive: []float64{0.5, 0.5}}})
 		},
 	} {
 		if m, err := fit(); err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {

@@ -99,8 +99,9 @@ func (r *TuneResult) Best() *TuneScore { return &r.Scores[0] }
 // Neighbours are cut from the lists of d. Points that differ in γ's and folds
 // share XᵀLᵖX and its eigenvectors ([LinearProblem]); kernel machines share the
 // Gram matrix for each width, and one factorization for each graph, power and
-// ratio γ_I/γ_A (up to 1e-12); the eigenmap classifier shares eigenpairs for each
-// graph. Folds run in parallel; the result has the same bits at any GOMAXPROCS.
+// ratio γ_I/γ_A (up to 1e-12), or by one of the [Means] the features for each
+// width and ΦᵀLᵖΦ for each graph and power; eigenfunctions are shared for each
+// width and the eigenmap classifier shares eigenpairs for each graph. Folds run in parallel; the result has the same bits at any GOMAXPROCS.
 //
 // When ctx is cancelled, the result holds what was finished. An error that is
 // cg.ErrNotConverged, solvers.ErrNotConverged or lanczos.ErrNotConverged says
@@ -113,8 +114,12 @@ func Tune(ctx context.Context, d *TuneData, g *TuneGrid, s *TuneSettings) (*Tune
 	switch {
 	case g.Linear != nil:
 		err = t.linear(ctx)
+	case g.Scale != nil:
+		err = t.scaled(ctx)
 	case g.Kernel != nil:
 		err = t.kernel(ctx)
+	case g.SSSL != nil:
+		err = t.eigenfunctions(ctx)
 	case g.Graph != nil:
 		err = t.graphs(ctx)
 	default:
@@ -167,11 +172,15 @@ func newTuning(d *TuneData, g *TuneGrid, s *TuneSettings) (*tuning, error) {
 	faults := []error{t.fillSettings()}
 	n, l := d.Targets.Len, len(d.Targets.Labeled)
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
-	if d.Points == nil && (g.Linear != nil || g.Kernel != nil) {
+	if d.Points == nil && (g.Linear != nil || g.Kernel != nil || g.SSSL != nil) {
 		fault("there are no points")
 	} else if d.Points != nil {
 		if have, _ := d.Points.Dims(); have != n {
 			fault("targets for %d points, there are %d", n, have)
+		}
+		if g.Scale != nil {
+			_, _, err := g.Scale.way(d.Points, g.KernelFunction.Kind, g.Kernel, t.settings.MemoryLimit)
+			faults = append(faults, err)
 		}
 	}
 	if d.Targets.Classes == nil && (g.Eigenmap != nil || g.Linear != nil && g.Linear.Loss != LeastSquares || g.Kernel != nil && g.Kernel.Method == KernelSVM) {
@@ -212,7 +221,7 @@ func newTuning(d *TuneData, g *TuneGrid, s *TuneSettings) (*tuning, error) {
 func (t *tuning) checkGraph(p TunePoint) error {
 	n := t.Targets.Len
 	switch {
-	case p.GammaI == 0 && (t.grid.Linear != nil || t.grid.Kernel != nil):
+	case p.GammaI == 0 && (t.grid.Linear != nil || t.grid.Kernel != nil || t.grid.SSSL != nil):
 		return nil
 	case t.Graph == nil && t.TuneData.Neighbors == nil:
 		return errors.New("models: there are neither neighbours nor a graph")

@@ -28,8 +28,12 @@ func TuneCost(d *TuneData, g *TuneGrid, s *TuneSettings) (bytes int64, operation
 	switch {
 	case g.Linear != nil:
 		c.linear(t)
+	case g.Scale != nil:
+		c.scaled(t)
 	case g.Kernel != nil:
 		c.kernel(t)
+	case g.SSSL != nil:
+		c.eigenfunctions(t)
 	case g.Graph != nil:
 		const steps = 100
 		c.shared = 2 * c.graph
@@ -154,6 +158,55 @@ func (c *tuneCost) kernel(t *tuning) {
 	} else {
 		c.operations += c.fits * c.outputs * 100 * c.l * c.l
 	}
+}
+
+func (c *tuneCost) scaled(t *tuning) {
+	kind := t.grid.KernelFunction.Kind
+	s, p, err := t.grid.Scale.way(t.TuneData.Points, kind, t.grid.Kernel, t.settings.MemoryLimit)
+	if err != nil {
+		return // Tune says so
+	}
+	widths := c.count(func(p TunePoint) any { return p.Sigma })
+	r := *t.grid.Kernel
+	of := func(edges int) scaledCost {
+		return s.cost(p, t.TuneData.Points, kind, int(c.l), int(c.outputs), edges, &r)
+	}
+	r.GammaI = 0
+	one := of(0)
+	c.operations = widths * one.preparation
+	if c.intrinsic() {
+		for _, p := range c.points {
+			r.GammaI, r.Power = max(r.GammaI, p.GammaI), max(r.Power, p.Power)
+		}
+		alone := one.preparation
+		one = of(int(c.edges))
+		c.operations += widths * c.norms() * (one.preparation - alone)
+	}
+	c.shared, c.fold = c.graph+float64(one.problem), float64(one.fit)
+	if widths > 1 {
+		c.shared += float64(one.problem) / 3 // of the width before, not collected yet
+	}
+	c.operations += widths*math.Max(1, c.norms())*one.all + c.fits*one.oneFit
+}
+
+func (c *tuneCost) eigenfunctions(t *tuning) {
+	widths := c.count(func(p TunePoint) any { return p.Sigma })
+	s := *t.grid.SSSL
+	n, d := t.TuneData.Points.Dims()
+	for _, p := range c.points {
+		s.Eigenfunctions = p.Eigenvectors
+		bytes, operations := SSSLCost(n, d, int(c.l), &s)
+		if c.shared < float64(bytes) {
+			c.shared = float64(bytes)
+			c.operations = widths * operations
+		}
+	}
+	most := math.Min(c.l, mostEigenfunctions)
+	for _, p := range c.points {
+		most = math.Max(most, float64(p.Eigenvectors))
+	}
+	c.fold = 8 * 3 * c.l * most
+	c.operations += c.fits * 4 * c.l * most * most
 }
 
 // storedElements returns the number of stored elements of x.

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -200,6 +201,112 @@ func (t *tuning) sameRatio(points []int) [][]int {
 	})
 }
 
+// scaled runs points of machines that are fitted by one of the Means.
+func (t *tuning) scaled(ctx context.Context) error {
+	for _, sameWidth := range grouped(t, t.all(), func(p TunePoint) float64 { return p.Sigma }) {
+		k := t.grid.KernelFunction
+		k.Sigma = t.points[sameWidth[0]].Sigma
+		base, err := NewScaledProblem(ctx, t.TuneData.Points, k, nil, 1, t.grid.Scale, t.settings.MemoryLimit)
+		if err != nil {
+			return err
+		}
+		err = t.eachNorm(sameWidth, t.grid.Kernel.Laplacian, func(l *sparse.Laplacian, points []int) error {
+			problem := base
+			if l != nil {
+				if problem, err = base.over(ctx, l); err != nil {
+					return err
+				}
+			}
+			return t.run(ctx, points, func(s *split) []answer { return t.scaledAnswers(ctx, problem, s, points) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tuning) scaledAnswers(ctx context.Context, problem *ScaledProblem, s *split, points []int) []answer {
+	settings := make([]KernelSettings, len(points))
+	for i, p := range points {
+		settings[i] = *t.grid.Kernel
+		settings[i].Regularizer = t.points[p].regularizer(settings[i].Regularizer)
+	}
+	fits, err := problem.path(ctx, s.train, settings, false)
+	answers := make([]answer, len(points))
+	for i := range answers {
+		m, fault := []*ScaledKernel(nil), err
+		if fits != nil {
+			m = fits[i:]
+		} else if m, fault = problem.path(ctx, s.train, settings[i:i+1], false); m == nil { // a point of the path cannot be fitted
+			answers[i].err = fault
+			continue
+		}
+		prediction, err := problem.answer(ctx, m[0], s.points)
+		if err != nil {
+			answers[i].err = err
+			continue
+		}
+		answers[i] = answer{prediction.Scores, prediction.Classes, fault}
+	}
+	return answers
+}
+
+// eigenfunctions runs points of regression on them.
+func (t *tuning) eigenfunctions(ctx context.Context) error {
+	settings := func(p int) *SSSLSettings {
+		s := *t.grid.SSSL
+		s.Eigenfunctions = t.points[p].Eigenvectors
+		return &s
+	}
+	for _, sameWidth := range grouped(t, t.all(), func(p TunePoint) float64 { return p.Sigma }) {
+		most := 0
+		var points []int
+		for _, p := range sameWidth {
+			_, count, err := settings(p).fill(len(t.Targets.Labeled))
+			if err != nil {
+				t.fail([]int{p}, err)
+				continue
+			}
+			most, points = max(most, count), append(points, p)
+		}
+		if len(points) == 0 {
+			continue
+		}
+		k := t.grid.KernelFunction
+		k.Sigma = t.points[sameWidth[0]].Sigma
+		e, err := NewEigenfunctions(ctx, t.TuneData.Points, k, most, t.grid.SSSL.Landmarks, t.grid.SSSL.Seed, t.settings.MemoryLimit)
+		if err != nil {
+			return err
+		}
+		at, err := e.At(ctx, data.Select(t.TuneData.Points, t.Targets.Labeled))
+		if err != nil {
+			return err
+		}
+		err = t.run(ctx, points, func(s *split) []answer {
+			kept := gather(mat.NewDense(len(s.kept), len(e.Values), nil), at, s.kept)
+			answers := make([]answer, len(points))
+			for i, p := range points {
+				m, gamma, err := e.regress(s.train, kept, settings(p))
+				if err != nil {
+					answers[i].err = err
+					continue
+				}
+				_, c := gamma.Dims()
+				f := mat.NewDense(len(s.held), c, nil)
+				dense.Gemm(dense.NoTrans, dense.NoTrans, 1, m.design(at, s.held, m.Settings.Eigenfunctions), gamma, 0, f)
+				prediction := newPrediction(f, s.train.Classes)
+				answers[i] = answer{prediction.Scores, prediction.Classes, nil}
+			}
+			return answers
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // labeledGram returns the Gram matrix of the labeled points.
 func (t *tuning) labeledGram(k kernel.Kernel) (*mat.Dense, error) {
 	x := data.Select(t.TuneData.Points, t.Targets.Labeled)
@@ -238,7 +345,7 @@ func (t *tuning) kernelAnswers(ctx context.Context, gram *mat.Dense, s *split, p
 		if filled.Method == KernelRLS {
 			beta, m.Bias, err = leastSquares(among, s.train.Y, filled.GammaA*float64(len(s.kept)), filled.Intercept)
 		} else {
-			beta, err = m.programs(ctx, among, s.train)
+			beta, err = m.programs(ctx, solvers.DenseRows(among), 1, s.train)
 		}
 		if beta == nil {
 			answers[i].err = err

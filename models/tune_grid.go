@@ -13,16 +13,19 @@ import (
 )
 
 // TuneGrid is a set of models to choose from: all combinations of the values in
-// its lists. Exactly one of Linear, Kernel, Graph and Eigenmap is set; it names
-// the model and holds what all points of the grid have in common. An empty list
-// stands for the value there.
+// its lists. Exactly one of Linear, Kernel, Graph, Eigenmap and SSSL is set; it
+// names the model and holds what all points of the grid have in common. An empty
+// list stands for the value there.
 type TuneGrid struct {
 	Linear   *LinearSettings
 	Kernel   *KernelSettings
 	Graph    *GraphSettings
 	Eigenmap *EigenmapSettings
+	SSSL     *SSSLSettings
 
-	KernelFunction kernel.Kernel // of Kernel
+	// Scale, if not nil, says how Kernel is fitted; nil is exactly.
+	Scale          *ScaleSettings
+	KernelFunction kernel.Kernel // of Kernel and SSSL
 	Laplacian      sparse.Kind   // of Eigenmap; other settings name their own
 	// Tolerance of the eigenpairs of Eigenmap; see lanczos.Settings.
 	Tolerance float64
@@ -38,7 +41,8 @@ type TuneGrid struct {
 	Sigma []float64
 	// Alpha is that of Graph with LGC.
 	Alpha []float64
-	// Eigenvectors and Gamma are those of Eigenmap.
+	// Eigenvectors are those of Eigenmap, or the eigenfunctions of SSSL; Gamma is
+	// that of Eigenmap.
 	Eigenvectors []int
 	Gamma        []float64
 }
@@ -98,7 +102,7 @@ func (g *TuneGrid) Points() ([]TunePoint, error) {
 	vary(&points, g.Power, func(p *TunePoint, v int) { p.Power = v })
 	vary(&points, g.Neighbors, func(p *TunePoint, v int) { p.Neighbors = v })
 	for i := range points {
-		if p := &points[i]; (g.Linear != nil || g.Kernel != nil) && p.GammaI == 0 {
+		if p := &points[i]; (g.Linear != nil || g.Kernel != nil || g.SSSL != nil) && p.GammaI == 0 {
 			p.Power, p.Neighbors = 0, 0
 		}
 	}
@@ -136,16 +140,22 @@ func (g *TuneGrid) own() (TunePoint, error) {
 	if g.Kernel != nil {
 		given++
 		regularizer = &g.Kernel.Regularizer
-		if k := g.KernelFunction.Kind; k == kernel.Gaussian || k == kernel.Laplace {
-			p.Sigma = g.KernelFunction.Sigma
-		} else if len(g.Sigma) > 0 {
-			fault("a width is of Gaussian and Laplace kernels, not of the %v one", k)
-		}
 		if g.Kernel.Method == KernelOneClass {
 			fault("%v does not learn from labels, which cross-validation measures with", KernelOneClass)
 		}
+	}
+	if g.SSSL != nil {
+		given++
+		p.Eigenvectors = g.SSSL.Eigenfunctions
+	}
+	if k := g.KernelFunction.Kind; g.Kernel == nil && g.SSSL == nil {
+		if len(g.Sigma) > 0 || g.Scale != nil {
+			fault("a width of the kernel, and means to fit it, are of kernel machines only")
+		}
+	} else if k == kernel.Gaussian || k == kernel.Laplace {
+		p.Sigma = g.KernelFunction.Sigma
 	} else if len(g.Sigma) > 0 {
-		fault("a width of the kernel is of kernel machines only")
+		fault("a width is of Gaussian and Laplace kernels, not of the %v one", k)
 	}
 	if g.Graph != nil {
 		given++
@@ -168,8 +178,8 @@ func (g *TuneGrid) own() (TunePoint, error) {
 		case g.Eigenmap.Penalty != NoPenalty && (len(g.Gamma) == 0 && p.Gamma == 0 || len(g.Eigenvectors) == 0 && p.Eigenvectors == 0):
 			fault("an eigenmap classifier with a penalty needs values of γ and numbers of eigenvectors to choose from")
 		}
-	} else if len(g.Gamma) > 0 || len(g.Eigenvectors) > 0 {
-		fault("γ and numbers of eigenvectors are of the eigenmap classifier only")
+	} else if len(g.Gamma) > 0 || len(g.Eigenvectors) > 0 && g.SSSL == nil {
+		fault("γ is of the eigenmap classifier only, numbers of eigenvectors of it and of %s", SSSLName)
 	}
 	if given != 1 {
 		fault("settings of %d models in a grid; there must be those of one", given)

@@ -102,6 +102,14 @@ func alone(t *testing.T, d *TuneData, g *TuneGrid, p TunePoint, y *Targets, poin
 		s := *g.Linear
 		s.Regularizer.GammaA, s.Regularizer.GammaI, s.Regularizer.Power = p.GammaA, p.GammaI, max(1, p.Power)
 		m, err = FitLinear(ctx, d.Points, laplacian(s.Regularizer.Laplacian), y, &s)
+	case g.SSSL != nil:
+		s, k := *g.SSSL, g.KernelFunction
+		s.Eigenfunctions, k.Sigma = p.Eigenvectors, p.Sigma
+		m, err = FitSSSL(ctx, d.Points, k, y, &s, 0)
+	case g.Scale != nil:
+		s, k := *g.Kernel, g.KernelFunction
+		s.GammaA, s.GammaI, s.Power, k.Sigma = p.GammaA, p.GammaI, max(1, p.Power), p.Sigma
+		m, err = FitScaled(ctx, d.Points, k, laplacian(s.Laplacian), y, &s, g.Scale, 0)
 	case g.Kernel != nil:
 		s, k := *g.Kernel, g.KernelFunction
 		s.GammaA, s.GammaI, s.Power, k.Sigma = p.GammaA, p.GammaI, max(1, p.Power), p.Sigma
@@ -228,6 +236,22 @@ func TestTuneEqualsIndependentFits(t *testing.T) {
 		"kernel, svm": {two, grid(func(g *TuneGrid) {
 			g.Kernel, g.KernelFunction, g.Sigma = &KernelSettings{Method: KernelSVM}, gauss, []float64{2}
 		}), PRBEPCriterion, 18},
+		"landmarks, values": {values, grid(func(g *TuneGrid) {
+			g.Kernel, g.KernelFunction, g.Scale = &KernelSettings{Intercept: true, Regularizer: regularizer}, gauss, &ScaleSettings{Landmarks: 25, Seed: 1}
+			g.Sigma = []float64{0.7, 2}
+		}), RMSECriterion, 36},
+		"landmarks, svm": {two, grid(func(g *TuneGrid) {
+			g.Kernel, g.KernelFunction, g.Scale = &KernelSettings{Method: KernelSVM, Tolerance: 1e-12}, gauss, &ScaleSettings{Landmarks: 25}
+			g.Sigma = []float64{2}
+		}), AUCCriterion, 18},
+		"features, classes": {three, grid(func(g *TuneGrid) {
+			g.Kernel, g.KernelFunction, g.Scale = &KernelSettings{}, gauss, &ScaleSettings{Means: ByFeatures, Features: 40, Seed: 2}
+			g.Sigma = []float64{2}
+		}), ErrorCriterion, 18},
+		"matrix-free, values": {values, &TuneGrid{Kernel: &KernelSettings{Tolerance: 1e-13}, KernelFunction: gauss, Scale: &ScaleSettings{Means: MatrixFree, Landmarks: 60},
+			GammaA: []float64{1e-1}, GammaI: []float64{0, 1e-3}, Sigma: []float64{1, 2}}, RMSECriterion, 4},
+		"sssl":                 {values, &TuneGrid{SSSL: &SSSLSettings{Intercept: true}, KernelFunction: gauss, Sigma: []float64{1, 2}, Eigenvectors: []int{1, 4, 12}}, RMSECriterion, 6},
+		"sssl, its own choice": {three, &TuneGrid{SSSL: &SSSLSettings{Folds: 3, Seed: 5}, KernelFunction: gauss, Sigma: []float64{1, 3}}, ErrorCriterion, 2},
 		"tikhonov, values": {values, grid(func(g *TuneGrid) {
 			g.Graph, g.GammaI = &GraphSettings{Method: Tikhonov, Tolerance: 1e-12}, []float64{1e-3, 1e-1}
 		}), RMSECriterion, 16},
@@ -516,6 +540,7 @@ func TestTuneCost(t *testing.T) {
 	for name, g := range map[string]*TuneGrid{
 		"linear": {Linear: &LinearSettings{}, GammaA: []float64{1}, GammaI: []float64{1}}, "kernel": {Kernel: &KernelSettings{}, GammaA: []float64{1}, GammaI: []float64{1}},
 		"graph": {Graph: &GraphSettings{}}, "eigenmap": {Eigenmap: &EigenmapSettings{}},
+		"landmarks": {Kernel: &KernelSettings{Intercept: true}, Scale: &ScaleSettings{Landmarks: 20}, GammaA: []float64{1}, GammaI: []float64{1}},
 	} {
 		bytes, operations := TuneCost(d, g, nil)
 		again := &TuneSettings{Repeats: 3}
@@ -613,6 +638,12 @@ func TestTuneRefuses(t *testing.T) {
 		{classes, &TuneGrid{Eigenmap: &EigenmapSettings{Penalty: Iterated}, Gamma: []float64{1}}, TuneSettings{}, "to choose from"},
 		{values, &TuneGrid{Eigenmap: &EigenmapSettings{}}, TuneSettings{}, "is for classes"},
 		{values, &TuneGrid{Linear: &LinearSettings{Loss: SquaredHinge}, GammaA: []float64{1}}, TuneSettings{}, "is for classes"},
+		{classes, linear(TuneGrid{Scale: &ScaleSettings{}}), TuneSettings{}, "kernel machines only"},
+		{classes, linear(TuneGrid{Eigenvectors: []int{2}}), TuneSettings{}, "and of sssl"},
+		{classes, &TuneGrid{Kernel: &KernelSettings{Method: KernelSVR}, Scale: &ScaleSettings{}, GammaA: []float64{1}}, TuneSettings{}, "fitted exactly only"},
+		{classes, &TuneGrid{Kernel: &KernelSettings{Method: KernelSVM}, Scale: &ScaleSettings{Means: MatrixFree}, GammaA: []float64{1}}, TuneSettings{}, "without a bias"},
+		{classes, &TuneGrid{Kernel: &KernelSettings{}, Scale: &ScaleSettings{Landmarks: -3}, GammaA: []float64{1}}, TuneSettings{}, "-3 landmarks"},
+		{classes, &TuneGrid{SSSL: &SSSLSettings{}, Eigenvectors: []int{11}}, TuneSettings{}, "11 eigenfunctions for 10 labeled points"},
 		{values, linear(TuneGrid{}), TuneSettings{Criterion: AUCCriterion}, "criterion auc"},
 		{classes, linear(TuneGrid{}), TuneSettings{Criterion: RMSECriterion}, "criterion rmse"},
 		{classes, linear(TuneGrid{}), TuneSettings{Folds: 1}, "1 folds"},

@@ -65,11 +65,17 @@ type VVMR struct {
 	Points       data.Points
 	Coefficients *mat.Dense // C
 	Labeled      int        // number l of labeled points
+	// Labels are the labels of the outputs, ascending; nil for a regression.
+	Labels []int64
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation
 	// (17), recomputed from the definition with the kernel in use, that of the
 	// landmarks included; J has a zero for every missing entry of Y.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
+	// Scale are the means in use, nil for exact, and KernelError the part of the
+	// kernel that landmarks leave out, tr(K − K̂)/tr K.
+	Scale       *ScaleSettings
+	KernelError float64
 	// Values are f at the training points, N×n; nil after Load.
 	Values *mat.Dense
 }
@@ -107,14 +113,18 @@ type vvmrFile struct {
 	VVMRSettings
 	Kernel     kernel.Kernel `json:"kernel"`
 	Labeled    int           `json:"labeled"`
+	Labels     []int64       `json:"labels,omitempty"`
 	Residual   float64       `json:"residual"`
 	Iterations int           `json:"iterations"`
+
+	Scale       *ScaleSettings `json:"scale,omitempty"`
+	KernelError float64        `json:"kernel_error,omitempty"`
 }
 
 // Save writes the model as a .npz file, whole or not at all: coefficients, the
 // points if there are any, and the manifest. hashes name what it was made from.
 func (m *VVMR) Save(path string, hashes map[string]string) error {
-	f := vvmrFile{m.Settings, m.Kernel, m.Labeled, m.Residual, m.Iterations}
+	f := vvmrFile{m.Settings, m.Kernel, m.Labeled, m.Labels, m.Residual, m.Iterations, m.Scale, m.KernelError}
 	return saveModel(path, VVMRName, f, hashes, append([]npy.Entry{matrixEntry("coefficients", m.Coefficients)}, pointEntries(m.Points, nil)...))
 }
 
@@ -134,7 +144,7 @@ func loadVVMR(r *reader, settings json.RawMessage) (Model, error) {
 	if r.a.Has("classes") {
 		return nil, fmt.Errorf("models: %s has no classes", VVMRName)
 	}
-	m := &VVMR{Settings: s, Kernel: k, Labeled: f.Labeled, Residual: f.Residual, Iterations: f.Iterations}
+	m := &VVMR{Settings: s, Kernel: k, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual, Iterations: f.Iterations, Scale: f.Scale, KernelError: f.KernelError}
 	m.Coefficients, m.Points = r.matrix("coefficients"), r.points()
 	if r.err != nil {
 		return nil, r.err
@@ -142,13 +152,16 @@ func loadVVMR(r *reader, settings json.RawMessage) (Model, error) {
 	if m.Labeled < 1 || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
 		return nil, fmt.Errorf("models: %d labeled points and a residual of %v", m.Labeled, m.Residual)
 	}
+	size, outputs := m.Coefficients.Dims()
+	if m.Labels != nil && len(m.Labels) != outputs {
+		return nil, fmt.Errorf("models: %d labels for %d outputs", len(m.Labels), outputs)
+	}
 	if m.Points == nil {
 		if k.Kind != kernel.Linear && k.Kind != kernel.Precomputed {
 			return nil, fmt.Errorf("models: a %v kernel without points", k.Kind)
 		}
 		return m, nil
 	}
-	size, _ := m.Coefficients.Dims()
 	if n, _ := m.Points.Dims(); n != size || k.Kind == kernel.Precomputed {
 		return nil, fmt.Errorf("models: %d points for %d coefficients of a %v kernel", n, size, k.Kind)
 	}

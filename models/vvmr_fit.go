@@ -110,7 +110,11 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *Targets, o *Outputs, s *VVMRSe
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Kernel: p.kernel, Labeled: l, Iterations: res.MaxIterations()}
+	m := &VVMR{Settings: filled, Kernel: p.kernel, Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
+	if p.scale.Landmarks > 0 {
+		scale := p.scale
+		m.Scale, m.KernelError = &scale, p.report.KernelError
+	}
 	a, aq := e.v, e.w
 	e.root.MulTo(a, e.block(res.X.RawMatrix().Data))
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a, e.q, 0, aq)

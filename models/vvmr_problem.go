@@ -49,11 +49,11 @@ func NewVVMRProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *spar
 		return nil, fmt.Errorf("models: a graph of %d vertices for %d points", l.Dim(), n)
 	}
 	p := &VVMRProblem{ScaledProblem: &ScaledProblem{points: x, kernel: k, laplacian: l}}
-	linear := k.Kind == kernel.Linear && d <= min(n, formedSize)
+	linear := onPoints(x, k.Kind, s)
 	switch {
 	case s != nil && s.Means == ByFeatures:
-		return nil, errors.New("models: vvmr is fitted exactly, by landmarks or matrix-free")
-	case s != nil && !(linear && s.Means == ByLandmarks):
+		return nil, errVVMRMeans
+	case s != nil && !linear:
 		if p.ScaledProblem, err = NewScaledProblem(ctx, x, k, l, power, s, limit); err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func NewVVMRProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *spar
 		p.operator = factorOperator{p.phi}
 		return p, p.form(ctx, power)
 	case n > formedSize:
-		return nil, fmt.Errorf("models: %d points for an exact kernel; the most is %d: use landmarks", n, formedSize)
+		return nil, fmt.Errorf("models: %d points for an exact kernel; the most is %d", n, formedSize)
 	case limit > 0 && 4*kernel.GramBytes(n) > limit:
 		return nil, fmt.Errorf("models: four matrices of %d points take %d bytes, %d are allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
 	}
@@ -83,6 +83,14 @@ func NewVVMRProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *spar
 	}
 	p.operator, p.gram = denseKernel{g}, true
 	return p, p.form(ctx, power)
+}
+
+var errVVMRMeans = errors.New("models: vvmr is fitted exactly, by landmarks or matrix-free")
+
+// onPoints tells whether the points themselves are the features Φ.
+func onPoints(x data.Points, k kernel.Kind, s *ScaleSettings) bool {
+	n, d := x.Dims()
+	return k == kernel.Linear && d <= min(n, formedSize) && (s == nil || s.Means == ByLandmarks)
 }
 
 // wholeBlock returns x as float64.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -235,6 +237,7 @@ func TestVVMRMeans(t *testing.T) {
 	ctx := context.Background()
 	x, lap, targets := vvmrData(t, 200, 60, 5)
 	targets.Y.Set(3, 2, math.NaN())
+	targets.Labels = []int64{-1, 0, 3, 4, 70}
 	o := vvmrOutputs(t, targets)
 	s := &VVMRSettings{Regularizer: Regularizer{GammaA: 1e-2, GammaI: 0.05, Laplacian: sparse.Normalized}, GammaO: 0.8}
 	gaussian := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
@@ -281,7 +284,8 @@ func TestVVMRMeans(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		again, err := back.Predict(ctx, c.x, nil)
-		if err != nil || !mat.Equal(again.Scores, got.Scores) || back.Name() != VVMRName || back.Outcomes() != nil {
+		same := reflect.DeepEqual(back.(*VVMR).Scale, m.Scale) && (m.Scale == nil) == (c.scale == nil || m.Points == nil) && slices.Equal(back.(*VVMR).Labels, targets.Labels)
+		if err != nil || !same || !mat.Equal(again.Scores, got.Scores) || back.Name() != VVMRName || back.Outcomes() != nil {
 			t.Errorf("%s: another model came back: %v", c.name, err)
 		}
 	}
@@ -329,5 +333,45 @@ func TestVVMRFaults(t *testing.T) {
 		if _, err := FitVVMR(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, c.l, targets, c.o, &c.s, c.scale, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// The cost counts at least what must be held, and refuses what the fit refuses.
+func TestVVMRCost(t *testing.T) {
+	x, _, targets := vvmrData(t, 400, 50, 4)
+	s := &VVMRSettings{Regularizer: Regularizer{GammaA: 1, GammaI: 1}}
+	many := data.NewDense[float64](formedSize+1, 2)
+	for _, c := range []struct {
+		name  string
+		x     data.Points
+		k     kernel.Kind
+		scale *ScaleSettings
+		least int64  // values
+		fault string // or the fault
+	}{
+		{"exact", x, kernel.Gaussian, nil, 4 * 400 * 400, ""},
+		{"linear", x, kernel.Linear, nil, 400 * 3, ""},
+		{"landmarks", x, kernel.Gaussian, &ScaleSettings{Landmarks: 100}, 400 * 100, ""},
+		{"matrix-free", x, kernel.Gaussian, &ScaleSettings{Means: MatrixFree, Landmarks: 100}, 400 * 100, ""},
+		{"features", x, kernel.Gaussian, &ScaleSettings{Means: ByFeatures}, 0, "matrix-free"},
+		{"too many", many, kernel.Gaussian, nil, 0, "the most is 5000"},
+	} {
+		bytes, operations, err := VVMRCost(c.x, targets, c.k, 2000, s, c.scale, 0)
+		_, faultOfFit := NewVVMRProblem(context.Background(), c.x, kernel.Kernel{Kind: c.k, Sigma: 1}, nil, 1, c.scale, 0)
+		switch {
+		case c.fault != "":
+			if err == nil || faultOfFit == nil || !strings.Contains(err.Error(), c.fault) || !strings.Contains(faultOfFit.Error(), c.fault) {
+				t.Errorf("%s: %v, the fit says %v", c.name, err, faultOfFit)
+			}
+		case err != nil || faultOfFit != nil:
+			t.Errorf("%s: %v, %v", c.name, err, faultOfFit)
+		case bytes < 8*c.least || bytes > 1<<24 || !(operations > 0):
+			t.Errorf("%s: %d bytes, %g operations", c.name, bytes, operations)
+		}
+	}
+	one, _, _ := VVMRCost(x, targets, kernel.Gaussian, 2000, s, nil, 0)
+	more, _, _ := VVMRCost(x, targets.Keep([]int{0}), kernel.Gaussian, 200000, s, nil, 0)
+	if more-one < 8*198000*4 {
+		t.Errorf("%d bytes with 2000 edges, %d with 200000", one, more)
 	}
 }

@@ -25,7 +25,7 @@ type Design interface {
 
 // NewtonProblem is the minimization of
 //
-//	½ wᵀHw + C Σ_i V(y_i (x_iᵀw + b))
+//	½ wᵀHw + C Σ_i c_i V(y_i (x_iᵀw + b))
 //
 // over w and b, once for every column of Y.
 type NewtonProblem struct {
@@ -36,11 +36,14 @@ type NewtonProblem struct {
 	Operator sparse.Operator
 	Ridge    float64
 	C        float64
-	Loss     Loss
+	// Weights are the l factors c_i, none negative and not all zero. Nil is 1
+	// for every point.
+	Weights []float64
+	Loss    Loss
 	// Width is the h of HuberizedHinge.
 	Width float64
 	// Diagonal, if not nil, has d positive entries near the diagonal of the
-	// Hessian, H plus C·V”-weighted squares of X, by which the conjugate
+	// Hessian, H plus C·c·V”-weighted squares of X, by which the conjugate
 	// gradients are preconditioned.
 	Diagonal []float64
 }
@@ -98,6 +101,16 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 	fault(p.Operator == nil || p.Operator.Dim() == d, "the quadratic form is not of dimension %d", d)
 	fault(p.Ridge >= 0 && (p.Ridge > 0 || p.Operator != nil), "ridge %v; the quadratic form must be positive definite", p.Ridge)
 	fault(p.C > 0 && !math.IsInf(p.C, 0), "C is %v; it must be positive", p.C)
+	fault(p.Weights == nil || len(p.Weights) == l, "%d weights for %d points", len(p.Weights), l)
+	heavy := p.Weights == nil
+	for i, v := range p.Weights {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			fault(false, "weight %v of point %d; it must be finite and not negative", v, i)
+			break
+		}
+		heavy = heavy || v > 0
+	}
+	fault(heavy, "no point has a positive weight")
 	fault(p.Loss == SquaredHinge || p.Loss == HuberizedHinge, "loss %v", p.Loss)
 	fault(p.Loss != HuberizedHinge || p.Width > 0 && p.Width <= 1, "width %v of the Huberized hinge; it must be positive and at most 1", p.Width)
 	fault(p.Diagonal == nil || len(p.Diagonal) == d, "%d diagonal entries for dimension %d", len(p.Diagonal), d)
@@ -224,7 +237,7 @@ type newton struct {
 
 // point is where the columns at work stand.
 type point struct {
-	margin, slope, curve *mat.Dense // l×m: y·f, and y·V' and V'' there
+	margin, slope, curve *mat.Dense // l×m: y·f, and y·c·V' and c·V'' there
 	gw                   *mat.Dense // d×m, gradient in w
 	gb                   []float64  // and in b
 	objective, norm      []float64  // norm of the gradient
@@ -255,6 +268,14 @@ func (n *newton) quadratic(dst, x *mat.Dense) {
 // rowGrain is the number of rows of a block in one parallel chunk.
 const rowGrain = 512
 
+// weight returns c_i.
+func (n *newton) weight(i int) float64 {
+	if n.Weights == nil {
+		return 1
+	}
+	return n.Weights[i]
+}
+
 // evaluate computes objective and gradient at w, b from their definition.
 func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 	m := len(n.open)
@@ -265,13 +286,14 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 		for i := lo; i < hi; i++ {
 			y := n.Y.RawRowView(i)
 			margin, slope, curve, value := at.margin.RawRowView(i), at.slope.RawRowView(i), at.curve.RawRowView(i), loss.RawRowView(i)
+			c := n.weight(i)
 			for k, j := range n.open {
 				f := y[j] * (margin[k] + b[k])
 				q := n.loss.of[n.loss.at(f)]
 				margin[k] = f
-				slope[k] = y[j] * (q.c1 + q.c2*f)
-				curve[k] = q.c2
-				value[k] = q.c0 + f*(q.c1+f*q.c2/2)
+				slope[k] = c * y[j] * (q.c1 + q.c2*f)
+				curve[k] = c * q.c2
+				value[k] = c * (q.c0 + f*(q.c1+f*q.c2/2))
 			}
 		}
 	})
@@ -308,8 +330,9 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 		}
 		for i := range n.l {
 			if at.slope.At(i, k) != 0 {
-				at.curve.Set(i, k, n.loss.most)
-				mass[k] += n.loss.most
+				v := n.weight(i) * n.loss.most
+				at.curve.Set(i, k, v)
+				mass[k] += v
 			}
 		}
 	}
@@ -457,7 +480,7 @@ func (n *newton) steps(at *point, w, dw *mat.Dense, db []float64) []float64 {
 			margin[i] = at.margin.At(i, k)
 			s[i] = n.Y.At(i, n.open[k]) * (u.At(i, k) + db[k])
 		}
-		t[k] = n.loss.exactStep(a0[k], a2[k], n.C, margin, s)
+		t[k] = n.loss.exactStep(a0[k], a2[k], n.C, n.Weights, margin, s)
 	})
 	return t
 }

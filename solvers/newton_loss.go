@@ -72,14 +72,18 @@ type bend struct {
 
 // exactStep returns the t ≥ 0 that minimizes
 //
-//	a0·t + ½a2·t² + C Σ_i V(m_i + t·s_i),
+//	a0·t + ½a2·t² + C Σ_i c_i V(m_i + t·s_i),
 //
-// whose derivative is piecewise linear, by going through its bends in order:
+// where nil weights are 1, and whose derivative is piecewise linear, by going through its bends in order:
 // O(l log l). It is 0 if the function does not descend at 0. a2 is positive.
-func (v *pieces) exactStep(a0, a2, c float64, m, s []float64) float64 {
+func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float64 {
 	var bends []bend
 	for i, si := range s {
-		if si == 0 {
+		c := total
+		if weights != nil {
+			c *= weights[i]
+		}
+		if si == 0 || c == 0 {
 			continue
 		}
 		k := v.at(m[i])

@@ -192,6 +192,48 @@ func TestColumnsAreIndependent(t *testing.T) {
 	}
 }
 
+// A weight of k is k copies of the point, and one of 0 none.
+func TestNewtonWeights(t *testing.T) {
+	for _, loss := range losses {
+		p := newProblem(11, 90, 7, 3, loss)
+		var copies []int
+		for i := range 90 {
+			p.Weights = append(p.Weights, float64(i%4))
+			for range i % 4 {
+				copies = append(copies, i)
+			}
+		}
+		same := newProblem(11, 90, 7, 3, loss)
+		x, y := mat.NewDense(len(copies), 7, nil), mat.NewDense(len(copies), 3, nil)
+		for a, i := range copies {
+			x.SetRow(a, p.X.(rows).RawRowView(i))
+			y.SetRow(a, p.Y.RawRowView(i))
+		}
+		same.X, same.Y = rows{x}, y
+		for _, start := range []float64{0, -50} { // from the second no point is on a curved piece
+			s := &solvers.NewtonSettings{Tolerance: 1e-11, StartB: []float64{start, -start, start}}
+			got, err := solvers.Newton(context.Background(), p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := solvers.Newton(context.Background(), same, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !mat.EqualApprox(got.W, want.W, 1e-8) || !mat.EqualApprox(mat.NewVecDense(3, got.Objective), mat.NewVecDense(3, want.Objective), 1e-9) {
+				t.Errorf("%v from b = %v: weights give objectives %v, copies %v", loss, start, got.Objective, want.Objective)
+			}
+		}
+	}
+	for what, weights := range map[string][]float64{"number": {1}, "none": make([]float64, 90), "negative": append([]float64{-1}, make([]float64, 89)...), "NaN": append([]float64{math.NaN()}, make([]float64, 89)...)} {
+		p := newProblem(11, 90, 7, 3, solvers.SquaredHinge)
+		p.Weights = weights
+		if _, err := solvers.Newton(context.Background(), p, nil); err == nil {
+			t.Errorf("weights were taken: %s", what)
+		}
+	}
+}
+
 func TestPreconditionedIsTheSame(t *testing.T) {
 	p := newProblem(6, 100, 9, 2, solvers.HuberizedHinge)
 	plain, err := solvers.Newton(context.Background(), p, nil)

@@ -14,16 +14,13 @@ func ClassificationQP(rows Rows, y []float64, c float64) *QP {
 }
 
 // RegressionQP is the dual of support vector regression: of the minimum of
-// ½‖f‖² + C Σ max(0, |z_i − f(x_i) − b| − ε). f = Σ (v_i + v_{l+i}) k(·, x_i)
-// and b = −Multiplier.
+// ½‖f‖² + C Σ max(0, |z_i − f(x_i) − b| − ε). f = Σ v_i k(·, x_i) and
+// b = −Multiplier.
 func RegressionQP(rows Rows, z []float64, c, epsilon float64) *QP {
-	p := &QP{Rows: rows}
-	for _, sign := range []float64{1, -1} {
-		for i, v := range z {
-			p.Index = append(p.Index, int32(i))
-			p.Linear = append(p.Linear, sign*epsilon-v)
-			p.Lower, p.Upper = append(p.Lower, min(0, sign*c)), append(p.Upper, max(0, sign*c))
-		}
+	n := len(z)
+	p := &QP{Rows: rows, Linear: make([]float64, n), Epsilon: epsilon, Lower: make([]float64, n), Upper: make([]float64, n)}
+	for i, v := range z {
+		p.Linear[i], p.Lower[i], p.Upper[i] = -v, -c, c
 	}
 	return p
 }

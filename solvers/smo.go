@@ -11,22 +11,21 @@ import (
 
 // QP is the quadratic program
 //
-//	minimize ½ vᵀKv + qᵀv   over lower ≤ v ≤ upper with Σ v_t = Σ start_t
+//	minimize ½ vᵀKv + qᵀv + ε Σ|v_t|   over lower ≤ v ≤ upper with Σ v_t = Σ start_t
 //
-// in N variables. The duals of support vector machines are of this form; in that
+// in n variables. The duals of support vector machines are of this form; in that
 // of LIBSVM, ½ aᵀQa + pᵀa over 0 ≤ a ≤ C with yᵀa = δ and Q_tu = y_t y_u K_tu,
 // it has v_t = y_t a_t and q_t = y_t p_t:
 //
-//	classification   q = −y, v between 0 and y_t C_t
-//	regression       q = ±ε − z, v_t in [0, C] and v_{l+t} in [−C, 0], K_{t,l+u} = K_tu
-//	one-class        q = 0, 0 ≤ v ≤ 1 with Σ v = νl
+//	classification   q = −y, ε = 0, v between 0 and y_t C_t
+//	regression       q = −z, −C ≤ v ≤ C; LIBSVM's 2n variables are the parts of v above and below 0
+//	one-class        q = 0, ε = 0, 0 ≤ v ≤ 1 with Σ v = νn
 //
 // K must be positive semidefinite but for rounding.
 type QP struct {
-	Rows Rows
-	// Index[t] is the row of variable t in Rows; nil means t itself.
-	Index        []int32
-	Linear       []float64 // q, of length N
+	Rows         Rows
+	Linear       []float64 // q, of length n
+	Epsilon      float64   // ε, not negative
 	Lower, Upper []float64 // finite
 	// Start is a feasible point. Default zero.
 	Start []float64
@@ -37,7 +36,7 @@ type SMOSettings struct {
 	// Tolerance is the Violation at which the iteration ends. Default 1e-3,
 	// LIBSVM's.
 	Tolerance float64
-	// MaxIterations bounds the steps. Default 10⁷, and at least 100·N.
+	// MaxIterations bounds the steps. Default 10⁷, and at least 100·n.
 	MaxIterations int
 	// KeepAll switches shrinking off.
 	KeepAll bool
@@ -57,16 +56,18 @@ type SMOState struct {
 // the end.
 type SMOResult struct {
 	V []float64
-	// Product is K·v, one value for each row of Rows.
+	// Product is K·v.
 	Product []float64
-	// Multiplier is the b of the equality: gradient g = Kv + q is b for
+	// Multiplier is the b of the equality: the slope Kv + q ± ε is b for
 	// variables between their bounds, not less at the lower one, not more at the
-	// upper one. It is the mean over the former, or if there are none the middle
-	// of what the others allow.
+	// upper one; at 0, where the slope jumps by 2ε, b is between. It is the mean
+	// over the first kind, or if there are none the middle of what the others
+	// allow.
 	Multiplier float64
 	Objective  float64
-	// Violation is max g_t over v_t > lower_t minus min g_t over v_t < upper_t,
-	// at least 0: how far the optimality conditions are from met.
+	// Violation is the greatest slope downwards over v_t > lower_t minus the
+	// least slope upwards over v_t < upper_t, at least 0: how far the optimality
+	// conditions are from met.
 	Violation float64
 	// Gap is Objective minus the value of the Wolfe dual at (v, b), which bounds
 	// how far Objective is above the minimum. For support vector machines it is
@@ -77,22 +78,26 @@ type SMOResult struct {
 }
 
 // SMO minimizes p by steps in two variables, the most violating one i and the j
-// that promises the largest decrease with it:
+// that promises the largest decrease with it. With the slopes upwards
+// r_t = (Kv + q)_t ± ε, − for v_t < 0, and downwards f_t = (Kv + q)_t ± ε, + for
+// v_t > 0, they are
 //
-//	i = argmin g_t, v_t < upper_t;  j = argmax (g_t − g_i)²/(K_ii + K_tt − 2K_it), v_t > lower_t, g_t > g_i
+//	i = argmin r_t, v_t < upper_t;  j = argmax (f_t − r_i)²/(K_ii + K_tt − 2K_it), v_t > lower_t, f_t > r_i
 //
 // (second-order selection: R.-E. Fan, P.-H. Chen and C.-J. Lin, JMLR 6 (2005),
-// 1889–1918, section 2). Variables at a bound whose gradient leaves the range in
-// which pairs are found are not looked at until the others are done (shrinking:
-// C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2 (2011), section 5.1). Products
-// with K are kept up for all rows, so that nothing is to be reconstructed then;
-// once at the end they are summed anew, and should rounding have hidden a
-// violation, the steps go on.
+// 1889–1918, section 2). A step ends where a slope jumps, so that regression
+// takes the steps it takes in 2n variables. Variables that no step can move while
+// the range of slopes in which pairs are found is what it is are not looked at
+// until the others are done (shrinking: C.-C. Chang and C.-J. Lin, LIBSVM, ACM
+// TIST 2 (2011), section 5.1). Their products with K are brought up to date then,
+// from the rows whose variables have changed since; once at the end all are
+// summed anew, and should rounding have hidden a violation, the steps go on.
 //
 // A nil s means the defaults. On [ErrNotConverged], an error of the hook or a
 // cancelled ctx the result is the last iterate; on invalid input it is nil. A step
-// costs two rows and about 6n + 4·active operations; the memory is that of Rows
-// and 8N values.
+// reads two rows and costs about 12 operations a variable looked at; the memory is
+// that of Rows, 12n values, and rows among the variables that are left once these
+// are at most half and at most 4096: no more than a quarter of K, and 128 MB.
 func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if s == nil {
 		s = &SMOSettings{}
@@ -119,11 +124,12 @@ func (p *QP) check(s *SMOSettings) error {
 			faults = append(faults, fmt.Errorf("solvers: "+format, args...))
 		}
 	}
-	n, rows := len(p.Linear), p.Rows.Dim()
+	n := len(p.Linear)
 	fault(n > 0, "no variables")
 	fault(len(p.Lower) == n && len(p.Upper) == n, "%d lower and %d upper bounds for %d variables", len(p.Lower), len(p.Upper), n)
-	fault(p.Index == nil && rows == n || len(p.Index) == n, "%d variables, %d of them with a row, for %d rows", n, len(p.Index), rows)
+	fault(p.Rows.Dim() == n, "%d variables for %d rows", n, p.Rows.Dim())
 	fault(p.Start == nil || len(p.Start) == n, "a start of %d values for %d variables", len(p.Start), n)
+	fault(p.Epsilon >= 0 && !math.IsInf(p.Epsilon, 0), "ε is %v; it must not be negative", p.Epsilon)
 	fault(s.Tolerance > 0 && !math.IsInf(s.Tolerance, 0), "tolerance %v; it must be positive", s.Tolerance)
 	fault(s.MaxIterations > 0, "limit of %d iterations; it must be positive", s.MaxIterations)
 	if err := errors.Join(faults...); err != nil {
@@ -137,7 +143,6 @@ func (p *QP) check(s *SMOSettings) error {
 		lo, hi := p.Lower[t], p.Upper[t]
 		fault(!math.IsNaN(q) && !math.IsInf(q, 0), "linear term %v of variable %d", q, t)
 		fault(lo <= v && v <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0), "variable %d begins at %v, its bounds are %v and %v", t, v, lo, hi)
-		fault(p.Index == nil || p.Index[t] >= 0 && int(p.Index[t]) < rows, "variable %d has no row", t)
 		if len(faults) > 0 {
 			break // of many variables the first says enough
 		}
@@ -145,20 +150,15 @@ func (p *QP) check(s *SMOSettings) error {
 	return errors.Join(faults...)
 }
 
-// What a variable can do.
-const (
-	canRise = 1 << iota // it is below its upper bound
-	canFall             // it is above its lower bound
-)
-
-// candidate is a variable that is looked at, with what is read of it at every
-// step side by side.
-type candidate struct {
-	linear   float64
-	diag     float64
-	gradient float64 // set by extremes
-	t, row   int32
-	can      uint8
+// candidates are the variables that are looked at, with what is read of them at
+// every step side by side.
+type candidates struct {
+	index []int32   // of the variables, ascending
+	sum   []float64 // (Kv)_t
+	// What is to be added to sum for the slope upwards and downwards; +Inf and
+	// −Inf at the bound.
+	rise, fall []float64
+	diag       []float64
 }
 
 // smo is the state of a run.
@@ -166,53 +166,117 @@ type smo struct {
 	*QP
 	SMOSettings
 	v       []float64
-	product []float64 // K·v
+	product []float64 // K·at
+	at      []float64 // v, but for changes since variables were dropped
 	diag    []float64
-	top     float64 // largest diagonal entry
-	active  []candidate
-	steps   int
-	noise   float64 // what rounding may do to a gradient
-	fresh   bool    // product was summed anew since the last step
+	top     float64    // largest diagonal entry
+	active  candidates // while it is all of them, sum is product
+	few     []float64  // room for sum when it is not
+	// Rows of K among the active variables, by place: those asked for since
+	// variables were dropped, once few enough are left to keep them.
+	parts    [][]float64
+	gathered [2][]float64 // otherwise the latest two
+	kept     []int32      // places that shrink keeps
+	steps    int
+	noise    float64 // what rounding may do to a slope
+	fresh    bool    // product was summed anew since the last step
 }
 
 func newSMO(p *QP, s SMOSettings) *smo {
-	n, rows := len(p.Linear), p.Rows.Dim()
-	m := &smo{QP: p, SMOSettings: s, v: make([]float64, n), product: make([]float64, rows), diag: make([]float64, rows)}
-	if p.Index == nil {
-		q := *p
-		q.Index = make([]int32, n)
-		for t := range q.Index {
-			q.Index[t] = int32(t)
-		}
-		m.QP = &q
-	}
+	n := len(p.Linear)
+	values := func() []float64 { return make([]float64, n) }
+	m := &smo{QP: p, SMOSettings: s, v: values(), product: values(), at: values(), diag: values(), few: values()}
+	m.active = candidates{index: make([]int32, n), rise: values(), fall: values(), diag: values()}
 	copy(m.v, p.Start)
 	p.Rows.DiagonalTo(m.diag)
 	for _, k := range m.diag {
 		m.top = max(m.top, math.Abs(k))
 	}
-	m.activate()
 	m.multiply()
+	m.activate()
 	return m
 }
 
-// freedom tells what variable t can do.
-func (m *smo) freedom(t int) (can uint8) {
-	if m.v[t] < m.Upper[t] {
-		can |= canRise
+// ceiling is how far variable t rises in one step at most: to its bound, or to
+// where its slope jumps.
+func (m *smo) ceiling(t int) float64 {
+	if m.Epsilon > 0 && m.v[t] < 0 {
+		return min(0, m.Upper[t])
 	}
-	if m.v[t] > m.Lower[t] {
-		can |= canFall
+	return m.Upper[t]
+}
+
+// floor is how far variable t falls in one step at most.
+func (m *smo) floor(t int) float64 {
+	if m.Epsilon > 0 && m.v[t] > 0 {
+		return max(0, m.Lower[t])
 	}
-	return can
+	return m.Lower[t]
+}
+
+// slopes returns what is to be added to (Kv)_t for the slope upwards and
+// downwards.
+func (m *smo) slopes(t int) (rise, fall float64) {
+	rise, fall = m.Linear[t]+m.Epsilon, m.Linear[t]-m.Epsilon
+	if m.v[t] < 0 {
+		rise = fall
+	} else if m.v[t] > 0 {
+		fall = rise
+	}
+	if !(m.v[t] < m.Upper[t]) {
+		rise = math.Inf(1)
+	}
+	if !(m.v[t] > m.Lower[t]) {
+		fall = math.Inf(-1)
+	}
+	return rise, fall
 }
 
 // activate makes all variables active.
 func (m *smo) activate() {
-	m.active = m.active[:0]
-	for t := range m.v {
-		m.active = append(m.active, candidate{linear: m.Linear[t], diag: m.diag[m.Index[t]], t: int32(t), row: m.Index[t], can: m.freedom(t)})
+	for t, v := range m.v {
+		if d := v - m.at[t]; d != 0 {
+			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), d)
+			m.at[t] = v
+		}
 	}
+	n := len(m.v)
+	c := &m.active
+	m.parts = nil
+	c.index, c.sum, c.rise, c.fall, c.diag = c.index[:n], m.product, c.rise[:n], c.fall[:n], c.diag[:n]
+	for t := range m.v {
+		c.index[t], c.diag[t] = int32(t), m.diag[t]
+		c.rise[t], c.fall[t] = m.slopes(t)
+	}
+}
+
+// partsKept is the largest number of active variables among which rows are kept,
+// 128 MB at most, if it is not more than half of all.
+const partsKept = 4096
+
+// row returns the row of K of the active variable at p, among the active ones. It
+// is valid until the second next call.
+func (m *smo) row(p int) []float64 {
+	index := m.active.index
+	if len(index) == len(m.v) {
+		return m.Rows.Row(p)
+	}
+	var part []float64
+	if m.parts != nil {
+		if m.parts[p] != nil {
+			return m.parts[p]
+		}
+		part = make([]float64, len(index))
+		m.parts[p] = part
+	} else {
+		m.gathered[0], m.gathered[1] = m.gathered[1], m.gathered[0]
+		part = m.gathered[0][:len(index)]
+	}
+	whole := m.Rows.Row(int(index[p]))
+	for q, t := range index {
+		part[q] = whole[t]
+	}
+	return part
 }
 
 // multiply sums K·v anew, unless that is what it is.
@@ -226,35 +290,27 @@ func (m *smo) multiply() {
 		sum += math.Abs(v)
 	}
 	m.noise = 0x1p-50 * sum * m.top
-	weight := make([]float64, len(m.product))
-	for t, v := range m.v {
-		weight[m.Index[t]] += v
-	}
 	clear(m.product)
-	for i, w := range weight {
-		if w != 0 {
-			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(i), w)
+	for t, v := range m.v {
+		if m.at[t] = v; v != 0 {
+			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), v)
 		}
 	}
 }
 
-func (m *smo) gradient(t int) float64 { return m.product[m.Index[t]] + m.Linear[t] }
-
-// extremes computes the gradients of the active variables. It returns the place
-// of the least one that can rise, −1 if there is none, and the range of gradients:
-// least of those that can rise, greatest of those that can fall.
+// extremes returns the place of the active variable with the least slope upwards,
+// −1 if none can rise, and the range of slopes: the least upwards, the greatest
+// downwards.
 func (m *smo) extremes() (i int, least, greatest float64) {
 	i, least, greatest = -1, math.Inf(1), math.Inf(-1)
-	product := m.product
-	for p := range m.active {
-		c := &m.active[p]
-		g := product[c.row] + c.linear
-		c.gradient = g
-		if g < least && c.can&canRise != 0 {
-			i, least = p, g
+	sum := m.active.sum
+	rise, fall := m.active.rise[:len(sum)], m.active.fall[:len(sum)]
+	for p, s := range sum {
+		if r := s + rise[p]; r < least {
+			i, least = p, r
 		}
-		if g > greatest && c.can&canFall != 0 {
-			greatest = g
+		if f := s + fall[p]; f > greatest {
+			greatest = f
 		}
 	}
 	return i, least, greatest
@@ -266,16 +322,18 @@ const flat = 1e-12
 // partner returns the place of the active variable that promises the largest
 // decrease with the one at i, −1 if there is none. row is that of i.
 func (m *smo) partner(i int, row []float64) int {
-	gi, ki := m.active[i].gradient, m.active[i].diag
+	c := &m.active
+	sum := c.sum
+	fall, diag, row := c.fall[:len(sum)], c.diag[:len(sum)], row[:len(sum)]
+	ri, ki := sum[i]+c.rise[i], diag[i]
 	// The largest of d²/curve, compared without a division.
 	j, bestSquare, bestCurve := -1, 0.0, 1.0
-	for p := range m.active {
-		c := &m.active[p]
-		d := c.gradient - gi
-		if c.can&canFall == 0 || !(d > 0) {
+	for p, s := range sum {
+		d := s + fall[p] - ri
+		if !(d > 0) {
 			continue
 		}
-		curve := ki + c.diag - 2*row[c.row]
+		curve := ki + diag[p] - 2*row[p]
 		if !(curve > flat) {
 			curve = flat
 		}
@@ -289,47 +347,77 @@ func (m *smo) partner(i int, row []float64) int {
 // step minimizes over the variables at places pi and pj and tells whether they
 // changed.
 func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
-	ci, cj := &m.active[pi], &m.active[pj]
-	i, j := ci.t, cj.t
-	curve := ci.diag + cj.diag - 2*rowI[cj.row]
+	c := &m.active
+	i, j := int(c.index[pi]), int(c.index[pj])
+	curve := c.diag[pi] + c.diag[pj] - 2*rowI[pj]
 	if !(curve > flat) {
 		curve = flat
 	}
-	d := (cj.gradient - ci.gradient) / curve
-	up, down := m.Upper[i]-m.v[i], m.v[j]-m.Lower[j]
+	d := (c.sum[pj] + c.fall[pj] - c.sum[pi] - c.rise[pi]) / curve
+	top, bottom := m.ceiling(i), m.floor(j)
+	up, down := top-m.v[i], m.v[j]-bottom
 	oldI, oldJ := m.v[i], m.v[j]
 	switch {
 	case d < up && d < down:
-		m.v[i], m.v[j] = min(m.v[i]+d, m.Upper[i]), max(m.v[j]-d, m.Lower[j])
+		m.v[i], m.v[j] = min(m.v[i]+d, top), max(m.v[j]-d, bottom)
 	case up < down:
-		m.v[i], m.v[j] = m.Upper[i], max(m.v[j]-up, m.Lower[j])
+		m.v[i], m.v[j] = top, max(m.v[j]-up, bottom)
 	case down < up:
-		m.v[i], m.v[j] = min(m.v[i]+down, m.Upper[i]), m.Lower[j]
+		m.v[i], m.v[j] = min(m.v[i]+down, top), bottom
 	default:
-		m.v[i], m.v[j] = m.Upper[i], m.Lower[j]
+		m.v[i], m.v[j] = top, bottom
 	}
-	ci.can, cj.can = m.freedom(int(i)), m.freedom(int(j))
 	dI, dJ := m.v[i]-oldI, m.v[j]-oldJ
 	if dI == 0 && dJ == 0 {
 		return false
 	}
+	c.rise[pi], c.fall[pi] = m.slopes(i)
+	c.rise[pj], c.fall[pj] = m.slopes(j)
 	m.fresh = false
-	simd.CombineRow(m.product, m.product, 1, rowI, dI)
-	simd.CombineRow(m.product, m.product, 1, rowJ, dJ)
+	simd.CombineRow(c.sum, c.sum, 1, rowI, dI)
+	simd.CombineRow(c.sum, c.sum, 1, rowJ, dJ)
+	if len(c.sum) == len(m.v) {
+		m.at[i], m.at[j] = m.v[i], m.v[j]
+	}
 	return true
 }
 
-// shrink drops the variables at a bound that no step can move while the range of
-// gradients is what it is.
+// shrink drops the variables that no step can move while the range of slopes is
+// what it is, if they are a tenth of those looked at.
 func (m *smo) shrink(least, greatest float64) {
-	kept := m.active[:0]
-	for _, c := range m.active {
-		if c.can == canFall && c.gradient < least || c.can == canRise && c.gradient > greatest || c.can == 0 {
-			continue
+	c := &m.active
+	m.kept = m.kept[:0]
+	for p, s := range c.sum {
+		if !(s+c.rise[p] > greatest && s+c.fall[p] < least) {
+			m.kept = append(m.kept, int32(p))
 		}
-		kept = append(kept, c)
 	}
-	m.active = kept
+	k := len(m.kept)
+	if 10*k > 9*len(c.sum) {
+		return
+	}
+	for q, p := range m.kept {
+		c.index[q], m.few[q], c.rise[q], c.fall[q], c.diag[q] = c.index[p], c.sum[p], c.rise[p], c.fall[p], c.diag[p]
+	}
+	c.index, c.sum, c.rise, c.fall, c.diag = c.index[:k], m.few[:k], c.rise[:k], c.fall[:k], c.diag[:k]
+	switch {
+	case m.parts != nil:
+		for q, p := range m.kept {
+			part := m.parts[p]
+			if m.parts[q] = part; part == nil {
+				continue
+			}
+			for r, p := range m.kept {
+				part[r] = part[p]
+			}
+			m.parts[q] = part[:k]
+		}
+		m.parts = m.parts[:k]
+	case k <= min(partsKept, len(m.v)/2):
+		m.parts = make([][]float64, k)
+	case m.gathered[0] == nil:
+		m.gathered = [2][]float64{make([]float64, len(m.v)), make([]float64, len(m.v))}
+	}
 }
 
 // run takes steps until the violation is within the tolerance, with all
@@ -346,7 +434,7 @@ func (m *smo) run(ctx context.Context) error {
 				return err
 			}
 			if m.OnIteration != nil {
-				if err := m.OnIteration(SMOState{m.steps, len(m.active), violation}); err != nil {
+				if err := m.OnIteration(SMOState{m.steps, len(m.active.index), violation}); err != nil {
 					return err
 				}
 			}
@@ -361,7 +449,7 @@ func (m *smo) run(ctx context.Context) error {
 		}
 		if !(violation > m.Tolerance) {
 			switch {
-			case len(m.active) < len(m.v):
+			case len(m.active.index) < len(m.v):
 				m.activate()
 			case !m.fresh:
 				m.multiply()
@@ -380,9 +468,9 @@ func (m *smo) run(ctx context.Context) error {
 			i, _, _ = m.extremes()
 		}
 		if violation > m.noise {
-			row := m.Rows.Row(int(m.active[i].row))
+			row := m.row(i)
 			j := m.partner(i, row)
-			if j >= 0 && m.step(i, j, row, m.Rows.Row(int(m.active[j].row))) {
+			if j >= 0 && m.step(i, j, row, m.row(j)) {
 				continue
 			}
 		}
@@ -390,6 +478,7 @@ func (m *smo) run(ctx context.Context) error {
 			return fmt.Errorf("%w: violation %.3g after %d steps is within rounding, %.3g is allowed", ErrNotConverged, violation, m.steps, m.Tolerance)
 		}
 		m.multiply()
+		m.activate()
 	}
 }
 
@@ -413,14 +502,13 @@ func (m *smo) result() *SMOResult {
 	r.Violation = max(0, greatest-least)
 	var free, sum float64
 	for t, v := range m.v {
-		g := m.gradient(t)
-		r.Objective += v * (g + m.Linear[t]) / 2
+		r.Objective += v*(m.product[t]/2+m.Linear[t]) + m.Epsilon*math.Abs(v)
 		if v != 0 {
 			r.Support++
 		}
-		if m.freedom(t) == canRise|canFall {
+		if rise, fall := m.slopes(t); rise == fall {
 			free++
-			sum += g
+			sum += m.product[t] + rise
 		}
 	}
 	switch {
@@ -435,8 +523,14 @@ func (m *smo) result() *SMOResult {
 		r.Multiplier = least/2 + greatest/2
 	}
 	for t, v := range m.v {
-		d := m.gradient(t) - r.Multiplier
-		r.Gap += max(d*(v-m.Lower[t]), d*(v-m.Upper[t]))
+		// The least value of d·u + ε|u| is at a bound or at 0.
+		d := m.product[t] + m.Linear[t] - r.Multiplier
+		lo, hi := m.Lower[t], m.Upper[t]
+		least := min(d*lo+m.Epsilon*math.Abs(lo), d*hi+m.Epsilon*math.Abs(hi))
+		if lo < 0 && hi > 0 {
+			least = min(least, 0)
+		}
+		r.Gap += d*v + m.Epsilon*math.Abs(v) - least
 	}
 	return r
 }

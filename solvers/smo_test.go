@@ -154,6 +154,57 @@ func TestSMOAgainstBruteForce(t *testing.T) {
 	})
 }
 
+// A variable with |v| in the objective is one above 0 plus one below, which share
+// a row of K.
+func TestSMOAbsoluteValuesAsTwoVariables(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(rt, "n")
+		number := rapid.Float64Range(-2, 2)
+		k, twice := mat.NewDense(n, n, nil), mat.NewDense(2*n, 2*n, nil)
+		root := mat.NewDense(n, n, rapid.SliceOfN(number, n*n, n*n).Draw(rt, "root"))
+		k.Mul(root, root.T())
+		p := &solvers.QP{Rows: solvers.DenseRows(k), Linear: rapid.SliceOfN(number, n, n).Draw(rt, "q"), Epsilon: rapid.Float64Range(0, 1).Draw(rt, "epsilon")}
+		q := &solvers.QP{Rows: solvers.DenseRows(twice)}
+		for i := range n {
+			k.Set(i, i, k.At(i, i)+0.05)
+			a, b := number.Draw(rt, "a"), number.Draw(rt, "b")
+			lo, hi := min(a, b), max(a, b)
+			p.Lower, p.Upper = append(p.Lower, lo), append(p.Upper, hi)
+			p.Start = append(p.Start, max(lo, min(hi, number.Draw(rt, "start"))))
+		}
+		for _, sign := range []float64{1, -1} {
+			for i := range n {
+				part := func(v float64) float64 { return sign * max(0, sign*v) }
+				q.Linear = append(q.Linear, p.Linear[i]+sign*p.Epsilon)
+				q.Lower, q.Upper = append(q.Lower, part(p.Lower[i])), append(q.Upper, part(p.Upper[i]))
+				q.Start = append(q.Start, part(p.Start[i]))
+			}
+		}
+		for i := range 2 * n {
+			for j := range 2 * n {
+				twice.Set(i, j, k.At(i%n, j%n))
+			}
+		}
+		s := &solvers.SMOSettings{Tolerance: 1e-10}
+		one, err := solvers.SMO(t.Context(), p, s)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		two, err := solvers.SMO(t.Context(), q, s)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !(math.Abs(one.Objective-two.Objective) <= 1e-8) || !(one.Gap >= -1e-12 && one.Gap <= 1e-8) || one.Violation > 1e-10 {
+			rt.Fatalf("objective %v, in two variables %v; gap %v, violation %v", one.Objective, two.Objective, one.Gap, one.Violation)
+		}
+		for i, v := range one.V {
+			if w := two.V[i] + two.V[n+i]; !(math.Abs(v-w) <= 1e-4) || v < p.Lower[i] || v > p.Upper[i] {
+				rt.Fatalf("variable %d is %v, as two %v", i, v, w)
+			}
+		}
+	})
+}
+
 // cloud draws points with noisy labels and targets.
 func cloud(n, d int, seed uint64) (x *data.Dense[float64], y, z []float64) {
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -300,7 +351,7 @@ func TestSMOStops(t *testing.T) {
 		func(p *solvers.QP, s *solvers.SMOSettings) { p.Start = make([]float64, 3) },
 		func(p *solvers.QP, s *solvers.SMOSettings) { p.Lower = slices.Repeat([]float64{1}, 400) },
 		func(p *solvers.QP, s *solvers.SMOSettings) { p.Upper = slices.Repeat([]float64{math.Inf(1)}, 400) },
-		func(p *solvers.QP, s *solvers.SMOSettings) { p.Index = slices.Repeat([]int32{400}, 400) },
+		func(p *solvers.QP, s *solvers.SMOSettings) { p.Epsilon = -1 },
 		func(p *solvers.QP, s *solvers.SMOSettings) { p.Linear = slices.Repeat([]float64{math.NaN()}, 400) },
 		func(p *solvers.QP, s *solvers.SMOSettings) { s.Tolerance = -1 },
 		func(p *solvers.QP, s *solvers.SMOSettings) { s.MaxIterations = -1 },

@@ -43,17 +43,7 @@ const BestDimensions = 50
 // images, their first 100 principal components, 8 neighbours either way,
 // weights one, L = D − W.
 func MNIST(o Options) (*Experiment, error) {
-	images, err := find(o.Dir, mnistOrigin, "mnist_train_images.npz", "train-images-idx3-ubyte", "train-images-idx3-ubyte.gz",
-		"train-images.idx3-ubyte", "train-images.idx3-ubyte.gz")
-	if err != nil {
-		return nil, err
-	}
-	labels, err := find(o.Dir, mnistOrigin, "mnist_train_labels.npy", "train-labels-idx1-ubyte", "train-labels-idx1-ubyte.gz",
-		"train-labels.idx1-ubyte", "train-labels.idx1-ubyte.gz")
-	if err != nil {
-		return nil, err
-	}
-	x, truth, err := read(images, labels, o.Limit)
+	x, truth, err := mnist(o, "train")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +62,23 @@ func MNIST(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz and give their folder with --data`
+// mnist reads images and labels; part is train or t10k.
+func mnist(o Options, part string) (data.Points, *data.Labels, error) {
+	own := map[string]string{"train": "mnist_train", "t10k": "mnist_test"}[part]
+	images, err := find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte", part+"-images-idx3-ubyte.gz",
+		part+"-images.idx3-ubyte", part+"-images.idx3-ubyte.gz")
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := find(o.Dir, mnistOrigin, own+"_labels.npy", part+"-labels-idx1-ubyte", part+"-labels-idx1-ubyte.gz",
+		part+"-labels.idx1-ubyte", part+"-labels.idx1-ubyte.gz")
+	if err != nil {
+		return nil, nil, err
+	}
+	return read(images, labels, o.Limit)
+}
+
+const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz (and the two of t10k) and give their folder with --data`
 
 // Newsgroups is the experiment of section 6.2 and Table 2: messages of 20
 // newsgroups as counts of the 6000 most frequent words, empty ones dropped, the

@@ -58,7 +58,7 @@ func Isolet(ctx context.Context, o Options, obs Observer) ([]MachineResult, erro
 	const labels = 52 // of a speaker: 26 letters, twice
 	inductive := models.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized}
 	runs := []isoletRun{{machines[:2], 0, inductive}}
-	for _, count := range []int{6, 10, 20} {
+	for _, count := range []int{6, 10, 15, 20} {
 		for power := range 2 {
 			runs = append(runs, isoletRun{machines[2:], count, models.Regularizer{GammaA: 0.005 / labels, GammaI: 0.005 / labels,
 				Power: power + 1, Laplacian: sparse.Normalized}})

@@ -144,7 +144,7 @@ func TestIsolet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 4+6*4)
+	checkCells(t, results, 4+8*4)
 	for _, r := range results {
 		if !(r.Mean <= 1) || !(r.Paper > 20) {
 			t.Errorf("%+v", r)
@@ -204,8 +204,8 @@ func TestSSLBook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 2*2*(4+6))
-	for _, m := range []string{"SVM", "LapRLS", "TSVM", "1-NN"} {
+	checkCells(t, results, 2*2*(4+11))
+	for _, m := range []string{"SVM", "RLS", "LapSVM", "LapRLS", "TSVM", "1-NN", "harmonic", "lgc", "poisson", "eigenmap", "eigenmap, penalized"} {
 		a, b := cell(t, results, "digit1, 100 labels, one choice", m), cell(t, results, "text, 100 labels, one choice", m)
 		if a.Mean != b.Mean || !(a.Mean <= 2) || !math.IsNaN(float64(a.Paper)) {
 			t.Errorf("%+v, %+v", a, b)

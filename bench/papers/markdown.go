@@ -70,6 +70,9 @@ func (c column) compare(d column) int {
 	return c.eigenvectors - d.eigenvectors
 }
 
+// Column names the column of the table that r stands in.
+func (r Result) Column() string { return r.column().String() }
+
 func (c column) String() string {
 	switch {
 	case c.name != "":

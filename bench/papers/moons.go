@@ -7,9 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // moonsDraws is the number of random labeled sets of [Moons].
@@ -17,6 +19,81 @@ const moonsDraws = 20
 
 // moonsWeights are the γ_I of [Moons].
 var moonsWeights = []float64{0, 1e-4, 1e-3, 0.01, 0.1, 1, 10}
+
+// What is held fixed: γ_A and the kernel.
+const moonsGammaA = 1.0 / 32
+
+var moonsKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}
+
+// moonsLaplacian is D − W of 10 neighbours.
+func moonsLaplacian(ctx context.Context, x data.Points) (*sparse.Laplacian, error) {
+	nb, err := neighbors(ctx, x, 10)
+	if err != nil {
+		return nil, err
+	}
+	return laplacian(nb, knn.GraphSettings{K: nb.K}, sparse.Combinatorial)
+}
+
+// MoonsFigure is Figure 2 as the paper draws it: the LapSVM of one labeled point
+// a class, for growing γ_I, with the settings of [Moons].
+type MoonsFigure struct {
+	X            data.Points
+	Truth, Drawn *data.Labels
+	GammaI       []float64
+	Machines     []*models.KernelMachine // one for each γ_I
+	Errors       []float64               // percent of the points without a label
+}
+
+// moonsFigureWeights are the γ_I of [MoonsFigure].
+var moonsFigureWeights = []float64{0, 1e-3, 0.01, 0.1, 1, 10}
+
+// NewMoonsFigure fits the machines to points of two columns and two classes; the
+// seed draws the labeled ones.
+func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed uint64) (*MoonsFigure, error) {
+	if _, d := x.Dims(); d != 2 || len(truth.Classes) != 2 {
+		return nil, fmt.Errorf("papers: moons have 2 columns and 2 classes, not %d and %d", d, len(truth.Classes))
+	}
+	draws, err := drawPerClass(truth, 1, 1, seed)
+	if err != nil {
+		return nil, err
+	}
+	fig := &MoonsFigure{X: x, Truth: truth, Drawn: draws[0], GammaI: moonsFigureWeights}
+	t, err := models.ClassTargets(fig.Drawn)
+	if err != nil {
+		return nil, err
+	}
+	l, err := moonsLaplacian(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	for _, weight := range fig.GammaI {
+		s := machines[2].settings(models.Regularizer{GammaA: moonsGammaA, GammaI: weight}) // LapSVM
+		m, err := models.FitKernel(ctx, x, moonsKernel, l, t, &s, 0)
+		if err != nil {
+			return nil, fmt.Errorf("γ_I = %g: %w", weight, err)
+		}
+		p, err := m.Predict(ctx, x, nil)
+		if err != nil {
+			return nil, err
+		}
+		fig.Machines = append(fig.Machines, m)
+		fig.Errors = append(fig.Errors, 100*models.ErrorRate(p.Classes, truth, fig.Drawn))
+	}
+	return fig, nil
+}
+
+// ReadMoonsFigure is the figure of the points X of [Moons].
+func ReadMoonsFigure(ctx context.Context, o Options) (*MoonsFigure, error) {
+	file, err := find(o.Dir, setsOrigin, "sindhwani_2moons.npz")
+	if err != nil {
+		return nil, err
+	}
+	x, truth, err := read(file, file, o.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return NewMoonsFigure(ctx, x, truth, o.Seed)
+}
 
 // Moons is Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: two moons
 // with one label a class, for growing γ_I, on the points X and others, Xt. The
@@ -45,22 +122,17 @@ func Moons(ctx context.Context, o Options, obs Observer) ([]MachineResult, error
 	if err != nil {
 		return nil, err
 	}
-	nb, err := neighbors(ctx, x, 10)
+	reg := models.Regularizer{GammaA: moonsGammaA}
+	l, err := moonsLaplacian(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	reg := models.Regularizer{GammaA: 1.0 / 32}
-	l, err := laplacian(nb, knn.GraphSettings{K: nb.K}, reg.Laplacian)
-	if err != nil {
-		return nil, err
-	}
-	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}
-	gram, err := kernel.Gram(x, k, o.Limit)
+	gram, err := kernel.Gram(x, moonsKernel, o.Limit)
 	if err != nil {
 		return nil, err
 	}
 	cross := mat.NewDense(nt, n, nil)
-	if err := kernel.Cross(cross, xt, x, k); err != nil {
+	if err := kernel.Cross(cross, xt, x, moonsKernel); err != nil {
 		return nil, err
 	}
 	problem, err := newProblem(gram, l)

@@ -137,7 +137,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 	for draw := range e.Draws {
 		drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
 		known, rest := e.hide(drawn)
-		targets, err := models.LabelTargets(known)
+		targets, err := models.LabelTargets(known, nil)
 		if err != nil {
 			return nil, err
 		}

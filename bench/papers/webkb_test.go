@@ -107,7 +107,7 @@ func TestWebKB(t *testing.T) {
 	if len(obs.stages) != 7 || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
-	if len(results) != 6+3*(6+3) {
+	if len(results) != 8+3*(8+3) {
 		t.Fatalf("%d results", len(results))
 	}
 	text := WebKBMarkdown(results)
@@ -297,6 +297,13 @@ func TestWebKBTable5(t *testing.T) {
 	for _, r := range results {
 		if bar, ok := bars[r.Method]; ok && !(r.PRBEP >= bar[0] && r.Error <= bar[1]) {
 			t.Errorf("%s: PRBEP %.2f, error %.2f; bars %v", r.Method, r.PRBEP, r.Error, bar)
+		}
+		if r.Method == "tsvm-linear" {
+			t.Logf("tsvm-linear: PRBEP %.2f, error %.2f; SVMlight %v, %v", r.PRBEP, r.Error, r.PaperPRBEP, r.PaperError)
+			if !(r.PRBEP > 82) {
+				t.Errorf("tsvm-linear: PRBEP %.2f", r.PRBEP)
+			}
+			continue
 		}
 		if r.GammaIL == 0 && !(r.PRBEP > 70 && r.PRBEP < 82) {
 			t.Errorf("%s: PRBEP %.2f", r.Method, r.PRBEP)

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -28,6 +29,9 @@ const (
 	demoMost   = 100_000_000
 	// demoPictured is the number of labels whose predictions are shown.
 	demoPictured = 100
+	// demoMoons points of two moons with demoNoise show surfaces.
+	demoMoons = 400
+	demoNoise = 0.05
 )
 
 func (a *app) demoCommand() *cobra.Command {
@@ -64,6 +68,7 @@ type demoRun struct {
 	drawn    *data.Labels // the pictured draw
 	labels   []int32      // predictions from it
 	error    float64      // in percent
+	moons    *report.Surfaces
 }
 
 type demoSettings struct {
@@ -111,13 +116,23 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := run.predict(a.seed); err != nil {
 		return err
 	}
+	st = a.progress.Stage("moons")
+	x, y := data.TwoMoons(demoMoons, demoNoise, a.seed)
+	fig, err := papers.NewMoonsFigure(ctx, x, y, a.seed)
+	if err != nil {
+		return err
+	}
+	if run.moons, err = moonsSurfaces(ctx, fig); err != nil {
+		return err
+	}
+	st.Done(fmt.Sprintf("%d points, LapSVM for %d γ_I", demoMoons, len(fig.Machines)))
 	err = a.write(ctx, func() error {
 		st := a.progress.Stage("files")
 		if err := run.save(dir, a); err != nil {
 			return err
 		}
 		st.Done(dir)
-		return run.saveReport(dir, a)
+		return saveReport(filepath.Join(dir, "report.html"), run.report(a))
 	})
 	if err != nil {
 		return err

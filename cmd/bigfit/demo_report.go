@@ -2,23 +2,18 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
-	"runtime"
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // stripLength is the number of digits shown with their predicted labels.
 const stripLength = 60
 
-// saveReport writes report.html.
-func (r *demoRun) saveReport(dir string, a *app) error {
-	page := &report.Report{
+// report is the page of the run.
+func (r *demoRun) report(a *app) *report.Report {
+	return &report.Report{
 		Title:    "bigfit demo",
 		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed, version),
 		Sections: []report.Section{
@@ -26,10 +21,10 @@ func (r *demoRun) saveReport(dir string, a *app) error {
 			{Title: "Eigenvalues of the graph Laplacian", Blocks: []report.Block{r.spectrum()}},
 			{Title: "Eigenmaps", Blocks: r.eigenmaps()},
 			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured), Blocks: []report.Block{r.strip()}},
-			{Title: "Run", Blocks: []report.Block{r.timings(a), r.settingsList()}},
+			{Title: "Decision surfaces", Blocks: []report.Block{r.moons}},
+			{Title: "Run", Blocks: []report.Block{timings(a), r.settingsList()}},
 		},
 	}
-	return npy.Atomically(filepath.Join(dir, "report.html"), func(w io.Writer) error { return report.Write(w, page) })
 }
 
 // methodNames are the columns of the demo's table.
@@ -136,17 +131,9 @@ func (r *demoRun) strip() *report.ImageStrip {
 	return s
 }
 
-func (r *demoRun) timings(a *app) *report.Bars {
-	b := &report.Bars{Caption: "Time by stage", Unit: "s", Total: true}
-	for _, t := range a.progress.Stages() {
-		b.Rows = append(b.Rows, report.Bar{Name: t.Name, Value: t.Seconds, Note: t.Note})
-	}
-	return b
-}
-
 func (r *demoRun) settingsList() *report.KeyValues {
 	s := r.settings
-	return &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{
+	return &report.KeyValues{Caption: "Settings", Pairs: append([]report.KeyValue{
 		{Key: "digits", Value: strconv.Itoa(s.Points)},
 		{Key: "seed", Value: strconv.FormatUint(s.Seed, 10)},
 		{Key: "principal components", Value: strconv.Itoa(s.Graph.PCA)},
@@ -154,7 +141,6 @@ func (r *demoRun) settingsList() *report.KeyValues {
 		{Key: "Laplacian", Value: s.Laplacian.String()},
 		{Key: "eigenpairs", Value: strconv.Itoa(s.Pairs)},
 		{Key: "penalty", Value: "30·Σ(λⱼ/λ₂₀)²aⱼ² on all eigenvectors"},
-		{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
-		{Key: "kernels", Value: simd.Path()},
-	}}
+		{Key: "moons", Value: fmt.Sprintf("%d points, noise %g", demoMoons, demoNoise)},
+	}, machine()...)}
 }

@@ -19,7 +19,7 @@ type evalOptions struct {
 	y, predictions, scores string
 	positive               string
 	columns                []int64
-	regression             bool
+	regression, multilabel bool
 	label                  labelOptions
 }
 
@@ -38,7 +38,13 @@ added. Of equal scores each counts for its share.
 
 Predictions in a file of floats are values of a regression: RMSE, mean absolute
 error and R² are printed. --regression says so of integers and text,
---regression=false makes floats classes.`,
+--regression=false makes floats classes.
+
+A truth of two and more columns of 1 and 0 or -1, or svmlight with lists of labels
+("1,5,7"), is of points that may have several labels: --multilabel. Predictions
+are then scores, a column a label, as predict writes them for vvmr: mean AUC and
+that of every label, ranking loss, Hamming loss and F1 are printed; positive scores
+count as labels for the last three. Entries of the truth that are NaN are left out.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("%s takes no arguments; give the files with -y and --predictions", cmd.CommandPath())
@@ -49,7 +55,14 @@ error and R² are printed. --regression says so of integers and text,
 			if o.y == "" || o.predictions == "" {
 				return usagef("eval needs the true labels (-y) and --predictions")
 			}
-			if !cmd.Flags().Changed("regression") {
+			set := cmd.Flags().Changed
+			if !set("regression") && !set("multilabel") {
+				o.multilabel = holdsMultiLabels(o.y, int64(a.memory))
+			}
+			if o.multilabel {
+				return o.multiLabels(a)
+			}
+			if !set("regression") {
 				float, err := holdsFloats(o.predictions, int64(a.memory))
 				if err != nil {
 					return err
@@ -67,9 +80,10 @@ error and R² are printed. --regression says so of integers and text,
 	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
 	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
 	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
-	f.Int64SliceVar(&o.columns, "columns", nil, "`classes` of the columns of scores (default: all in the truth and the predictions, ascending)")
+	f.Int64SliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
 	f.Lookup("columns").DefValue = ""
+	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
 	o.label.flags(f)
 	return cmd
 }
@@ -99,6 +113,11 @@ type evalSummary struct {
 
 type evalValuesSummary struct {
 	*models.ValueReport
+	LeftOut int `json:"left_out"`
+}
+
+type evalLabelsSummary struct {
+	*models.MultiLabelReport
 	LeftOut int `json:"left_out"`
 }
 
@@ -145,7 +164,7 @@ func (o *evalOptions) classes(a *app) error {
 		return err
 	}
 	if o.scores != "" {
-		scores, err := o.readScores(a, rows, truth.Len())
+		scores, err := o.readScores(a, o.scores, rows, truth.Len())
 		if err != nil {
 			return err
 		}
@@ -203,20 +222,20 @@ func (o *evalOptions) positiveClass(r *models.Report) (*int64, error) {
 }
 
 // readScores reads the scores of the points with the given numbers among n.
-func (o *evalOptions) readScores(a *app, rows []int, n int) (*mat.Dense, error) {
-	all, err := data.ReadValues(o.scores, data.ReadOptions{Limit: int64(a.memory)})
+func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.Dense, error) {
+	all, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
 	if err != nil {
 		return nil, err
 	}
 	have, c := all.Dims()
 	if have != n {
-		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", o.scores, have, n, o.y)
+		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n, o.y)
 	}
 	out := mat.NewDense(len(rows), c, nil)
 	for p, i := range rows {
 		for j, v := range all.RawRowView(i) {
 			if math.IsNaN(v) {
-				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", o.scores, i, j, o.y)
+				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", path, i, j, o.y)
 			}
 		}
 		out.SetRow(p, all.RawRowView(i))
@@ -245,6 +264,52 @@ func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive
 		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), list(classes))
 	}
 	return classes, nil
+}
+
+// multiLabels measures scores of points that may have several labels.
+func (o *evalOptions) multiLabels(a *app) error {
+	switch {
+	case o.regression:
+		return usagef("--multilabel and --regression contradict each other; give one of them")
+	case o.scores != "" || o.positive != "":
+		return usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
+	case o.label.unlabeled != "":
+		return usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
+	case len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < len(o.columns):
+		return usagef("--columns names a label twice; each column is of another one")
+	}
+	truth, err := a.readMultiLabels(o.y, o.columns, "--columns")
+	if err != nil {
+		return err
+	}
+	if _, err := models.LabelTargets(truth.Y, nil); err != nil {
+		return fmt.Errorf("%s: %w", o.y, err)
+	}
+	if len(o.columns) > 0 && truth.Values == nil {
+		return usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
+	}
+	rows := filled(truth.Y)
+	n, labels := truth.Y.Dims()
+	scores, err := o.readScores(a, o.predictions, rows, n)
+	if err != nil {
+		return err
+	}
+	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
+		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, list(truth.Values))
+	} else if columns != labels {
+		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels, o.predictions, columns)
+	}
+	known := mat.NewDense(len(rows), labels, nil)
+	for p, i := range rows {
+		known.SetRow(p, truth.Y.RawRowView(i))
+	}
+	r, err := models.NewMultiLabelReport(known, scores)
+	if err != nil {
+		return err
+	}
+	r.Labels = truth.Values
+	rest := n - len(rows)
+	return a.print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
 }
 
 // list writes the first of several classes.

@@ -32,7 +32,10 @@ func (a *app) fitCommand() *cobra.Command {
 		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
 a float one mark unlabeled points. With --labels N a random subset of the given
 labels is used and the error on the rest is printed. A y of numbers that are not
-all integers makes it a regression, where the model can do that.
+all integers makes it a regression, where the model can do that. For vvmr y has a
+column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmlight
+with lists of labels ("1,5,7", nan for a point not labeled), or with --regression
+a column a value; it answers with scores, positive for the labels.
 
 ` + modelHelp() + `
 A model with an intrinsic norm minimizes, over l labeled of all points,
@@ -42,6 +45,15 @@ A model with an intrinsic norm minimizes, over l labeled of all points,
 with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the
 eigenmap classifier and the graph methods only label the points of the graph.
+
+rls, svm, laprls and lapsvm are fitted exactly, with n² values for n points, or by
+other --means: an expansion over m of the points (--landmarks m, n·m values), random
+Fourier features (--features D), or for least squares conjugate gradients with the
+whole kernel, which is never held, preconditioned by landmarks (matrix-free). svm
+and lapsvm then have the squared hinge. What the choice of m costs is printed.
+vvmr has all of these but features. Its --gamma-o joins the outputs along a graph of
+them: --output-graph, or --output-neighbors of the columns of y.
+
 --pca is for the graph; linear models and kernel machines work on X as it is. Flags about the making of a graph or of
 eigenpairs (--eigs) must agree with what given ones were made with, and a flag
 that the model does not use is an error.`,
@@ -60,7 +72,7 @@ that the model does not use is an error.`,
 	o.own.flags(f)
 	o.graph.flags(f)
 	o.eigs.flags(f)
-	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; of kernel machines 1e-6)"
+	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; kernel machines 1e-6, vvmr 1e-10)"
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
 	return cmd
@@ -72,10 +84,7 @@ type fitSummary struct {
 	modelSummary
 	Components int `json:"components,omitempty"` // of the graph, if there was one
 	Isolated   int `json:"isolated_points,omitempty"`
-	// Error is in percent of the points whose label was held back, RMSE that of
-	// the values held back.
-	Error *float64 `json:"error,omitempty"`
-	RMSE  *float64 `json:"rmse,omitempty"`
+	measured       // on the points whose label or value was held back
 }
 
 func (s fitSummary) String() string {
@@ -100,6 +109,9 @@ func (s fitSummary) String() string {
 	}
 	if s.RMSE != nil {
 		text += fmt.Sprintf("; RMSE on the points without a value %.6g", *s.RMSE)
+	}
+	if s.MultiLabel != nil {
+		text += "; of the points without labels: " + s.MultiLabel.Summary()
 	}
 	return text
 }
@@ -133,7 +145,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) erro
 				return err
 			}
 		}
-		if sum.Error, sum.RMSE, err = t.errors(p); err != nil {
+		if sum.measured, err = t.measure(p); err != nil {
 			return err
 		}
 	}
@@ -186,8 +198,8 @@ func (a *app) checkFit(o *fitOptions, flags *pflag.FlagSet) (*modelSpec, error) 
 		return nil, usagef("--tolerance is %v; it must be positive and less than 1", s)
 	case spec.base.eigenmap == nil && spec.uses("laplacian") && o.eigs.Laplacian == sparse.RandomWalk:
 		return nil, usagef("--laplacian is %v; %s needs a symmetric one, combinatorial or normalized", sparse.RandomWalk, spec.name)
-	case spec.base.kernel != nil && spec.uses("gamma-i") && o.own.gammaI > 0 && o.own.kernel.Kind == kernel.Precomputed && o.graphFile == "":
+	case spec.uses("kernel") && spec.uses("gamma-i") && o.own.gammaI > 0 && o.own.kernel.Kind == kernel.Precomputed && o.graphFile == "":
 		return nil, usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return spec, checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile}, o.out, o.predictions)
+	return spec, checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile, o.own.outputs.graph}, o.out, o.predictions)
 }

@@ -13,13 +13,20 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// modelSettings are the settings of one model; all but one are nil.
+// modelSettings are the settings of one model; all but one are nil, but that scale
+// may be there with kernel and vvmr.
 type modelSettings struct {
 	eigenmap *models.EigenmapSettings
 	graph    *models.GraphSettings
 	linear   *models.LinearSettings
 	kernel   *models.KernelSettings
+	scale    *models.ScaleSettings // nil is exact
 	sssl     *models.SSSLSettings
+	vvmr     *models.VVMRSettings
+
+	tsvm       *models.TSVMSettings
+	linearTSVM *models.LinearTSVMSettings
+	nearest    *models.NearestSettings
 }
 
 // targetKind is what a model learns.
@@ -29,7 +36,8 @@ const (
 	classes targetKind = iota
 	numbers
 	classesOrNumbers
-	inside // where the labeled points are, whatever their labels
+	inside           // where the labeled points are, whatever their labels
+	severalOrNumbers // labels, of which a point may have several
 )
 
 // modelSpec is a row of the table of models.
@@ -74,10 +82,17 @@ var modelTable = []modelSpec{
 	{models.LapSVMLinearName, "svm-linear with the intrinsic norm", classes,
 		linear(models.SquaredHinge), slices.Concat(ambientFlags, intrinsicFlags, solverFlags, hingeFlags)},
 
+	{models.TSVMLinearName, "svm-linear that assigns classes to the other points (Sindhwani & Keerthi 2006)", classes,
+		modelSettings{linearTSVM: &models.LinearTSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, solverFlags, hingeFlags)},
+
+	{models.KNNName, "vote of the nearest labeled points", classes,
+		modelSettings{nearest: &models.NearestSettings{}}, nearestFlags},
 	{models.RLSName, "regularized least squares with a kernel", classesOrNumbers,
-		withKernel(models.KernelRLS), slices.Concat(ambientFlags, kernelFlags, []string{"intercept"})},
+		withKernel(models.KernelRLS), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
 	{models.SVMName, "support vector machine with a kernel", classes,
-		withKernel(models.KernelSVM), slices.Concat(ambientFlags, kernelFlags, solverFlags)},
+		withKernel(models.KernelSVM), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags)},
+	{models.TSVMName, "svm that assigns classes to the other points (Joachims 1999)", classes,
+		modelSettings{tsvm: &models.TSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, kernelFlags, solverFlags)},
 	{models.SVRName, "support vector regression with a kernel", numbers,
 		withKernel(models.KernelSVR), slices.Concat(ambientFlags, kernelFlags, solverFlags, []string{"epsilon"})},
 	{models.SSSLName, "least squares on eigenfunctions of a kernel over all points (Ji et al. 2012)", classesOrNumbers,
@@ -85,13 +100,16 @@ var modelTable = []modelSpec{
 	{models.OneClassName, "where the labeled points are: class 1 inside, -1 outside", inside,
 		withKernel(models.KernelOneClass), slices.Concat(kernelFlags, solverFlags, []string{"nu"})},
 	{models.LapRLSName, "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classesOrNumbers,
-		withKernel(models.KernelRLS), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, []string{"intercept"})},
+		withKernel(models.KernelRLS), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
 	{models.LapSVMName, "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classes,
-		withKernel(models.KernelSVM), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags)},
+		withKernel(models.KernelSVM), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags)},
 	{models.LapSVRName, "svr with the intrinsic norm", numbers,
 		withKernel(models.KernelSVR), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"epsilon"})},
 	{models.LapOneClassName, "oneclass with the intrinsic norm", inside,
 		withKernel(models.KernelOneClass), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"nu"})},
+
+	{models.VVMRName, "several labels a point, or several values (Minh & Sindhwani 2011)", severalOrNumbers,
+		modelSettings{vvmr: &models.VVMRSettings{}}, slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, []string{"means", "landmarks", "sampling"}, solverFlags, outputFlags)},
 }
 
 func onGraph(m models.GraphMethod) modelSettings {
@@ -143,7 +161,16 @@ func (m *modelSpec) uses(flag string) bool { return slices.Contains(m.flags, fla
 func (m *modelSpec) transductive() bool { return m.base.eigenmap != nil || m.base.graph != nil }
 
 // takesNumbers tells whether the model can learn values.
-func (m *modelSpec) takesNumbers() bool { return m.targets == numbers || m.targets == classesOrNumbers }
+func (m *modelSpec) takesNumbers() bool {
+	return m.targets == numbers || m.targets == classesOrNumbers || m.targets == severalOrNumbers
+}
+
+// tunable tells whether bigfit tune knows the model. The fits of transductive
+// machines on the folds would share nothing, knn chooses for itself, and the
+// measures are not of several labels a point.
+func (m *modelSpec) tunable() bool {
+	return m.targets != inside && m.targets != severalOrNumbers && m.base.tsvm == nil && m.base.linearTSVM == nil && m.base.nearest == nil
+}
 
 // checkFlags returns an error if a flag on the command line is for other models.
 func (m *modelSpec) checkFlags(given map[string]bool) error {
@@ -161,10 +188,11 @@ func (m *modelSpec) checkFlags(given map[string]bool) error {
 // modelOptions are the flags of models' own settings.
 type modelOptions struct {
 	kernelOptions
+	meansOptions
+	outputs                             outputOptions
 	gammaA, gammaI, gamma, alpha, power float64
 
 	eigenvectors  int
-	landmarks     int
 	scaling       models.Scaling
 	loss          models.LinearLoss
 	width         float64
@@ -176,6 +204,9 @@ type modelOptions struct {
 	heatT         float64
 	folds         int
 	maxIterations int
+
+	unlabeledWeight float64
+	vote            int
 }
 
 func newModelOptions() modelOptions {
@@ -190,13 +221,16 @@ func (o *modelOptions) flags(f *pflag.FlagSet) {
 	f.IntVarP(&o.eigenvectors, "eigenvectors", "p", o.eigenvectors, "eigenvectors used (default: 20 % of labels; 200 with a penalty; sssl: by cross-validation)")
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "strength of the eigenmap's penalty (default: by cross-validation)")
 	o.kernelFlags(f)
+	o.meansFlags(f)
+	o.outputs.flags(f)
 	nameFlag(f, &o.scaling, "scaling", "γ_I as it is or over the square of the number of points: direct, per-pair")
 	nameFlag(f, &o.loss, "loss", "loss of linear support vector machines: squared-hinge, huberized-hinge")
 	f.Float64Var(&o.width, "width", o.width, "half the width of the rounded corner of the huberized hinge (default 0.1)")
 	f.BoolVar(&o.classMass, "class-mass", o.classMass, "scale each class of a harmonic function to its share: class mass normalization")
-	f.Float64SliceVar(&o.priors, "priors", o.priors, "`shares` of the classes, ascending, for poisson and --class-mass (default: those of the labels)")
+	f.Float64SliceVar(&o.priors, "priors", o.priors, "`shares` of the classes, ascending, for poisson, tsvm and --class-mass (default: those of the labels)")
+	f.Float64Var(&o.unlabeledWeight, "unlabeled-weight", o.unlabeledWeight, "what the loss of a point without a label counts in a tsvm beside that of one with: C*/C (default 1)")
+	f.IntVar(&o.vote, "vote", o.vote, "nearest labeled points that vote in knn (default: 1, 3, …, 15 by leave-one-out on the labels)")
 	f.BoolVar(&o.intercept, "intercept", o.intercept, "add a constant without penalty to rls, laprls and sssl; the others have one")
-	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that eigenfunctions are expansions over (default: all)")
 	f.Float64Var(&o.epsilon, "epsilon", o.epsilon, "ε of support vector regression, in the unit of y (default 0.1)")
 	f.Float64Var(&o.nu, "nu", o.nu, "share ν of the labeled points that may be outside, at most 1 (default 0.5)")
 	nameFlag(f, &o.penalty, "penalty", "penalty on the eigenmap's coefficients: none, iterated, heat")
@@ -241,6 +275,8 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 		{"nu", o.nu, o.nu == 0 && !given["nu"] || o.nu > 0 && o.nu <= 1, "positive and at most 1"},
 		{"eigenvectors", float64(o.eigenvectors), o.eigenvectors > 0 || !given["eigenvectors"], "at least 1"},
 		{"landmarks", float64(o.landmarks), o.landmarks > 0 || !given["landmarks"], "at least 1"},
+		{"vote", float64(o.vote), o.vote > 0 || !given["vote"], "at least 1"},
+		{"unlabeled-weight", o.unlabeledWeight, o.unlabeledWeight == 0 && !given["unlabeled-weight"] || o.unlabeledWeight > 0, "positive"},
 		{"folds", float64(o.folds), o.folds > 1 || !given["folds"], "at least 2"},
 		{"max-iterations", float64(o.maxIterations), o.maxIterations > 0 || !given["max-iterations"], "at least 1"},
 	} {
@@ -256,6 +292,21 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 	}
 	if m.uses("class-mass") && len(o.priors) > 0 && !o.classMass {
 		return usagef("--priors is for --class-mass, which is not given")
+	}
+	if m.uses("unlabeled-weight") {
+		if err := o.checkShares(); err != nil {
+			return err
+		}
+	}
+	if m.uses("gamma-o") {
+		if err := o.outputs.check(given); err != nil {
+			return err
+		}
+	}
+	if m.uses("means") {
+		if err := o.checkMeans(m, o, given); err != nil {
+			return err
+		}
 	}
 	if m.uses("kernel") {
 		return o.checkKernel(given)
@@ -295,8 +346,17 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 			s.Loss, s.Width = o.loss, o.width
 		}
 		return modelSettings{linear: &s}
+	case base.tsvm != nil:
+		return o.tsvmSettings(r, tolerance)
+	case base.linearTSVM != nil:
+		return o.linearTSVMSettings(r, tolerance)
+	case base.nearest != nil:
+		return modelSettings{nearest: &models.NearestSettings{Vote: o.vote}}
 	case base.sssl != nil:
 		return modelSettings{sssl: &models.SSSLSettings{Eigenfunctions: o.eigenvectors, Landmarks: o.landmarks, Intercept: o.intercept, Folds: o.folds, Seed: seed}}
+	}
+	if m.base.vvmr != nil {
+		return modelSettings{scale: o.scale(seed), vvmr: &models.VVMRSettings{Regularizer: r, GammaO: o.outputs.gammaO, Tolerance: tolerance, MaxIterations: o.maxIterations}}
 	}
 	s := *m.base.kernel
 	s.Regularizer = r
@@ -314,5 +374,9 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 	case models.KernelOneClass:
 		s.Nu = o.nu
 	}
-	return modelSettings{kernel: &s}
+	out := modelSettings{kernel: &s}
+	if m.uses("means") {
+		out.scale = o.scale(seed)
+	}
+	return out
 }

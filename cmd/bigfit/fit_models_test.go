@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
 )
 
 // flagsFor are the flags to fit every model with.
@@ -24,9 +25,13 @@ var flagsFor = map[string]string{
 	"svm-linear":    "--gamma-a 1e-3",
 	"laprls-linear": "--gamma-a 1e-3 --gamma-i 1e-3 --laplacian normalized",
 	"lapsvm-linear": "--gamma-a 1e-3 --gamma-i 1e-3 --loss huberized-hinge --width 0.2",
+	"tsvm-linear":   "--gamma-a 1e-3 --unlabeled-weight 0.5",
+	"tsvm":          "--gamma-a 1e-3 --sigma 30 --priors 3,3,3",
+	"knn":           "",
 	"rls":           "--gamma-a 1e-3 --sigma mean --intercept",
 	"svm":           "--gamma-a 1e-3 --sigma 30",
 	"svr":           "--gamma-a 1e-4 --epsilon 0.05",
+	"vvmr":          "--gamma-a 1e-3 --gamma-i 1e-3 --gamma-o 0.5 --output-neighbors 1",
 	"sssl":          "--landmarks 100 --intercept",
 	"oneclass":      "--sigma 40 --nu 0.1",
 	"laprls":        "--gamma-a 1e-3 --gamma-i 1 --scaling per-pair",
@@ -37,16 +42,25 @@ var flagsFor = map[string]string{
 
 // fitLine is the command line of a fit of a model on the blobs.
 func fitLine(m *modelSpec, more ...string) []string {
-	y := "y.npy"
-	if m.targets == numbers {
-		y = "v.npy"
-	}
-	args := append([]string{"fit", "--model", m.name, "-X", "X.npy", "-y", y, "--labels", "30", "--seed", "3"}, strings.Fields(flagsFor[m.name])...)
+	args := append([]string{"fit", "--model", m.name, "-X", "X.npy", "-y", truthOf(m), "--labels", "30", "--seed", "3"}, strings.Fields(flagsFor[m.name])...)
 	return append(args, more...)
 }
 
-// intoValues goes to the blobs with a smooth function of the points: v.npy of
-// X.npy and newv.npy of new.npy.
+// truthOf is the file of intoValues that the model learns from, "new" before it
+// that of the other points.
+func truthOf(m *modelSpec) string {
+	switch m.targets {
+	case numbers:
+		return "v.npy"
+	case severalOrNumbers:
+		return "Y.npy"
+	}
+	return "y.npy"
+}
+
+// intoValues goes to the blobs with a smooth function of the points, v.npy of X.npy
+// and newv.npy of new.npy, and four labels, Y.npy and newY.npy: the three clouds,
+// and the last two together. Of Y.npy some entries are missing.
 func intoValues(t *testing.T) {
 	t.Helper()
 	intoBlobs(t)
@@ -59,6 +73,19 @@ func intoValues(t *testing.T) {
 			v[i] = row[0]/40 + row[1]/50 + 0.25
 		}
 		must(t, npy.WriteFile(name+"v.npy", nil, v))
+		classes, err := data.ReadLabels(name+"y.npy", data.LabelOptions{})
+		must(t, err)
+		several := make([]float64, 4*blobCount)
+		for i, c := range classes.Index {
+			several[4*i+int(c)] = 1
+			if c > 0 {
+				several[4*i+3] = 1
+			}
+			if name == "" && i%7 == 0 {
+				several[4*i+i%4] = math.NaN()
+			}
+		}
+		must(t, npy.WriteFile(name+"Y.npy", []int{blobCount, 4}, several))
 	}
 }
 
@@ -69,6 +96,8 @@ func summaryOf(t *testing.T, args ...string) (s struct {
 	Labeled int
 	Error   *float64
 	RMSE    *float64
+
+	MultiLabel *models.MultiLabelReport
 }) {
 	t.Helper()
 	out := succeed(t, append(args, "--json", "-q")...)
@@ -94,10 +123,7 @@ func TestEveryModel(t *testing.T) {
 			if !bytes.Equal(first, readFile(t, "model.npz")) || !bytes.Equal(train, readFile(t, "train.npy")) {
 				t.Error("two threads give other bytes")
 			}
-			truth := "newy.npy"
-			if m.targets == numbers {
-				truth = "newv.npy"
-			}
+			truth := "new" + truthOf(m)
 			p := summaryOf(t, "predict", "model.npz", "-X", "new.npy", "-y", truth, "-o", "p.npy")
 			again := []string{"predict", "model.npz", "-X", "X.npy", "-o", "again.npy"}
 			switch m.targets {
@@ -114,6 +140,14 @@ func TestEveryModel(t *testing.T) {
 					t.Errorf("eval: %s", out)
 				}
 				fail(t, 2, []string{"--scores is for classes"}, append(again, "--scores", "s.npy")...)
+			case severalOrNumbers:
+				if s.MultiLabel == nil || s.MultiLabel.Points != 60 || !(s.MultiLabel.MeanAUC > 0.98) || p.MultiLabel == nil || !(p.MultiLabel.MeanAUC > 0.98) || s.Error != nil || s.RMSE != nil || s.Classes != nil {
+					t.Errorf("%+v, %+v", s, p)
+				}
+				if out := succeed(t, "eval", "-y", truth, "--predictions", "p.npy"); !strings.Contains(out, "mean AUC") {
+					t.Errorf("eval: %s", out)
+				}
+				fail(t, 2, []string{"--scores is for classes"}, append(again, "--scores", "s.npy")...)
 			default:
 				if s.Error == nil || *s.Error > 7 || p.Error == nil || *p.Error > 7 || !slices.Equal(s.Classes, []int64{0, 10, 20}) {
 					t.Errorf("%+v, %+v", s, p)
@@ -127,7 +161,9 @@ func TestEveryModel(t *testing.T) {
 				succeed(t, "predict", "model.npz", "-o", "again.npy")
 			} else {
 				fail(t, 2, []string{"model.npz", m.name, "-X"}, "predict", "model.npz", "-o", "none.npy")
-				fail(t, 2, []string{"--neighbors", m.name}, "predict", "model.npz", "-X", "X.npy", "-k", "3", "-o", "none.npy")
+				if m.base.nearest == nil {
+					fail(t, 2, []string{"--neighbors", m.name}, "predict", "model.npz", "-X", "X.npy", "-k", "3", "-o", "none.npy")
+				}
 			}
 			if !bytes.Equal(train, readFile(t, "again.npy")) {
 				t.Error("predict differs from fit --predictions")
@@ -261,7 +297,11 @@ func TestRegression(t *testing.T) {
 		if s := summaryOf(t, fit("whole.npy", "--regression", "--labels", "40")...); s.RMSE == nil || *s.RMSE > 2 {
 			t.Errorf("%s: %+v", m.name, s)
 		}
-		fail(t, 2, []string{"torn.npy", "point 1"}, fit("torn.npy", "--regression")...)
+		if m.targets == severalOrNumbers { // single values may be missing
+			succeed(t, fit("torn.npy", "--regression")...)
+		} else {
+			fail(t, 2, []string{"torn.npy", "point 1"}, fit("torn.npy", "--regression")...)
+		}
 		fail(t, 2, []string{"none.npy"}, fit("none.npy", "--regression")...)
 		fail(t, 2, []string{"half.npy", "46", "45"}, fit("half.npy", "--labels", "46")...)
 		fail(t, 2, []string{"--unlabeled is for classes"}, fit("half.npy", "--unlabeled", "5")...)
@@ -286,9 +326,37 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model rls-linear --gamma-a 1 --graph graph.npz", []string{"--graph is not for rls-linear"}},
 		{"--model harmonic --eigs eigs.npz", []string{"--eigs is not for harmonic, but for eigenmap"}},
 		{"--model eigenmap --gamma-a 1", []string{"--gamma-a is not for eigenmap"}},
+		{"--model svm --gamma-a 1 --unlabeled-weight 1", []string{"--unlabeled-weight is not for svm, but for tsvm-linear, tsvm"}},
+		{"--model tsvm --gamma-a 1 --unlabeled-weight 0", []string{"--unlabeled-weight is 0", "positive"}},
+		{"--model tsvm --gamma-a 1 --priors 1,-1,1", []string{"--priors has the share -1"}},
+		{"--model tsvm-linear --gamma-a 1 --priors 0,0,0", []string{"--priors are all 0"}},
+		{"--model tsvm-linear --gamma-a 1 --priors 1,1", []string{"--priors names 2 shares", "3 classes"}},
+		{"--model tsvm-linear --gamma-a 1 --loss squared", []string{"--loss is squared"}},
+		{"--model tsvm-linear --gamma-a 1", []string{"without a label"}},
+		{"--model tsvm --gamma-a 1", []string{"without a label"}},
+		{"--model tsvm", []string{"tsvm needs --gamma-a"}},
+		{"--model knn --vote 0", []string{"--vote is 0", "at least 1"}},
+		{"--model knn --vote 3 --neighbors 3", []string{"--neighbors is not for knn"}},
+		{"--model svm --gamma-a 1 --vote 3", []string{"--vote is not for svm, but for knn"}},
 		{"--model svm --gamma-a 1 --epsilon 1", []string{"--epsilon is not for svm, but for svr, lapsvr"}},
 		{"--model sssl -p 0", []string{"--eigenvectors is 0"}},
 		{"--model sssl --landmarks 0", []string{"--landmarks is 0"}},
+		{"--model svr --gamma-a 1 --means landmarks", []string{"--means is not for svr, but for rls, svm, laprls, lapsvm"}},
+		{"--model rls --gamma-a 1 --means nystrom", []string{`--means is "nystrom"`, "landmarks, features or matrix-free"}},
+		{"--model rls --gamma-a 1 --means exact --landmarks 5", []string{"--landmarks is for --means landmarks and matrix-free, not exact"}},
+		{"--model rls --gamma-a 1 --landmarks 5 --features 6", []string{"--landmarks is for --means landmarks and matrix-free, not features"}},
+		{"--model rls --gamma-a 1 --means landmarks --features 6", []string{"--features is for --means features, not landmarks"}},
+		{"--model rls --gamma-a 1 --sampling uniform", []string{"--sampling is for --means landmarks and matrix-free, not exact"}},
+		{"--model rls --gamma-a 1 --landmarks 5 --sampling random", []string{"--sampling", `"random"`, "rpcholesky, uniform or kmeans++"}},
+		{"--model rls --gamma-a 1 --landmarks 0", []string{"--landmarks is 0"}},
+		{"--model rls --gamma-a 1 --features 7", []string{"--features is 7", "even"}},
+		{"--model rls --gamma-a 1 --features -2", []string{"--features is -2"}},
+		{"--model rls --gamma-a 1 --features 6 --kernel linear", []string{"--means features", "gaussian and the laplace kernel, not linear"}},
+		{"--model rls --gamma-a 1 --features 6000", []string{"6000 Fourier features", "5000"}},
+		{"--model rls --gamma-a 1 --features 6 --tolerance 1e-3", []string{"--tolerance is for --means landmarks and matrix-free, not features"}},
+		{"--model rls --gamma-a 1 --max-iterations 3", []string{"--max-iterations is for --means landmarks and matrix-free, not exact"}},
+		{"--model rls --gamma-a 1 --means matrix-free --intercept", []string{"--means matrix-free", "--intercept"}},
+		{"--model lapsvm --gamma-a 1 --gamma-i 1 --means matrix-free", []string{"--means matrix-free is for least squares", "lapsvm", "--means landmarks"}},
 		{"--model sssl --folds 1", []string{"--folds is 1"}},
 		{"--model sssl --sigma -1", []string{"--sigma is"}},
 		{"--model sssl --gamma-a 1", []string{"--gamma-a is not for sssl"}},
@@ -344,6 +412,9 @@ func TestBadModelFlags(t *testing.T) {
 			fail(t, 2, []string{"marks.npy", "no point is labeled"}, fit("marks.npy")...)
 		case numbers:
 			fail(t, 2, []string{"X.npy has 90 points", "few.npy has 3"}, fit("few.npy")...)
+		case severalOrNumbers:
+			fail(t, 2, []string{"few.npy", "label 0 of point 1 is 2", "--regression"}, fit("few.npy")...)
+			fail(t, 2, []string{"X.npy has 90 points", "few.npy has 3"}, append(fit("few.npy"), "--regression")...)
 		default:
 			if !strings.Contains(flagsFor[m.name], "priors") {
 				fail(t, 2, []string{"one.npy", "class 7", "two classes"}, fit("one.npy")...)
@@ -423,6 +494,9 @@ func TestModelNotConverged(t *testing.T) {
 		if m.base.linear != nil && m.targets == classesOrNumbers { // direct unless the points are sparse
 			args = append(args, "-X", "csr.npz")
 		}
+		if m.name == "rls" || m.name == "laprls" { // direct by other means
+			args = append(args, "--means", "matrix-free", "--landmarks", "3", "--intercept=false")
+		}
 		if m.base.graph != nil { // components of one class have nothing to solve
 			args = append(args, "-k", "60")
 		}
@@ -443,8 +517,16 @@ func TestModelMemory(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"--model laprls -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "linear --model", "--memory-limit"}},
+		{"--model laprls -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--means landmarks", "linear --model", "--memory-limit"}},
+		{"--model lapsvr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "give fewer points", "linear --model"}},
+		{"--model lapsvm -X wide.npy --gamma-a 1 --gamma-i 1 --landmarks 400 --memory-limit 3MB", []string{"fit needs", "take fewer --landmarks", "--memory-limit"}},
+		{"--model rls -X wide.npy --gamma-a 1 --features 1000 --memory-limit 3MB", []string{"fit needs", "take fewer --features", "--memory-limit"}},
+		{"--model rls -X wide.npy --gamma-a 1 --means matrix-free --landmarks 400 --memory-limit 3MB", []string{"fit needs", "take fewer --landmarks", "--memory-limit"}},
 		{"--model svm -X wide.npy --gamma-a 1 --memory-limit 3MB", []string{"fit needs", "linear --model", "--memory-limit"}},
+		{"--model tsvm -X wide.npy --labels 50 --gamma-a 1 --memory-limit 3MB", []string{"fit needs", "tsvm-linear", "--memory-limit"}},
+		{"--model tsvm-linear -X wide.npy --labels 50 --gamma-a 1 --memory-limit 1MB", []string{"fit needs", "columns", "--memory-limit"}},
+		{"--model knn -X wide.npy --memory-limit 500kB", []string{"fit needs", "--labels", "--memory-limit"}},
+		{"--model vvmr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--means landmarks", "--memory-limit"}},
 		{"--model rls-linear -X wide.npy --gamma-a 1 --memory-limit 1MB", []string{"fit needs", "columns", "--memory-limit"}},
 		{"--model harmonic --graph ring.npz --memory-limit 270kB", []string{"fit needs", "--neighbors", "--memory-limit"}},
 	} {

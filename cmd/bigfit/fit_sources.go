@@ -29,6 +29,7 @@ type sources struct {
 	points     data.Points // x as the graph has it, after PCA; of transductive models
 	pca        *data.PCA
 	index      *knn.State // of the index that the graph was built with
+	outputs    *models.Outputs
 	hashes     map[string]string
 }
 
@@ -49,6 +50,9 @@ func (a *app) fitSources(ctx context.Context, o *fitOptions, spec *modelSpec, s 
 			return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.y, t.n)
 		}
 		if err := a.needMachine(o, s, src.x, t.targets); err != nil {
+			return nil, err
+		}
+		if err := a.fitOutputs(&o.own.outputs, t.targets, src); err != nil {
 			return nil, err
 		}
 		src.hashes[hashPoints] = data.HashPoints(src.x)

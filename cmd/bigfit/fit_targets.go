@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,7 +17,8 @@ type fitTargets struct {
 	targets *models.Targets
 	// Of classes: all that are given and those that are used.
 	truth, y *data.Labels
-	// Of values the same, n×m, NaN for none.
+	// Of values, and of labels of which a point may have several, the same, n×m, NaN
+	// for none.
 	values, used *mat.Dense
 }
 
@@ -39,8 +41,11 @@ func (a *app) fitTargets(o *fitOptions, spec *modelSpec, asked bool) (*fitTarget
 			}
 		}
 	}
-	if regression {
-		return a.fitValues(o)
+	switch {
+	case regression:
+		return a.fitValues(o, spec)
+	case spec.targets == severalOrNumbers:
+		return a.fitMultiLabels(o)
 	}
 	t := &fitTargets{}
 	var err error
@@ -88,7 +93,7 @@ func holdsFractions(path string, limit int64) bool {
 }
 
 // fitValues reads the values of a regression.
-func (a *app) fitValues(o *fitOptions) (*fitTargets, error) {
+func (a *app) fitValues(o *fitOptions, spec *modelSpec) (*fitTargets, error) {
 	switch {
 	case o.label.unlabeled != "":
 		return nil, usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
@@ -99,41 +104,77 @@ func (a *app) fitValues(o *fitOptions) (*fitTargets, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := models.ValueTargets(values)
+	if spec.targets == severalOrNumbers {
+		return a.drawRows(o, values, models.PartialTargets)
+	}
+	return a.drawRows(o, values, models.ValueTargets)
+}
+
+// fitMultiLabels reads labels of which a point may have several.
+func (a *app) fitMultiLabels(o *fitOptions) (*fitTargets, error) {
+	if o.label.unlabeled != "" {
+		return nil, usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
+	}
+	y, err := a.readMultiLabels(o.y, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return a.drawRows(o, y.Y, func(block *mat.Dense) (*models.Targets, error) {
+		t, err := models.LabelTargets(block, y.Values)
+		if err != nil && y.Values == nil {
+			err = fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
+		}
+		return t, err
+	})
+}
+
+// drawRows makes targets of the values of all points, or of as many as --labels
+// says.
+func (a *app) drawRows(o *fitOptions, values *mat.Dense, targets func(*mat.Dense) (*models.Targets, error)) (*fitTargets, error) {
+	all, err := targets(values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.y, err)
 	}
 	t := &fitTargets{n: all.Len, targets: all, values: values, used: values}
-	if o.labels > 0 {
-		known := data.NewLabels(make([]int64, t.n), valued(values))
-		drawn, err := known.Draw(o.labels, a.seed)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.y, err)
-		}
-		t.used = mat.DenseCopyOf(values)
-		for i, c := range drawn.Index {
-			if c == data.Unlabeled {
-				row := t.used.RawRowView(i)
-				for j := range row {
-					row[j] = math.NaN()
-				}
-			}
-		}
-		if t.targets, err = models.ValueTargets(t.used); err != nil {
-			return nil, err
+	if o.labels == 0 {
+		return t, nil
+	}
+	given := make([]bool, t.n)
+	for _, i := range all.Labeled {
+		given[i] = true
+	}
+	drawn, err := data.NewLabels(make([]int64, t.n), given).Draw(o.labels, a.seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.y, err)
+	}
+	t.used = mat.DenseCopyOf(values)
+	for i, c := range drawn.Index {
+		if c == data.Unlabeled {
+			blankRow(t.used, i)
 		}
 	}
-	return t, nil
+	t.targets, err = targets(t.used)
+	return t, err
 }
 
-// valued tells of every row whether it is one of numbers.
-func valued(values *mat.Dense) []bool {
-	n, _ := values.Dims()
-	out := make([]bool, n)
-	for i := range out {
-		out[i] = !math.IsNaN(values.At(i, 0))
+// blankRow makes row i of values NaN.
+func blankRow(values *mat.Dense, i int) {
+	row := values.RawRowView(i)
+	for j := range row {
+		row[j] = math.NaN()
 	}
-	return out
+}
+
+// filled returns the numbers of the rows of values that are not all NaN.
+func filled(values *mat.Dense) []int {
+	var rows []int
+	n, _ := values.Dims()
+	for i := range n {
+		if slices.ContainsFunc(values.RawRowView(i), func(v float64) bool { return !math.IsNaN(v) }) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // insideTargets are the points with a label, whatever it is.
@@ -155,43 +196,59 @@ func (t *fitTargets) heldBack() bool {
 	return t.y != t.truth
 }
 
-// errors returns the error in percent, or the RMSE, on what was held back; nil
-// if nothing was.
-func (t *fitTargets) errors(p *models.Prediction) (percent, rmse *float64, err error) {
+// measured are answers beside the truth; nil where there is none.
+type measured struct {
+	Error *float64 `json:"error,omitempty"` // of classes, in percent
+	RMSE  *float64 `json:"rmse,omitempty"`
+	// MultiLabel is of points that may have several labels.
+	MultiLabel *models.MultiLabelReport `json:"multilabel,omitempty"`
+}
+
+// measure compares answers with what was held back.
+func (t *fitTargets) measure(p *models.Prediction) (measured, error) {
 	if !t.heldBack() {
-		return nil, nil, nil
+		return measured{}, nil
 	}
 	if t.values == nil {
 		if e := 100 * models.ErrorRate(p.Classes, t.truth, t.y); !math.IsNaN(e) {
-			return &e, nil, nil
+			return measured{Error: &e}, nil
 		}
-		return nil, nil, nil
+		return measured{}, nil
 	}
 	rest := mat.DenseCopyOf(t.values)
-	used := valued(t.used)
-	for i := range used {
-		if used[i] {
-			rest.Set(i, 0, math.NaN())
-		}
+	for _, i := range t.targets.Labeled {
+		blankRow(rest, i)
 	}
-	e, err := valueError(rest, p.Scores)
-	return nil, e, err
+	return measureValues(rest, p.Scores, t.targets.Labels)
 }
 
-// valueError returns the RMSE over the rows of truth that are numbers; nil if
-// none is.
-func valueError(truth, predicted *mat.Dense) (*float64, error) {
+// measureValues compares numbers with those of truth that are not NaN: scores of
+// the labels of the columns, or, if labels is nil, values.
+func measureValues(truth, predicted *mat.Dense, labels []int64) (measured, error) {
+	if labels != nil {
+		if len(filled(truth)) == 0 {
+			return measured{}, nil
+		}
+		r, err := models.NewMultiLabelReport(truth, predicted)
+		if r != nil {
+			r.Labels = labels
+		}
+		return measured{MultiLabel: r}, err
+	}
 	var want, got []float64
-	for i, ok := range valued(truth) {
-		if ok {
-			want, got = append(want, truth.RawRowView(i)...), append(got, predicted.RawRowView(i)...)
+	rows, _ := truth.Dims()
+	for i := range rows {
+		for j, v := range truth.RawRowView(i) {
+			if !math.IsNaN(v) {
+				want, got = append(want, v), append(got, predicted.At(i, j))
+			}
 		}
 	}
 	if len(want) == 0 {
-		return nil, nil
+		return measured{}, nil
 	}
 	e, err := models.RMSE(want, got)
-	return &e, err
+	return measured{RMSE: &e}, err
 }
 
 // hash is that of what the model was fitted to.

@@ -22,6 +22,10 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 		return a.trainGraph(ctx, s.graph, src, t)
 	case s.linear != nil:
 		return a.trainLinear(ctx, s.linear, src, t)
+	case s.linearTSVM != nil:
+		return a.trainLinearTSVM(ctx, s.linearTSVM, src, t)
+	case s.nearest != nil:
+		return a.trainNearest(ctx, o, s.nearest, src, t)
 	}
 	k, err := o.own.kernelOn(src.x, a.seed)
 	if err != nil {
@@ -30,7 +34,13 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 	if s.sssl != nil {
 		return a.trainSSSL(ctx, k, s.sssl, src, t)
 	}
-	return a.trainKernel(ctx, k, s.kernel, src, t)
+	if s.vvmr != nil {
+		return a.trainVVMR(ctx, k, s, src, t)
+	}
+	if s.tsvm != nil {
+		return a.trainTSVM(ctx, k, s.tsvm, src, t)
+	}
+	return a.trainKernel(ctx, k, s, src, t)
 }
 
 func trainEigenmap(s *models.EigenmapSettings, src *sources, t *fitTargets) (models.Model, error) {
@@ -100,13 +110,26 @@ func (a *app) needMachine(o *fitOptions, s modelSettings, x data.Points, t *mode
 	switch {
 	case s.linear != nil:
 		return a.need("fit", linearBytes(x, t), 0, "give points of fewer columns, or sparse ones")
+	case s.linearTSVM != nil:
+		return a.need("fit", linearTSVMBytes(x, t), 0, "give points of fewer columns, or sparse ones")
+	case s.tsvm != nil:
+		return a.need("fit", tsvmBytes(x), 0, "give fewer points, or take --model tsvm-linear")
+	case s.vvmr != nil:
+		return a.needVVMR(o, s, x, t)
+	case s.scale != nil:
+		n, _ := x.Dims()
+		bytes, operations, err := models.ScaledCost(x, t, o.own.kernel.Kind, n*o.graph.Graph.K, s.kernel, s.scale, int64(a.memory))
+		if err != nil {
+			return err
+		}
+		return a.need("fit", bytes, operations, scaleRemedy(s.scale))
 	case s.kernel != nil:
 		bytes, operations := kernelCost(x, t, o.own.kernel.Kind, s.kernel.GammaI > 0)
-		return a.need("fit", bytes, operations, "give fewer points, or take a linear --model")
+		return a.need("fit", bytes, operations, exactRemedy(s.kernel.Method))
 	case s.sssl != nil:
 		n, d := x.Dims()
 		bytes, operations := models.SSSLCost(n, d, len(t.Labeled), s.sssl)
-		return a.need("fit", bytes, operations, "take fewer --eigenvectors, or --landmarks")
+		return a.need("fit", bytes, operations, ssslRemedy)
 	}
 	return nil
 }
@@ -129,13 +152,24 @@ func linearBytes(x data.Points, t *models.Targets) int64 {
 	return 8 * (8*d*m + 4*n*m)
 }
 
-func (a *app) trainKernel(ctx context.Context, k kernel.Kernel, s *models.KernelSettings, src *sources, t *fitTargets) (models.Model, error) {
-	l, err := src.laplacian(s.Laplacian)
+func (a *app) trainKernel(ctx context.Context, k kernel.Kernel, s modelSettings, src *sources, t *fitTargets) (models.Model, error) {
+	l, err := src.laplacian(s.kernel.Laplacian)
 	if err != nil {
 		return nil, err
 	}
 	st := a.progress.Stage("fit")
-	m, err := models.FitKernel(ctx, src.x, k, l, t.targets, s, int64(a.memory))
+	var m models.Model
+	if s.scale != nil {
+		var scaled *models.ScaledKernel
+		if scaled, err = models.FitScaled(ctx, src.x, k, l, t.targets, s.kernel, s.scale, int64(a.memory)); scaled != nil {
+			m = scaled
+		}
+	} else {
+		var machine *models.KernelMachine
+		if machine, err = models.FitKernel(ctx, src.x, k, l, t.targets, s.kernel, int64(a.memory)); machine != nil {
+			m = machine
+		}
+	}
 	if m == nil {
 		return nil, err
 	}

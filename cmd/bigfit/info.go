@@ -113,14 +113,27 @@ type modelSummary struct {
 	Kernel    *kernel.Kernel `json:"kernel,omitempty"`
 	Expansion int            `json:"expansion,omitempty"` // points in it
 	Gap       float64        `json:"gap,omitempty"`       // relative, of duality
+	// Of kernel machines that are not exact: the means and the error they cost.
+	Scale  *models.ScaleSettings `json:"scale,omitempty"`
+	Report *models.ScaleReport   `json:"scale_report,omitempty"`
 	// Of sssl: the errors of cross-validation, the part of the trace that is in the
 	// eigenfunctions, and p of the eigenvalues' power law k^-p.
 	Risk     []float64 `json:"risk,omitempty"`
 	Captured float64   `json:"captured_trace,omitempty"`
 	Decay    float64   `json:"decay,omitempty"`
+	// Of vvmr: the outputs, and their labels if it is no regression.
+	Outputs int     `json:"outputs,omitempty"`
+	Labels  []int64 `json:"labels,omitempty"`
 	// Of what was solved by iteration.
 	Iterations int     `json:"iterations,omitempty"`
 	Residual   float64 `json:"residual,omitempty"` // the largest, relative
+	// Of transductive machines: the points without a label that took part, the
+	// rounds of training, and the share of them in each output's class.
+	Unlabeled int       `json:"unlabeled,omitempty"`
+	Rounds    int       `json:"rounds,omitempty"`
+	Positive  []float64 `json:"positive,omitempty"`
+	// Of knn: the errors of leave-one-out.
+	Tried []models.VoteError `json:"tried,omitempty"`
 	// Unreached points of a graph are in components without a label and have
 	// the class Fallback, or the mean value.
 	Unreached int    `json:"unreached_points,omitempty"`
@@ -171,6 +184,34 @@ func summarizeModel(m models.Model) modelSummary {
 		if m.Gap > 0 {
 			s.detail += fmt.Sprintf(", duality gap %.1e", m.Gap)
 		}
+	case *models.TSVM:
+		s = summarizeModel(m.KernelMachine)
+		s.Model, s.Settings = m.Name(), m.Settings
+		s.transduced(m.Settings.Transduction, &m.Transduced)
+	case *models.LinearTSVM:
+		s = summarizeModel(m.Linear)
+		s.Model, s.Settings = m.Name(), m.Settings
+		s.transduced(m.Settings.Transduction, &m.Transduced)
+	case *models.Nearest:
+		s.Labeled, s.Settings, s.Tried = len(m.Labels), m.Settings, m.Tried
+		s.detail = fmt.Sprintf("%d nearest vote, %v distance", m.Settings.Vote, m.Settings.Metric)
+		for _, v := range m.Tried {
+			if v.Vote == m.Settings.Vote {
+				s.detail += fmt.Sprintf(", leave-one-out error %.2f %%", 100*v.Error)
+			}
+		}
+	case *models.ScaledKernel:
+		s.Labeled, s.Settings, s.Kernel, s.Scale, s.Report = m.Labeled, m.Settings, &m.Kernel, &m.Scale, &m.Report
+		s.Expansion, _ = m.Coefficients.Dims()
+		if m.Frequencies != nil {
+			s.Expansion = 0
+		}
+		s.detail = fmt.Sprintf("%s, %s, %s", describeScale(m), describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer))
+	case *models.VVMR:
+		s.Labeled, s.Settings, s.Kernel, s.Labels, s.Iterations, s.Residual = m.Labeled, m.Settings, &m.Kernel, m.Labels, m.Iterations, m.Residual
+		s.Scale = m.Scale
+		s.Expansion, s.Outputs = m.Coefficients.Dims()
+		s.detail = describeVVMR(m)
 	case *models.Embedding:
 		n, d := m.Vectors.Dims()
 		s.Settings = m.Settings
@@ -196,6 +237,12 @@ func summarizeModel(m models.Model) modelSummary {
 	return s
 }
 
+// transduced adds what a transductive machine did with the other points.
+func (s *modelSummary) transduced(t models.Transduction, d *models.Transduced) {
+	s.Unlabeled, s.Rounds, s.Positive = len(d.Unlabeled), d.Rounds, t.Positive
+	s.detail += fmt.Sprintf("; %d points without a label at weight %g got classes in %d rounds", s.Unlabeled, t.Weight, d.Rounds)
+}
+
 // describeModel is a line about a model.
 func describeModel(m models.Model) string {
 	s := summarizeModel(m)
@@ -207,6 +254,57 @@ func describeModel(m models.Model) string {
 		text += fmt.Sprintf("%d classes, ", len(s.Classes))
 	}
 	return text + s.detail
+}
+
+// describeVVMR says what a vector-valued function is, with the relative residual of
+// its equation.
+func describeVVMR(m *models.VVMR) string {
+	size, outputs := m.Coefficients.Dims()
+	text := fmt.Sprintf("%d outputs", outputs)
+	if m.Labels != nil {
+		text = fmt.Sprintf("%d labels", outputs)
+	}
+	switch {
+	case m.Points == nil && m.Kernel.Kind == kernel.Linear:
+		text += fmt.Sprintf(", %d dimensions", size)
+	case m.Scale != nil && m.Scale.Means == models.ByLandmarks:
+		text += fmt.Sprintf(", %d landmarks (%v), kernel error %.2g", size, m.Scale.Sampling, m.KernelError)
+	default:
+		text += fmt.Sprintf(", expansion over %d points", size)
+	}
+	return text + fmt.Sprintf(", %s, %s, γ_O = %g, residual %.1e of equation (17) after %d iterations",
+		describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer), m.Settings.GammaO, m.Residual, m.Iterations)
+}
+
+// describeScale says how a machine stands for the exact one.
+func describeScale(m *models.ScaledKernel) string {
+	r := m.Report
+	var text string
+	switch m.Scale.Means {
+	case models.ByLandmarks:
+		text = fmt.Sprintf("%d landmarks (%v), kernel error %.2g", r.Landmarks, m.Scale.Sampling, r.KernelError)
+	case models.ByFeatures:
+		size, _ := m.Coefficients.Dims()
+		text = fmt.Sprintf("%d Fourier features, kernel error %.2g", size, r.KernelError)
+	case models.MatrixFree:
+		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
+	}
+	if r.Change > 0 {
+		text += fmt.Sprintf(", half of them would change f by %.2g %%", 100*r.Change)
+		if m.Classes != nil {
+			text += fmt.Sprintf(" and %.2g %% of the classes", 100*r.Flips)
+		}
+	}
+	if m.Settings.Method == models.KernelSVM {
+		text += ", squared hinge"
+	}
+	if r.Iterations > 0 {
+		text += fmt.Sprintf(", %d iterations", r.Iterations)
+		if r.Residual > 0 {
+			text += fmt.Sprintf(" to a residual of %.1e", r.Residual)
+		}
+	}
+	return text
 }
 
 func describeNorms(r models.Regularizer) string {

@@ -8,8 +8,11 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
 )
 
 // labelOptions say what an unlabeled point looks like in an integer y.
@@ -57,6 +60,59 @@ func (o *labelOptions) twoClasses(a *app, y *data.Labels, path string) error {
 		}
 	}
 	return errors.New(text)
+}
+
+// readMultiLabels reads the labels of points that may have several. If the file
+// says which labels they are, the columns are brought in the given order; nil is
+// that of the file. A label of the file that is not among them is an error; whose
+// they are is said there.
+func (a *app) readMultiLabels(path string, order []int64, whose string) (*data.MultiLabels, error) {
+	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: int64(a.memory)})
+	if err != nil || order == nil || y.Values == nil {
+		return y, err
+	}
+	for _, v := range y.Values {
+		if !slices.Contains(order, v) {
+			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave it out of the file", path, v, whose, list(order))
+		}
+	}
+	n, _ := y.Y.Dims()
+	if need := 8 * int64(n) * int64(len(order)); need > int64(a.memory) {
+		return nil, &npy.LimitError{What: path, Need: need, Limit: int64(a.memory)}
+	}
+	out := mat.NewDense(n, len(order), nil)
+	for c, v := range order {
+		j := slices.Index(y.Values, v)
+		for i := range n {
+			if from := y.Y.RawRowView(i); j >= 0 || math.IsNaN(from[0]) { // all of a row, or none
+				out.Set(i, c, from[max(j, 0)])
+			}
+		}
+	}
+	return &data.MultiLabels{Y: out, Values: order}, nil
+}
+
+// holdsMultiLabels tells whether a file can only be labels of points that may have
+// several: two and more columns of 1 and 0 or −1, or lists of them. What cannot be
+// read is for another reader to complain about.
+func holdsMultiLabels(path string, limit int64) bool {
+	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
+	if err != nil {
+		return false
+	}
+	if _, err := models.LabelTargets(y.Y, nil); err != nil {
+		return false
+	}
+	n, m := y.Y.Dims()
+	if y.Values == nil {
+		return m > 1
+	}
+	for i := range n {
+		if count := mat.Sum(y.Y.RowView(i)); !math.IsNaN(count) && count != 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // values turns positions in classes into class values.

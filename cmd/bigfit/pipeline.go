@@ -260,6 +260,8 @@ const (
 	hashPoints = "points"
 	hashGraph  = "graph"
 	hashLabels = "labels"
+	// hashOutputs is that of the graph of a model's outputs.
+	hashOutputs = "outputs"
 )
 
 // sameHash returns an error if two artifacts both name the content they belong

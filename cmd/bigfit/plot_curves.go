@@ -135,7 +135,7 @@ func (a *app) curves(path string, o *curveOptions) (*figure, error) {
 	}
 	roomAround(&c.plot.Y)
 	if o.logX {
-		c.plot.X.Scale, c.plot.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		c.plot.X.Scale, c.plot.X.Tick.Marker = plot.LogScale{}, logTicks{}
 		if c.plot.X.Min == c.plot.X.Max {
 			c.plot.X.Min, c.plot.X.Max = c.plot.X.Min/2, c.plot.X.Max*2
 		}
@@ -143,6 +143,16 @@ func (a *app) curves(path string, o *curveOptions) (*figure, error) {
 		roomAround(&c.plot.X)
 	}
 	return fig, nil
+}
+
+// logTicks are plot.LogTicks from the power of ten at or below the least value on,
+// also where that is less than 1.
+type logTicks struct{}
+
+// Ticks returns marks between two positive values, and a few outside.
+func (logTicks) Ticks(low, high float64) []plot.Tick {
+	power := math.Pow10(int(math.Floor(math.Log10(low))))
+	return plot.LogTicks{Prec: -1}.Ticks(power*(1-1e-9), high)
 }
 
 // split makes curves of rows, in the order of their names. Rows without a value,

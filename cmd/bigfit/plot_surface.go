@@ -15,11 +15,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/models"
 )
 
-// surfaceCells is the number of points in a row of the grid that a surface is
-// evaluated on.
+// surfaceCells is the number of cells in a row of the picture of a surface.
 const surfaceCells = 240
 
 // surface draws what a model says over the rectangle of its points.
@@ -31,21 +31,19 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*figure
 	if err != nil {
 		return nil, err
 	}
+	if v, ok := m.(*models.VVMR); ok {
+		_, outputs := v.Coefficients.Dims()
+		return nil, usagef("%s is a %s model of %d outputs, of which there is no surface; draw a model of one", path, m.Name(), outputs)
+	}
 	at, labels, err := a.plane(o.x, o, 1, 2, 2)
 	if err != nil {
 		return nil, err
 	}
 	xmin, xmax, ymin, ymax := plotter.XYRange(at)
 	dx, dy := margin(xmin, xmax), margin(ymin, ymax)
-	s := &surfaceGrid{x: xmin - dx, y: ymin - dy, w: xmax - xmin + 2*dx, h: ymax - ymin + 2*dy}
+	s := newCells(xmin-dx, xmax+dx, ymin-dy, ymax+dy)
 	st := a.progress.Stage("surface")
-	x := data.NewDense[float64](surfaceCells*surfaceCells, 2)
-	for r := range surfaceCells {
-		for c := range surfaceCells {
-			copy(x.Data[2*(r*surfaceCells+c):], []float64{s.X(c), s.Y(r)})
-		}
-	}
-	p, err := m.Predict(ctx, x, &models.PredictSettings{OnProgress: func(done, total int) { st.Update(float64(done), float64(total), "") }})
+	p, err := predictGrid(ctx, m, &s.Grid, func(done, total int) { st.Update(float64(done), float64(total), "") })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -55,14 +53,14 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*figure
 		return nil, usagef("--levels are for two classes or values; %s has %d classes", path, len(outcomes))
 	}
 	c := newChart(m.Name(), "", "")
-	s.values = surfaceValues(p.Scores, outcomes)
+	s.Values = surfaceValues(p.Scores, outcomes)
 	c.plot.Add(&background{s, s.image(p.Classes, outcomes, labels)})
-	if s.values != nil {
+	if s.Values != nil {
 		c.plot.Add(s.contours(o.levels, outcomes != nil)...)
 	}
-	fig := &figure{chart: c, aspect: max(0.55, min(1.1, 0.1+0.85*s.h/s.w))}
+	fig := &figure{chart: c, aspect: max(0.55, min(1.1, 0.1+0.85*(s.top-s.bottom)/(s.right-s.left)))}
 	fig.marks, fig.left = c.points(at, labels, o.maxPoints, a.seed, true)
-	c.plot.X.Min, c.plot.X.Max, c.plot.Y.Min, c.plot.Y.Max = s.x, s.x+s.w, s.y, s.y+s.h
+	c.plot.X.Min, c.plot.X.Max, c.plot.Y.Min, c.plot.Y.Max = s.left, s.right, s.bottom, s.top
 	c.plot.X.Padding, c.plot.Y.Padding = 0, 0
 	return fig, nil
 }
@@ -108,15 +106,29 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (pl
 	return at, labels, nil
 }
 
-// surfaceGrid is a function on a grid over a rectangle.
-type surfaceGrid struct {
-	x, y, w, h float64
-	values     []float64 // row by row from below; nil for more than two classes
+// cells are the cells of a rectangle, and a function at their centres.
+type cells struct {
+	left, right, bottom, top float64
+	report.Grid              // without values for more than two classes
 }
 
-func (s *surfaceGrid) Z(c, r int) float64 { return s.values[r*surfaceCells+c] }
-func (s *surfaceGrid) X(c int) float64    { return s.x + s.w*(float64(c)+0.5)/surfaceCells }
-func (s *surfaceGrid) Y(r int) float64    { return s.y + s.h*(float64(r)+0.5)/surfaceCells }
+func newCells(left, right, bottom, top float64) *cells {
+	const n = surfaceCells
+	dx, dy := (right-left)/(2*n), (top-bottom)/(2*n)
+	return &cells{left, right, bottom, top, report.Grid{X0: left + dx, X1: right - dx, Y0: bottom + dy, Y1: top - dy, Columns: n, Rows: n}}
+}
+
+// predictGrid applies a model of two columns to the points of a grid, row by row
+// from below.
+func predictGrid(ctx context.Context, m models.Model, g *report.Grid, progress func(done, total int)) (*models.Prediction, error) {
+	x := data.NewDense[float64](g.Columns*g.Rows, 2)
+	for r := range g.Rows {
+		for c := range g.Columns {
+			copy(x.Row(r*g.Columns+c), []float64{g.X(c), g.Y(r)})
+		}
+	}
+	return m.Predict(ctx, x, &models.PredictSettings{OnProgress: progress})
+}
 
 // surfaceValues are the values whose lines are drawn: half the difference of two
 // scores, the first output of a regression, nothing of more classes.
@@ -134,10 +146,10 @@ func surfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
 	return values
 }
 
-// background draws cells over the rectangle of a grid.
+// background draws cells over their rectangle.
 type background struct {
-	grid  *surfaceGrid
-	cells *image.NRGBA
+	cells *cells
+	image *image.NRGBA
 }
 
 // Plot draws an image of the shape that the rectangle has on the canvas: SVG
@@ -145,28 +157,28 @@ type background struct {
 func (b *background) Plot(c draw.Canvas, p *plot.Plot) {
 	const width = 720
 	x, y := p.Transforms(&c)
-	s := b.grid
-	height := max(1, int(math.Round(width*float64((y(s.y+s.h)-y(s.y))/(x(s.x+s.w)-x(s.x))))))
+	s := b.cells
+	height := max(1, int(math.Round(width*float64((y(s.top)-y(s.bottom))/(x(s.right)-x(s.left))))))
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for r := range height {
 		for q := range width {
-			img.SetNRGBA(q, r, b.cells.NRGBAAt(q*surfaceCells/width, r*surfaceCells/height))
+			img.SetNRGBA(q, r, b.image.NRGBAAt(q*surfaceCells/width, r*surfaceCells/height))
 		}
 	}
-	plotter.NewImage(img, s.x, s.y, s.x+s.w, s.y+s.h).Plot(c, p)
+	plotter.NewImage(img, s.left, s.bottom, s.right, s.top).Plot(c, p)
 }
 
 // DataRange is the rectangle.
 func (b *background) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return b.grid.x, b.grid.x + b.grid.w, b.grid.y, b.grid.y + b.grid.h
+	return b.cells.left, b.cells.right, b.cells.bottom, b.cells.top
 }
 
 // image colours the cells by class, as labels name it, or by value.
-func (s *surfaceGrid) image(classes []int32, outcomes []int64, labels *data.Labels) *image.NRGBA {
+func (s *cells) image(classes []int32, outcomes []int64, labels *data.Labels) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, surfaceCells, surfaceCells))
 	var low, high float64
 	if outcomes == nil {
-		low, high = slices.Min(s.values), slices.Max(s.values)
+		low, high = slices.Min(s.Values), slices.Max(s.Values)
 	}
 	colors := make([]color.NRGBA, len(outcomes))
 	for k, value := range outcomes {
@@ -187,7 +199,7 @@ func (s *surfaceGrid) image(classes []int32, outcomes []int64, labels *data.Labe
 			} else {
 				share := 0.5
 				if high > low {
-					share = (s.values[i] - low) / (high - low)
+					share = (s.Values[i] - low) / (high - low)
 				}
 				cell = blend(color.NRGBA{0xff, 0xfb, 0xe6, 0xff}, color.NRGBA{0x1f, 0x6f, 0x9f, 0xff}, 0.85*share)
 			}
@@ -205,8 +217,8 @@ func blend(a, b color.NRGBA, share float64) color.NRGBA {
 
 // contours are the lines at the levels, that of 0 between two classes the
 // strongest. Levels that the function does not take draw nothing.
-func (s *surfaceGrid) contours(levels []float64, classes bool) []plot.Plotter {
-	low, high := slices.Min(s.values), slices.Max(s.values)
+func (s *cells) contours(levels []float64, classes bool) []plot.Plotter {
+	low, high := slices.Min(s.Values), slices.Max(s.Values)
 	if len(levels) == 0 && classes {
 		levels = []float64{0}
 	} else if len(levels) == 0 {
@@ -223,8 +235,12 @@ func (s *surfaceGrid) contours(levels []float64, classes bool) []plot.Plotter {
 		if classes && v == 0 {
 			style = draw.LineStyle{Color: ink, Width: vg.Points(1.4)}
 		}
-		for _, line := range s.lines(v) {
-			out = append(out, &plotter.Line{XYs: line, LineStyle: style})
+		for _, line := range s.Lines(v) {
+			at := make(plotter.XYs, len(line))
+			for i, p := range line {
+				at[i] = plotter.XY(p)
+			}
+			out = append(out, &plotter.Line{XYs: at, LineStyle: style})
 		}
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"image/png"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -137,40 +136,5 @@ func TestBadPlot(t *testing.T) {
 		{"plot table.json --x gamma_i -o table.json", []string{"must end in .png"}},
 	} {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
-	}
-}
-
-// Lines of a plane, a bowl and a saddle on the grid.
-func TestContour(t *testing.T) {
-	s := &surfaceGrid{x: -1, y: -1, w: 2, h: 2, values: make([]float64, surfaceCells*surfaceCells)}
-	for _, c := range []struct {
-		f     func(x, y float64) float64
-		level float64
-		lines int
-	}{
-		{func(x, y float64) float64 { return 3*x + y }, 0.3, 1},
-		{func(x, y float64) float64 { return x*x + y*y }, 0.25, 1},
-		{func(x, y float64) float64 { return x * y }, 0.1, 2},
-		{func(x, y float64) float64 { return x*x + y*y }, 5, 0},
-	} {
-		for r := range surfaceCells {
-			for q := range surfaceCells {
-				s.values[r*surfaceCells+q] = c.f(s.X(q), s.Y(r))
-			}
-		}
-		lines := s.lines(c.level)
-		if len(lines) != c.lines {
-			t.Errorf("%d lines, want %d", len(lines), c.lines)
-		}
-		for _, line := range lines {
-			for i, p := range line {
-				if !(math.Abs(c.f(p.X, p.Y)-c.level) <= 1e-3) {
-					t.Errorf("f = %v at a point of the line of %v", c.f(p.X, p.Y), c.level)
-				}
-				if i > 0 && math.Hypot(p.X-line[i-1].X, p.Y-line[i-1].Y) > 2*1.5/surfaceCells {
-					t.Errorf("a jump from %v to %v", line[i-1], p)
-				}
-			}
-		}
 	}
 }

@@ -46,16 +46,16 @@ many edges a new point has.`,
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this .npy `file`")
 	nameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
-	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote; of graph methods the graph's)")
+	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
 	return cmd
 }
 
 type predictSummary struct {
-	Model   string   `json:"model"`
-	Points  int      `json:"points"`
-	Classes []int64  `json:"classes,omitempty"`
-	Error   *float64 `json:"error,omitempty"`
-	RMSE    *float64 `json:"rmse,omitempty"`
+	Model   string  `json:"model"`
+	Points  int     `json:"points"`
+	Classes []int64 `json:"classes,omitempty"`
+	Labels  []int64 `json:"labels,omitempty"` // of the columns, of points that may have several
+	measured
 	// Recall of the graph in which neighbours were searched for; nil if they are
 	// exact or none were needed.
 	Recall *knn.Recall `json:"recall,omitempty"`
@@ -87,7 +87,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	}
 	sum := predictSummary{Model: m.Name(), Points: answered(p), Classes: m.Outcomes(), Recall: p.Recall}
 	if o.y != "" {
-		if sum.Error, sum.RMSE, err = a.compare(m, p, o); err != nil {
+		if sum.measured, err = a.compare(m, p, o); err != nil {
 			return err
 		}
 	}
@@ -105,12 +105,18 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if sum.Classes == nil {
 		what = "values"
 	}
+	if v, ok := m.(*models.VVMR); ok && v.Labels != nil {
+		what, sum.Labels = fmt.Sprintf("scores of %d labels", len(v.Labels)), v.Labels
+	}
 	text := fmt.Sprintf("%s: %s of %d points", o.out, what, sum.Points)
 	if sum.Error != nil {
 		text += fmt.Sprintf("; error %.2f %%", *sum.Error)
 	}
 	if sum.RMSE != nil {
 		text += fmt.Sprintf("; RMSE %.6g", *sum.RMSE)
+	}
+	if sum.MultiLabel != nil {
+		text += "; " + sum.MultiLabel.Summary()
 	}
 	if p.Recall != nil {
 		text += fmt.Sprintf("; approximate neighbours from a graph with recall %s", p.Recall)
@@ -122,13 +128,14 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	_, eigenmap := m.(*models.Fitted)
 	_, graph := m.(*models.FittedGraph)
+	_, vote := m.(*models.Nearest)
 	switch {
 	case a.given["extension"] && !eigenmap:
 		return usagef("--extension is not for %s, but for %s", m.Name(), models.EigenmapName)
-	case a.given["neighbors"] && !eigenmap && !graph:
+	case a.given["neighbors"] && !eigenmap && !graph && !vote:
 		return usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && m.Outcomes() == nil:
-		return usagef("--scores is for classes; the values of a regression are what is written to %s", o.out)
+		return usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
 	case o.label.unlabeled != "" && m.Outcomes() == nil:
 		return usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}
@@ -143,9 +150,13 @@ func (a *app) predictPoints(ctx context.Context, m models.Model, o *predictOptio
 		return nil, err
 	}
 	n, d := x.Dims()
-	outputs := int64(len(m.Outcomes()))
+	outputs, kept := int64(len(m.Outcomes())), o.scores != ""
+	if v, ok := m.(*models.VVMR); ok {
+		_, columns := v.Coefficients.Dims()
+		outputs, kept = int64(columns), true
+	}
 	bytes += int64(min(n, answerBatch)) * 8 * (int64(d) + outputs)
-	if o.scores != "" {
+	if kept {
 		bytes += 8 * int64(n) * outputs
 	}
 	if err := a.need("prediction", bytes+4*int64(n), 0, "split the new points over several files"); err != nil {
@@ -181,9 +192,25 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 		search(m.Points, m.PCA, m.Search, m.Metric, m.Edges.K)
 	case *models.Linear:
 		columns, _ = m.Coefficients.Dims()
+	case *models.LinearTSVM:
+		columns, _ = m.Coefficients.Dims()
+	case *models.Nearest:
+		search(m.Points, nil, m.Settings.Method, m.Settings.Metric, m.Settings.Vote)
+	case *models.TSVM:
+		expansion(m.Points, m.Coefficients)
 	case *models.KernelMachine:
 		expansion(m.Points, m.Coefficients)
+	case *models.ScaledKernel:
+		if m.Frequencies == nil {
+			expansion(m.Points, m.Coefficients)
+			break
+		}
+		var half int
+		columns, half = m.Frequencies.Dims()
+		bytes = 8 * featureRows * int64(columns+3*half)
 	case *models.SSSL:
+		expansion(m.Points, m.Coefficients)
+	case *models.VVMR:
 		expansion(m.Points, m.Coefficients)
 	case *models.Spectral:
 		expansion(m.Points, m.Coefficients)
@@ -192,6 +219,9 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 	}
 	return columns, bytes
 }
+
+// featureRows is the number of points whose Fourier features are held at once.
+const featureRows = 2048
 
 // answerBatch is the number of points answered for at once.
 const answerBatch = 1 << 14
@@ -282,21 +312,19 @@ func writeMatrix(path string, x *mat.Dense) error {
 	return npy.WriteFile(path, shape, r.Data)
 }
 
-// compare measures p against the truth: the error of classes in percent, or the
-// RMSE of values; nil if the truth says nothing.
-func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (percent, rmse *float64, err error) {
+// compare measures p against the truth.
+func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (measured, error) {
 	n := answered(p)
 	if m.Outcomes() == nil {
-		truth, err := data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
+		truth, labels, err := a.numbersFor(m, o.y)
 		if err != nil {
-			return nil, nil, err
+			return measured{}, err
 		}
 		rows, cols := truth.Dims()
 		if _, have := p.Scores.Dims(); rows != n || cols != have {
-			return nil, nil, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows, cols, n, have)
+			return measured{}, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows, cols, n, have)
 		}
-		rmse, err = valueError(truth, p.Scores)
-		return nil, rmse, err
+		return measureValues(truth, p.Scores, labels)
 	}
 	label := o.label
 	if label.unlabeled == "" && slices.Contains(m.Outcomes(), -1) {
@@ -304,15 +332,15 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 	}
 	truth, err := label.read(a, o.y)
 	if err != nil {
-		return nil, nil, err
+		return measured{}, err
 	}
 	if truth.Len() != n {
-		return nil, nil, fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
+		return measured{}, fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
 	}
 	if e := errorRate(p.Classes, m.Outcomes(), truth); !math.IsNaN(e) {
-		percent = &e
+		return measured{Error: &e}, nil
 	}
-	return percent, nil, nil
+	return measured{}, nil
 }
 
 // errorRate returns the share, in percent, of the points with a true label whose

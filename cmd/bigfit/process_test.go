@@ -83,6 +83,12 @@ func TestExitCodes(t *testing.T) {
 // and sends it an interrupt.
 func until(t *testing.T, text string, args ...string) (o outcome, stopped time.Duration) {
 	t.Helper()
+	return untilAfter(t, text, 300*time.Millisecond, args...)
+}
+
+// untilAfter is until with a time to wait after the line.
+func untilAfter(t *testing.T, text string, wait time.Duration, args ...string) (o outcome, stopped time.Duration) {
+	t.Helper()
 	cmd := command(t, args...)
 	r, w := io.Pipe()
 	var stderr, out bytes.Buffer
@@ -101,7 +107,7 @@ func until(t *testing.T, text string, args ...string) (o outcome, stopped time.D
 			}
 			if line = append(line, b[0]); b[0] == '\n' {
 				if sent.IsZero() && bytes.Contains(line, []byte(text)) {
-					time.Sleep(300 * time.Millisecond)
+					time.Sleep(wait)
 					sent = time.Now()
 					_ = cmd.Process.Signal(os.Interrupt)
 				}

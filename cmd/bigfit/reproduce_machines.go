@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/internal/report"
 )
 
 // machineExperiments are the experiments on kernel machines. Their draws, rows
@@ -15,18 +15,25 @@ var machineExperiments = map[string]func(context.Context, papers.Options, papers
 	"isolet":      papers.Isolet,
 	"moons":       papers.Moons,
 	"ssl-book":    papers.SSLBook,
+	"landmarks":   papers.Landmarks,
 }
 
 // machines runs one of them.
-func (a *app) machines(ctx context.Context, name string, o papers.Options) error {
-	for _, flag := range []string{"labels", "splits", "recipe", "baselines"} {
-		if a.given[flag] {
-			return usagef("--%s is not for %s, whose draws, rows and methods are fixed; leave it out", flag, name)
-		}
-	}
+func (a *app) machines(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
 	results, err := machineExperiments[name](ctx, o, &observer{sink: a.progress})
 	if results == nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(err, a.print(results, papers.MachineMarkdown(results)+"\n"+stageList(a)))
+	r := &reproduction{results: results, tables: papers.MachineMarkdown(results), figures: machineBars(results)}
+	if name == "moons" {
+		r.figures = func(ctx context.Context) ([]report.Block, error) {
+			fig, err := papers.ReadMoonsFigure(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			s, err := moonsSurfaces(ctx, fig)
+			return []report.Block{s}, err
+		}
+	}
+	return r, err
 }

@@ -15,16 +15,11 @@ var multiLabelExperiments = map[string]func(papers.Options) (*papers.MultiLabel,
 }
 
 // multiLabel runs one of them.
-func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) error {
-	for _, flag := range []string{"labels", "recipe", "baselines"} {
-		if a.given[flag] {
-			return usagef("--%s is not for %s, whose rows and methods are fixed; leave it out", flag, name)
-		}
-	}
+func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
 	st := a.progress.Stage("data")
 	e, err := multiLabelExperiments[name](o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a.given["splits"] {
 		e.Draws = o.Splits
@@ -33,11 +28,11 @@ func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) err
 	_, labels := e.Labels.Dims()
 	st.Done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
 	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
-		return err
+		return nil, err
 	}
 	results, err := e.Run(ctx, &observer{sink: a.progress})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.print(results, papers.MultiLabelMarkdown(results)+"\n"+stageList(a))
+	return &reproduction{results: results, tables: papers.MultiLabelMarkdown(results), figures: multiLabelCurves(results)}, nil
 }

@@ -7,15 +7,10 @@ import (
 )
 
 // sssl runs the experiments of Ji et al. 2012.
-func (a *app) sssl(ctx context.Context, o papers.Options) error {
-	for _, flag := range []string{"labels", "splits", "recipe", "baselines"} {
-		if a.given[flag] {
-			return usagef("--%s is not for sssl, whose draws, rows and methods are fixed; leave it out", flag)
-		}
-	}
+func (a *app) sssl(ctx context.Context, _ string, o papers.Options) (*reproduction, error) {
 	t, err := papers.SSSL(ctx, o, &observer{sink: a.progress})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.print(t, t.Markdown()+"\n"+stageList(a))
+	return &reproduction{results: t, tables: t.Markdown(), figures: ssslCurves(t.Results)}, nil
 }

@@ -44,10 +44,16 @@ func TestReproduce(t *testing.T) {
 	gzipIDX(t, "mnist/train-labels-idx1-ubyte.gz", []uint32{n}, labels)
 	t.Setenv("BIGFIT_DATA", "mnist")
 
-	out := succeed(t, "reproduce", "mnist", "--labels", "20,50", "--splits", "2", "--baselines", "knn,gnn")
+	out := succeed(t, "reproduce", "mnist", "--labels", "20,50", "--splits", "2", "--baselines", "knn,gnn", "--report", "mnist.html")
 	for _, w := range []string{"| labels |", "| 20 |", "| 50 |", "35.8", "eigenpairs"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the table lacks %q:\n%s", w, out)
+		}
+	}
+	page := string(readFile(t, "mnist.html"))
+	for _, w := range []string{"Error by number of labels", "paper, best number of eigenvectors", "best k-GNN", "<dt>labels</dt><dd>20, 50</dd>", "<dt>baselines</dt><dd>knn, gnn</dd>", "orthogonality"} {
+		if !strings.Contains(page, w) {
+			t.Errorf("the report lacks %q", w)
 		}
 	}
 	out = succeed(t, "reproduce", "mnist", "--labels", "50", "--splits", "2", "--recipe", "best", "--json")

@@ -95,7 +95,9 @@ and its standard error, best first; of equal means the stronger regularization
 neighbours) is better. A class without a label outside a fold counts as wrong
 there. F1, PRBEP and AUC are of the larger of two classes, or means over more.
 
-Neighbours are searched for once, graphs and factorizations shared. The best
+Neighbours are searched for once, graphs, factorizations, landmarks and features
+(--means) shared. sssl without --eigenvectors chooses their number by an inner
+cross-validation in each fold. The best
 setting is printed as a command line; --best fits it on all labels, as that line
 does. Without convergence of the best fits the exit code is 3. After an interrupt
 the scores known so far are printed.`,
@@ -119,6 +121,7 @@ the scores known so far are printed.`,
 		if flag.Name == "folds" || flag.Name == "nu" {
 			return
 		}
+		flag.Hidden = slices.Contains(outputFlags, flag.Name) // the model is refused, not the flag
 		if slices.Contains(listed, flag.Name) {
 			o.lists[flag.Name] = &listValue{each: flag.Value}
 			flag.Value, flag.DefValue = o.lists[flag.Name], ""
@@ -202,7 +205,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error) {
 	spec, err := findModel(o.model)
 	if o.model == "" {
-		return nil, usagef("tune needs a --model; the models are %s", modelsThat(func(m *modelSpec) bool { return m.targets != inside && m.base.sssl == nil }))
+		return nil, usagef("tune needs a --model; the models are %s", modelsThat((*modelSpec).tunable))
 	}
 	if err != nil {
 		return nil, err
@@ -214,8 +217,8 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 	switch {
 	case spec.targets == inside:
 		return nil, usagef("%s does not learn from labels, which tune measures with", spec.name)
-	case spec.base.sssl != nil:
-		return nil, usagef("tune is not for %s, which chooses its eigenfunctions by cross-validation itself; use fit", spec.name)
+	case !spec.tunable():
+		return nil, usagef("%s is not for tune, but %s", spec.name, modelsThat((*modelSpec).tunable))
 	case o.folds < 2:
 		return nil, usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.repeats < 1:
@@ -263,7 +266,7 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 // tuneGrid returns the grid of the flags.
 func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*models.TuneGrid, error) {
 	s := o.own.settings(spec, o.eigs.Laplacian, o.eigs.Tolerance, a.seed)
-	g := &models.TuneGrid{Linear: s.linear, Kernel: s.kernel, Graph: s.graph, Eigenmap: s.eigenmap, Laplacian: o.eigs.Laplacian, Tolerance: o.eigs.Tolerance}
+	g := &models.TuneGrid{Linear: s.linear, Kernel: s.kernel, Scale: s.scale, Graph: s.graph, Eigenmap: s.eigenmap, SSSL: s.sssl, Laplacian: o.eigs.Laplacian, Tolerance: o.eigs.Tolerance}
 	floats := func(name string) []float64 {
 		if !spec.uses(name) {
 			return nil
@@ -280,7 +283,7 @@ func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*models.T
 	if spec.uses("neighbors") && src.w == nil {
 		g.Neighbors = o.lists["neighbors"].ints()
 	}
-	if s.kernel == nil {
+	if s.kernel == nil && s.sssl == nil {
 		return g, nil
 	}
 	sigmas := o.lists["sigma"].values
@@ -312,7 +315,16 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *models.TuneD
 	splits := o.folds * o.repeats
 	a.note("tune: %d settings on %d folds, %d fits", len(points), splits, len(points)*splits)
 	bytes, operations := models.TuneCost(d, g, settings)
-	if err := a.need("tune", bytes, operations, "give fewer points, or take a linear --model"); err != nil {
+	remedy := "give fewer points, or take a linear --model"
+	switch {
+	case g.Scale != nil:
+		remedy = scaleRemedy(g.Scale) + ", or fewer --threads"
+	case g.Kernel != nil:
+		remedy = exactRemedy(g.Kernel.Method)
+	case g.SSSL != nil:
+		remedy = ssslRemedy
+	}
+	if err := a.need("tune", bytes, operations, remedy); err != nil {
 		return nil, err
 	}
 	st := a.progress.Stage("tune")

@@ -144,6 +144,9 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if n := strings.Count(string(readFile(t, "bigfit-demo/report.html")), `<p class="panel">`); n != 6 {
+		t.Errorf("%d decision surfaces in the report", n)
+	}
 	// The pieces take the files of the demo.
 	e := errorOf(t, "fit", "-X", "bigfit-demo/X.npy", "-y", "bigfit-demo/y.npy", "--graph", "bigfit-demo/graph.npz", "--eigs", "bigfit-demo/eigs.npz", "--labels", "100")
 	if e > 40 {

@@ -8,25 +8,20 @@ import (
 )
 
 // webkb runs the experiments on the course pages.
-func (a *app) webkb(ctx context.Context, o papers.Options) error {
-	for _, flag := range []string{"labels", "recipe", "baselines"} {
-		if a.given[flag] {
-			return usagef("--%s is not for webkb, whose rows and methods are fixed; leave it out", flag)
-		}
-	}
+func (a *app) webkb(ctx context.Context, _ string, o papers.Options) (*reproduction, error) {
 	st := a.progress.Stage("data")
 	e, err := papers.NewWebKB(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := float64(e.Page.Rows)
 	st.Done(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
 	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
-		return err
+		return nil, err
 	}
 	results, err := e.Run(ctx, &observer{sink: a.progress})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.print(results, papers.WebKBMarkdown(results)+"\n"+stageList(a))
+	return &reproduction{results: results, tables: papers.WebKBMarkdown(results)}, nil
 }

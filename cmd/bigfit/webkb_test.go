@@ -29,10 +29,16 @@ func TestReproduceWebKB(t *testing.T) {
 	must(t, sparse.WriteNPZ("webkb_sindhwani_link_X.npz", x, nil))
 	must(t, npy.WriteFile("webkb_sindhwani_y.npy", []int{n}, classes))
 
-	out := succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1")
+	out := succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1", "--report", "webkb.html")
 	for _, w := range []string{"(2006), Table 5", "LapSVM", "(86.37)", "| page+link | cosine | LapRLS |", "(7.50)"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the tables lack %q:\n%s", w, out)
+		}
+	}
+	page := string(readFile(t, "webkb.html"))
+	for _, w := range []string{"<caption>Belkin, Niyogi &amp; Sindhwani (2006), Table 5", "<caption>Sindhwani, Niyogi &amp; Belkin (2005)", "<dt>splits</dt><dd>1</dd>"} {
+		if !strings.Contains(page, w) {
+			t.Errorf("the report lacks %q", w)
 		}
 	}
 	var rows []struct {
@@ -42,7 +48,7 @@ func TestReproduceWebKB(t *testing.T) {
 		Draws int
 	}
 	out = succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1", "--json")
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 33 {
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 41 {
 		t.Fatalf("%v, %d rows in %s", err, len(rows), out)
 	}
 	for _, r := range rows {

@@ -5,7 +5,7 @@
 //
 // A [Report] is a list of sections, a [Section] a list of blocks, and a block
 // one of [Paragraph], [Table], [KeyValues], [LineChart], [Bars], [Scatter2D],
-// [Scatter3D] and [ImageStrip]. They hold plain values only. All text is
+// [Scatter3D], [Surfaces] and [ImageStrip]. They hold plain values only. All text is
 // escaped. Numbers that cannot be drawn (NaN, ±Inf, and values ≤ 0 on a
 // logarithmic axis) are left out; whatever was left out or thinned is said
 // under the chart.

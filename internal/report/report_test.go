@@ -161,6 +161,7 @@ func sample() *Report {
 				Scatter3D{Title: "The first three", Labels: [3]string{"eigenvector 2", "eigenvector 3", "eigenvector 4"}, X: x, Y: y, Z: z, Class: class, Classes: digits},
 			}},
 			{"Digits", []Block{strip}},
+			{"Surfaces", []Block{moons()}},
 			{"Run", []Block{
 				Bars{Caption: "Time by stage", Unit: "s", Total: true, Rows: []Bar{
 					{"data", 1.21, "10000 drawings of 28×28"}, {"pca", 0.82, "100 of 784 components, 93.1 % of the variance"},
@@ -228,6 +229,8 @@ func TestHostileText(t *testing.T) {
 		LineChart{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, Series: []Series{{Name: evil, X: one, Y: one}, {Name: evil, X: one, Y: []float64{1, math.NaN()}}}},
 		Scatter2D{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil}, Marked: []int{1}, MarkedName: evil},
 		Scatter3D{Title: evil, Caption: evil, Labels: [3]string{evil, evil, evil}, X: one, Y: one, Z: one, Class: []int{0, -1}, Classes: []string{evil}},
+		Surfaces{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil, evil}, Marked: []int{1}, MarkedName: evil,
+			Panels: []Surface{{evil, Grid{0, 3, 0, 3, 2, 2, []float64{1, -1, 1, -1}}}}},
 		ImageStrip{Title: evil, Caption: evil, Width: 1, Height: 1, Images: []Image{{[]uint8{7}, evil, "1"}, {[]uint8{7}, "", evil}}},
 	}}}})
 	if n := strings.Count(page, "<script"); n != 1 {

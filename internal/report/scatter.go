@@ -159,36 +159,48 @@ func (p Scatter2D) render() (template.HTML, error) {
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartW, height,
 		esc(fmt.Sprintf("%s. Scatter plot of %d points, %s over %s%s.", p.Title, len(index), orWord(p.YLabel, "y"), orWord(p.XLabel, "x"), inClasses(p.Classes))))
 	drawAxes(&b, xax, yax, p.XLabel, p.YLabel)
-	drawCloud(&b, p.Class, p.X, p.Y, index, xax, yax)
-	if len(p.Marked) > 0 {
-		var rings strings.Builder
-		for _, i := range p.Marked {
-			if finite(p.X[i]) && finite(p.Y[i]) {
-				rings.WriteString(marker(0, xax.pos(p.X[i]), yax.pos(p.Y[i]), 5))
-			}
-		}
-		// A wider ring in the colour of the page sets the ring off the dots.
-		fmt.Fprintf(&b, `<path class="halo" d="%[1]s"/><path class="ring" d="%[1]s"/>`, &rings)
-	}
+	drawCloud(&b, p.Class, p.X, p.Y, index, xax, yax, dotWidth(len(index)))
+	drawRings(&b, p.X, p.Y, p.Marked, xax, yax)
 	p.drawNames(&b, index, xax, yax)
 	if len(index) == 0 {
 		fmt.Fprintf(&b, `<text class="empty" x="%d" y="%d" text-anchor="middle">no data</text>`, chartW/2, height/2)
 	}
 	b.WriteString("</svg>\n")
-	legend := classLegend(p.Class, p.Classes)
-	if len(p.Marked) > 0 && p.MarkedName != "" {
-		legend = append(legend, template.HTML(fmt.Sprintf(
-			`<svg class="swatch dot1" viewBox="0 0 16 16" aria-hidden="true"><path class="ring" d="%s"/></svg><span>%s</span>`, marker(0, 8, 8, 5), esc(p.MarkedName))))
-	}
+	legend := append(classLegend(p.Class, p.Classes), ringLegend(p.Marked, p.MarkedName)...)
 	return figure{Title: p.Title, Caption: p.Caption, Notes: notes, Body: template.HTML(b.String()), Legend: legend}.render()
 }
+
+// drawRings puts rings around points.
+func drawRings(b *strings.Builder, x, y []float64, marked []int, xax, yax *axis) {
+	var rings strings.Builder
+	for _, i := range marked {
+		if finite(x[i]) && finite(y[i]) {
+			rings.WriteString(marker(0, xax.pos(x[i]), yax.pos(y[i]), 5))
+		}
+	}
+	if rings.Len() > 0 {
+		// A wider ring in the colour of the page sets the ring off the dots.
+		fmt.Fprintf(b, `<path class="halo" d="%[1]s"/><path class="ring" d="%[1]s"/>`, &rings)
+	}
+}
+
+// ringLegend says what the rings mean.
+func ringLegend(marked []int, name string) []template.HTML {
+	if len(marked) == 0 || name == "" {
+		return nil
+	}
+	return []template.HTML{template.HTML(fmt.Sprintf(
+		`<svg class="swatch dot1" viewBox="0 0 16 16" aria-hidden="true"><path class="ring" d="%s"/></svg><span>%s</span>`, marker(0, 8, 8, 5), esc(name)))}
+}
+
+// dotWidth is the width of the dots of n points on a chart.
+func dotWidth(n int) float64 { return math.Min(8, math.Max(3, 200/math.Sqrt(float64(n+1)))) }
 
 // drawCloud draws the points as dots: zero-length lines with round caps, a few
 // bytes each. The points are drawn in layers, all classes in each, so that no
 // class lies on top of all others.
-func drawCloud(b *strings.Builder, class []int, x, y []float64, index []int, xax, yax *axis) {
+func drawCloud(b *strings.Builder, class []int, x, y []float64, index []int, xax, yax *axis, width float64) {
 	const layers = 12
-	width := math.Min(8, math.Max(3, 200/math.Sqrt(float64(len(index)+1))))
 	for layer := range layers {
 		paths := map[int]*strings.Builder{}
 		var order []int

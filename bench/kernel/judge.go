@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+)
+
+// How far answers may be apart: objectives, relative to their size, and f, in
+// units of the targets. A support vector of one program alone may be so many
+// tolerances off the margin.
+const (
+	objectiveBar = 1e-6
+	functionBar  = 1e-6
+	marginBar    = 5
+)
+
+// judge adds to the objects what their answers are worth and returns the faults.
+func (t *task) judge(folder string, objects []map[string]any) (faults []string, err error) {
+	fault := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, t.Title+": "+fmt.Sprintf(format, args...))
+		}
+	}
+	var answers [][]float64
+	for _, o := range objects {
+		a, err := readValues(answerOf(folder, o["peer"].(string)))
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, a)
+	}
+	if t.Method == models.LapRLSName {
+		for k := 1; k < len(answers); k++ {
+			var worst float64
+			for i, v := range answers[k] {
+				worst = math.Max(worst, math.Abs(v-answers[0][i]))
+			}
+			objects[k]["largest_difference_of_f"] = worst
+			fault(worst <= functionBar, "f differs from %s by %g", objects[k]["peer"], worst)
+		}
+		return faults, nil
+	}
+	d, err := t.newDual(folder)
+	if err != nil {
+		return nil, err
+	}
+	var objectives []float64
+	var margins [][]float64
+	for k, v := range answers {
+		objective, margin := d.evaluate(v, objects[k]["bias"].(float64))
+		objects[k]["objective"] = objective
+		support := 0
+		for _, a := range v {
+			if a != 0 {
+				support++
+			}
+		}
+		objects[k]["support"] = support
+		off := d.infeasible(v)
+		fault(off <= 1e-9, "coefficients of %s leave the constraints by %g", objects[k]["peer"], off)
+		objectives, margins = append(objectives, objective), append(margins, margin)
+	}
+	for k := 1; k < len(answers); k++ {
+		difference := (objectives[k] - objectives[0]) / math.Abs(objectives[0])
+		objects[k]["objective_above_ours"] = difference
+		fault(math.Abs(difference) <= objectiveBar, "the objective of %s is %v, ours %v", objects[k]["peer"], objectives[k], objectives[0])
+		var alone int
+		var largest, off float64
+		for i, v := range answers[k] {
+			if (v != 0) != (answers[0][i] != 0) {
+				alone++
+				largest = max(largest, math.Abs(v), math.Abs(answers[0][i]))
+				off = max(off, margins[0][i])
+			}
+		}
+		objects[k]["support_of_one_alone"], objects[k]["their_largest_coefficient"], objects[k]["their_distance_to_margin"] = alone, largest, off
+		fault(off <= marginBar*t.Tolerance, "a support vector of one program alone is %g off the margin", off)
+	}
+	return faults, nil
+}
+
+// dual is the program that t asks for.
+type dual struct {
+	*task
+	side *kernel.Side
+	y    []float64
+}
+
+func (t *task) newDual(folder string) (*dual, error) {
+	x, targets, err := readFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	side, err := kernel.New(kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, x)
+	return &dual{t, side, targets.Y.RawMatrix().Data}, err
+}
+
+// evaluate returns the dual objective of the signed coefficients v, and how far
+// f + b is from the margin at every point.
+func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []float64) {
+	f, row := make([]float64, len(v)), make([]float64, len(v))
+	for i, a := range v {
+		if a != 0 {
+			d.side.RowTo(row, i)
+			simd.CombineRow(f, f, 1, row, a)
+		}
+	}
+	for i, a := range v {
+		objective += a * f[i] / 2
+		switch d.Method {
+		case models.SVMName:
+			objective -= a * d.y[i]
+			f[i] = math.Abs(1 - d.y[i]*(f[i]+b))
+		case models.SVRName:
+			objective += d.Epsilon*math.Abs(a) - a*d.y[i]
+			f[i] = math.Abs(math.Abs(d.y[i]-f[i]-b) - d.Epsilon)
+		default:
+			f[i] = math.Abs(f[i] + b)
+		}
+	}
+	return objective, f
+}
+
+// infeasible returns by how much v leaves its bounds or, per point, its sum.
+func (d *dual) infeasible(v []float64) (worst float64) {
+	var sum float64
+	for i, a := range v {
+		sum += a
+		switch d.Method {
+		case models.SVMName:
+			worst = max(worst, -a*d.y[i], math.Abs(a)-d.C)
+		case models.SVRName:
+			worst = max(worst, math.Abs(a)-d.C)
+		default:
+			worst = max(worst, -a, a-1)
+		}
+	}
+	if d.Method == models.OneClassName {
+		sum -= d.Nu * float64(len(v))
+	}
+	return max(worst, math.Abs(sum)/float64(len(v)))
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// task is what all programs are told, task.json in a folder beside X.npy (n×d),
+// Y.npy (l×c) and for LapRLS the graph W.npz and the numbers of the labeled
+// points, labeled.npy.
+type task struct {
+	Title     string  `json:"title"`
+	Method    string  `json:"method"` // as in bigfit fit --model
+	Sigma     float64 `json:"sigma"`
+	C         float64 `json:"c,omitempty"`
+	Epsilon   float64 `json:"epsilon,omitempty"`
+	Nu        float64 `json:"nu,omitempty"`
+	Tolerance float64 `json:"tolerance,omitempty"`
+	GammaA    float64 `json:"gamma_a,omitempty"`
+	GammaI    float64 `json:"gamma_i,omitempty"`
+	Threads   int     `json:"threads"`
+}
+
+// work is one row of the table.
+type work struct {
+	name, script string
+	make         func(ctx context.Context, folder string, n int) (*task, error)
+}
+
+var works = []work{
+	{"laprls", "kernel_laprls.py", uspst},
+	{"svc", "kernel_libsvm.py", digits(task{Title: "C-SVC", Method: models.SVMName, C: 10})},
+	{"one-class", "kernel_libsvm.py", digits(task{Title: "one class", Method: models.OneClassName, Nu: 0.1})},
+	{"svr-4", "kernel_libsvm.py", waves(4)},
+	{"svr-64", "kernel_libsvm.py", waves(64)},
+}
+
+// write makes the folder of the task.
+func (w *work) write(ctx context.Context, folder string, o *options) (*task, error) {
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return nil, err
+	}
+	t, err := w.make(ctx, folder, o.points)
+	if err != nil {
+		return nil, err
+	}
+	t.Threads = o.threads
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	return t, os.WriteFile(filepath.Join(folder, "task.json"), text, 0o666)
+}
+
+func readTask(folder string) (*task, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "task.json"))
+	if err != nil {
+		return nil, err
+	}
+	t := new(task)
+	return t, json.Unmarshal(text, t)
+}
+
+// uspst is the setting of the table of 2005 for the first draw of labels: 10
+// neighbours, weights one, the normalized Laplacian, σ the mean distance.
+func uspst(ctx context.Context, folder string, _ int) (*task, error) {
+	dir := os.Getenv("BIGFIT_DATA")
+	if dir == "" {
+		return nil, errors.New("BIGFIT_DATA is not set; it names the folder with sindhwani_uspst.npz and MNIST")
+	}
+	path := filepath.Join(dir, "sindhwani_uspst.npz")
+	x, err := data.ReadPoints(path, data.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	y, err := data.ReadLabels(path, data.LabelOptions{NoUnlabeled: true})
+	if err != nil {
+		return nil, err
+	}
+	draws, err := data.ReadPoints(path+":idxLabs", data.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	_, l := draws.Dims()
+	first := make([]float64, l)
+	data.RowTo(first, draws, 0)
+	rows := make([]int, l)
+	for i, v := range first {
+		rows[i] = int(v)
+	}
+	targets, err := models.ClassTargets(y.Keep(rows))
+	if err != nil {
+		return nil, err
+	}
+	labeled := make([]int64, l)
+	for p, i := range targets.Labeled {
+		labeled[p] = int64(i)
+	}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	w, _, err := knn.NewGraph(ctx, ix, knn.GraphSettings{K: 10})
+	if err != nil {
+		return nil, err
+	}
+	sigma, err := kernel.Width(x, kernel.Mean, 1)
+	if err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	_, c := targets.Y.Dims()
+	return &task{
+			Title:  fmt.Sprintf("LapRLS, uspst %d×%d, %d labels, %d classes", n, d, l, c),
+			Method: models.LapRLSName, Sigma: sigma, GammaA: 1e-6, GammaI: 1e-2,
+		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{l, c}, targets.Y.RawMatrix().Data),
+			npy.WriteFile(filepath.Join(folder, "labeled.npy"), nil, labeled), sparse.WriteNPZ(filepath.Join(folder, "W.npz"), w, nil))
+}
+
+func writePoints(folder string, x data.Points) error {
+	n, d := x.Dims()
+	values := make([]float64, n*d)
+	for i := range n {
+		data.RowTo(values[i*d:][:d], x, i)
+	}
+	return npy.WriteFile(filepath.Join(folder, "X.npy"), []int{n, d}, values)
+}
+
+// digits are the first n fours and nines of MNIST in 50 principal components.
+func digits(t task) func(context.Context, string, int) (*task, error) {
+	return func(_ context.Context, folder string, n int) (*task, error) {
+		e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
+		if err != nil {
+			return nil, err
+		}
+		var rows []int
+		var y []float64
+		for i, c := range e.Truth.Index {
+			switch digit := e.Truth.Classes[c]; {
+			case len(rows) == n:
+			case digit == 4:
+				rows, y = append(rows, i), append(y, -1)
+			case digit == 9:
+				rows, y = append(rows, i), append(y, 1)
+			}
+		}
+		if len(rows) < n {
+			return nil, fmt.Errorf("-n %d: there are %d fours and nines", n, len(rows))
+		}
+		all := data.Select(e.X, rows)
+		p, err := data.NewPCA(all, 50)
+		if err != nil {
+			return nil, err
+		}
+		x, err := p.Apply(all)
+		if err != nil {
+			return nil, err
+		}
+		sigma, err := kernel.Width(x, kernel.Mean, 1)
+		if err != nil {
+			return nil, err
+		}
+		out := t
+		out.Title = fmt.Sprintf("%s, MNIST 4 and 9, %d×50", t.Title, n)
+		out.Sigma, out.Tolerance = sigma/2, tolerance
+		return &out, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{n, 1}, y))
+	}
+}
+
+// tolerance of the support vector machines. LIBSVM's default, 1e-3, leaves
+// objectives of regression a few parts in a million apart.
+const tolerance = 1e-4
+
+// waves are n normal points of d coordinates, the target a sum of sines, of less
+// and less weight, and noise.
+func waves(d int) func(context.Context, string, int) (*task, error) {
+	return func(_ context.Context, folder string, n int) (*task, error) {
+		rng := rand.New(rand.NewPCG(3, 2))
+		x := data.NewDense[float64](n, d)
+		z := make([]float64, n)
+		for i := range z {
+			for j := range d {
+				v := rng.NormFloat64()
+				x.Row(i)[j] = v
+				z[i] += math.Sin(2*v) / float64(j+1)
+			}
+			z[i] += 0.1 * rng.NormFloat64()
+		}
+		return &task{
+			Title:  fmt.Sprintf("ε-SVR, sum of sines, %d×%d", n, d),
+			Method: models.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1, Tolerance: tolerance,
+		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{n, 1}, z))
+	}
+}

@@ -1,0 +1,54 @@
+package papers
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+)
+
+// TestMoonsFigure checks that γ_I = 0 is an SVM, what the errors are, and that the
+// manifold wins.
+func TestMoonsFigure(t *testing.T) {
+	ctx := context.Background()
+	x, y := data.TwoMoons(400, 0.05, 3)
+	fig, err := NewMoonsFigure(ctx, x, y, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labeled := fig.Drawn.Labeled(); len(labeled) != 2 || y.Index[labeled[0]] == y.Index[labeled[1]] || len(fig.Machines) != len(fig.GammaI) {
+		t.Fatalf("labeled %v, %d machines for %d γ_I", labeled, len(fig.Machines), len(fig.GammaI))
+	}
+	targets, err := models.ClassTargets(fig.Drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svm, err := models.FitKernel(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}, nil, targets,
+		&models.KernelSettings{Method: models.KernelSVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := svm.Predict(ctx, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i, c := range p.Classes {
+		if c != y.Index[i] {
+			wrong++
+		}
+	}
+	if want := 100 * float64(wrong) / 398; !(fig.Errors[0]-want <= 1e-9 && want-fig.Errors[0] <= 1e-9) {
+		t.Errorf("error %v at γ_I = 0, the SVM has %v", fig.Errors[0], want)
+	}
+	if last := fig.Errors[len(fig.Errors)-1]; !(fig.Errors[0] > 5 && last == 0) {
+		t.Errorf("errors %v", fig.Errors)
+	}
+	wide, classes := data.Digits(100, 1)
+	if _, err := NewMoonsFigure(ctx, wide, classes, 1); err == nil || !strings.Contains(err.Error(), "784 and 10") {
+		t.Errorf("error %v", err)
+	}
+}

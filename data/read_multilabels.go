@@ -1,0 +1,156 @@
+package data
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// MultiLabels say which of m labels each of n points has.
+type MultiLabels struct {
+	// Y is the n×m block of a file of numbers as it is, or 1 for a label that a
+	// point has and 0 for one that it lacks. NaN is an entry that is not known.
+	Y *mat.Dense
+	// Values are the labels of the columns, ascending; nil if the file only
+	// numbers them.
+	Values []int64
+}
+
+// ReadMultiLabels reads points' labels, of which each may have several. The format
+// is told by the content of the file:
+//
+//   - .npy, .npz and idx, as [ReadValues] does: a column a label.
+//   - svmlight: integers with commas between, "1,5,7", in front of the lines. A
+//     line that begins with a blank has none of the labels, as scikit-learn writes
+//     it, and nan stands for a point whose labels are not known. The columns are
+//     the labels that occur.
+//
+// What the numbers of a block may be is not checked. Errors, compression and keys
+// are those of ReadValues.
+func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if src.format != FormatSVMLight {
+		y, err := ReadValues(path, opt)
+		if err != nil {
+			return nil, err
+		}
+		return &MultiLabels{Y: y}, nil
+	}
+	if opt.Key == "" {
+		opt.Key = src.key
+	}
+	if opt.Key != "" {
+		return nil, src.fault("key %q is given, but the file is %s, not .npz", opt.Key, src.format)
+	}
+	rows, err := readLabelLists(src, opt.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return rows.block(src, opt.Limit)
+}
+
+// labelLists are the labels of rows, one after the other; row i has those from
+// starts[i] to starts[i+1].
+type labelLists struct {
+	labels []int64
+	starts []int
+	known  []bool
+}
+
+// readLabelLists reads the labels in front of lines of svmlight.
+func readLabelLists(src *source, limit int64) (*labelLists, error) {
+	l := &lines{src: src}
+	out := &labelLists{starts: []int{0}}
+	for {
+		line, err := l.nextData()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		at := len(out.known)
+		label, _, err := l.svmlightLabel(line, at)
+		if err != nil {
+			return nil, err
+		}
+		from := len(out.labels)
+		known := string(label) != "nan"
+		for rest := label; known && len(label) > 0; {
+			part, after := cut(rest, ',')
+			v, ok := integerText(part)
+			if !ok {
+				return nil, l.fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, short(label))
+			}
+			out.labels = append(out.labels, v)
+			if len(part) == len(rest) {
+				break
+			}
+			rest = after
+		}
+		set := out.labels[from:]
+		slices.Sort(set)
+		for p := range set {
+			if p > 0 && set[p] == set[p-1] {
+				return nil, l.fault("row %d has the label %d twice", at, set[p])
+			}
+		}
+		out.starts, out.known = append(out.starts, len(out.labels)), append(out.known, known)
+		if need := 8*int64(len(out.labels)+len(out.starts)) + int64(len(out.known)); limit > 0 && need > limit {
+			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+		}
+	}
+}
+
+// block makes a column of every label that occurs.
+func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
+	values := slices.Clone(r.labels)
+	slices.Sort(values)
+	values = slices.Clip(slices.Compact(values))
+	n, m := len(r.known), len(values)
+	if m == 0 {
+		return nil, src.fault("no point has a label")
+	}
+	if need := 8 * int64(n) * int64(m); limit > 0 && need > limit {
+		return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+	}
+	y := mat.NewDense(n, m, nil)
+	for i := range n {
+		row := y.RawRowView(i)
+		if !r.known[i] {
+			for j := range row {
+				row[j] = math.NaN()
+			}
+		}
+		for _, v := range r.labels[r.starts[i]:r.starts[i+1]] {
+			j, _ := slices.BinarySearch(values, v)
+			row[j] = 1
+		}
+	}
+	return &MultiLabels{Y: y, Values: values}, nil
+}
+
+// svmlightLabel cuts what stands before the first blank off a line, the labels of
+// a row of svmlight; nothing of a line that begins with a blank and a pair
+// index:value.
+func (l *lines) svmlightLabel(line []byte, row int) (label, rest []byte, err error) {
+	line, _, _ = bytes.Cut(line, []byte("#"))
+	line = trim(line)
+	label, rest = cut(line, 0)
+	switch {
+	case bytes.IndexByte(label, ':') < 0:
+		return label, rest, nil
+	case l.indented:
+		return nil, line, nil
+	}
+	return nil, nil, l.fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, short(label))
+}

@@ -1,0 +1,155 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+func TestReadMultiLabels(t *testing.T) {
+	t.Chdir(t.TempDir())
+	nan := math.NaN()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(npy.WriteFile("Y.npy", []int{2, 3}, []float64{1, -1, nan, -1, 1, 1}))
+	must(npy.WriteFile("y.npy", nil, []int64{0, 1}))
+	must(npy.WriteArchive("a.npz", []npy.Entry{{Name: "y", Data: []float64{8}}, {Name: "Y", Shape: []int{1, 2}, Data: []int8{1, 0}}}))
+	// The first lines are as scikit-learn writes points without a label.
+	files := map[string]string{
+		"some.svm": " 1:2\n\t3:1 # none\n7,-2 2:4\n# comment\nnan 1:1\n5 2:1\n7 3:1\n",
+		"one.svm":  "2 1:1\n1 2:1\n",
+	}
+	for name, text := range files {
+		must(os.WriteFile(name, []byte(text), 0o666))
+	}
+	for _, c := range []struct {
+		path   string
+		values []int64
+		cols   int
+		want   []float64
+	}{
+		{"Y.npy", nil, 3, []float64{1, -1, nan, -1, 1, 1}},
+		{"y.npy", nil, 1, []float64{0, 1}},
+		{"a.npz:Y", nil, 2, []float64{1, 0}},
+		{"some.svm", []int64{-2, 5, 7}, 3, []float64{0, 0, 0, 0, 0, 0, 1, 0, 1, nan, nan, nan, 0, 1, 0, 0, 0, 1}},
+		{"one.svm", []int64{1, 2}, 2, []float64{0, 1, 1, 0}},
+	} {
+		got, err := ReadMultiLabels(c.path, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := mat.NewDense(len(c.want)/c.cols, c.cols, c.want)
+		if !slices.Equal(got.Values, c.values) || !mat.Equal(hugeNaN(got.Y), hugeNaN(want)) {
+			t.Errorf("%s: labels %v of\n%v", c.path, got.Values, mat.Formatted(got.Y))
+		}
+	}
+	// The points of such a file are read as well, and have as many rows.
+	if x, err := ReadPoints("some.svm", ReadOptions{}); err != nil {
+		t.Error(err)
+	} else if n, d := x.Dims(); n != 6 || d != 3 {
+		t.Errorf("%d×%d points", n, d)
+	}
+	if _, err := ReadLabels("some.svm", LabelOptions{}); err == nil || !strings.Contains(err.Error(), `label of row 0 is ""`) {
+		t.Errorf("one label a point of a file of several: %v", err)
+	}
+}
+
+var badMultiLabels = []struct {
+	text string
+	want []string
+}{
+	{"1,x 1:1\n", []string{"line 1", "row 0", `"1,x"`, "integers"}},
+	{"1 1:1\n1,2.5 1:1\n", []string{"line 2", "row 1", `"1,2.5"`}},
+	{"1, 1:1\n", []string{"line 1", `"1,"`}},
+	{",1 1:1\n", []string{"line 1", `",1"`}},
+	{"1,,2 1:1\n", []string{`"1,,2"`}},
+	{"1,nan 1:1\n", []string{`"1,nan"`, "nan if they are not known"}},
+	{"1 1:1\n\n3,1,3 1:1\n", []string{"line 3", "row 1 has the label 3 twice"}},
+	{"1:1 2:1\n", []string{"line 1", `"1:1"`, "label"}},
+	{"nan 1:1\n 2:1\n", []string{"no point has a label"}},
+}
+
+func TestBadMultiLabels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.svm")
+	for _, c := range badMultiLabels {
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadMultiLabels(path, ReadOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: %v, which lacks %q", c.text, err, w)
+			}
+		}
+	}
+	// A hundred points of a label each make a block of 80 kB.
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintln(&text, i, "1:1")
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var limit *npy.LimitError
+	if _, err := ReadMultiLabels(path, ReadOptions{Limit: 20000}); !errors.As(err, &limit) || limit.Need != 80000 {
+		t.Errorf("a block larger than allowed: %v", err)
+	}
+	if _, err := ReadMultiLabels(path, ReadOptions{Limit: 1000}); !errors.As(err, &limit) {
+		t.Errorf("lists larger than allowed: %v", err)
+	}
+	if _, err := ReadMultiLabels(path, ReadOptions{Key: "y"}); err == nil || !strings.Contains(err.Error(), `key "y"`) {
+		t.Errorf("a key of text: %v", err)
+	}
+}
+
+func FuzzReadMultiLabels(f *testing.F) {
+	for _, c := range badMultiLabels {
+		f.Add([]byte(c.text))
+	}
+	f.Add([]byte(" 1:2\n7,-2 2:4\nnan 1:1\n"))
+	path := filepath.Join(f.TempDir(), "y.svm")
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadMultiLabels(path, ReadOptions{Limit: 16 << 20})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("error %q does not begin with the path", err)
+			}
+			return
+		}
+		n, m := l.Y.Dims()
+		if l.Values == nil {
+			return // another format
+		}
+		if len(l.Values) != m || !slices.IsSorted(l.Values) || len(slices.Compact(slices.Clone(l.Values))) != m {
+			t.Fatalf("labels %v of %d columns", l.Values, m)
+		}
+		for i := range n {
+			row := l.Y.RawRowView(i)
+			for _, v := range row {
+				if v != 0 && v != 1 && !(math.IsNaN(v) && math.IsNaN(row[0])) {
+					t.Fatalf("row %d is %v", i, row)
+				}
+			}
+		}
+	})
+}
