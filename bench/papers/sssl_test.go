@@ -37,10 +37,9 @@ func TestSSSLOnTheSphere(t *testing.T) {
 // The parts of all draws are a permutation, and each is one with the rest.
 func TestSSSLSplit(t *testing.T) {
 	const n = 123
-	var s ssslSet
 	var tested []int
 	for draw := range ssslDraws {
-		train, test := s.split(n, 5, draw)
+		train, test := ssslSplit(n, 5, draw)
 		if len(test) != n/ssslDraws && len(test) != n/ssslDraws+1 || slices.IsSorted(train) {
 			t.Errorf("draw %d: %d points to test on", draw, len(test))
 		}
@@ -98,7 +97,7 @@ func TestSSSLChoice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, j := range []int{10, 20, 30, 40, 50} {
+		for _, j := range []int{10, 20, 30, 40, 50, len(f.Risk)} {
 			if j <= len(f.Risk) && f.Risk[j-1] < least {
 				least, sigma, number = f.Risk[j-1], w.kernel.Sigma, j
 			}
