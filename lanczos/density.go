@@ -19,30 +19,38 @@ type density struct {
 	nodes []node // ascending
 	low   float64
 	high  float64 // bound on the largest eigenvalue
+	// products of the operator with single vectors that it took
+	products int
 }
 
 type node struct{ value, weight float64 } // weights add up to 1
 
-const (
-	densityVectors = 8
-	densitySteps   = 40
-)
+const densitySteps = 40
 
-// estimateDensity runs densityVectors Lanczos processes at once, each with its
-// own recurrence, on the complement of the columns of null.
-func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
+// densityVectors is the number of random vectors: few pairs need no better
+// estimate than four give.
+func (p *plan) densityVectors() int {
+	if p.wanted < severalPairs {
+		return 4
+	}
+	return 8
+}
+
+// estimateDensity runs several Lanczos processes at once, each with its own
+// recurrence, on the complement of the columns of null.
+func estimateDensity(a sparse.Operator, null *mat.Dense, vectors int, seed uint64) density {
 	n := a.Dim()
 	steps := min(densitySteps, n)
-	v := randomBlock(n, densityVectors, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
+	v := randomBlock(n, vectors, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
 	if null != nil {
 		project(v, null)
 	}
-	prev, w := mat.NewDense(n, densityVectors, nil), mat.NewDense(n, densityVectors, nil)
-	alpha := make([][]float64, densityVectors)
-	beta := make([][]float64, densityVectors)
+	prev, w := mat.NewDense(n, vectors, nil), mat.NewDense(n, vectors, nil)
+	alpha := make([][]float64, vectors)
+	beta := make([][]float64, vectors)
 	norm := columnNorms(v)
 	scaleColumns(v, norm)
-	last := make([]float64, densityVectors)
+	last := make([]float64, vectors)
 	for range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
@@ -66,9 +74,9 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 		last = norm
 		prev, v, w = v, w, prev
 	}
-	d := density{low: math.Inf(1), high: math.Inf(-1)}
+	d := density{low: math.Inf(1), high: math.Inf(-1), products: vectors * steps}
 	for j := range alpha {
-		d.add(alpha[j], beta[j])
+		d.add(alpha[j], beta[j], 1/float64(vectors))
 	}
 	slices.SortFunc(d.nodes, func(a, b node) int {
 		switch {
@@ -86,8 +94,8 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 }
 
 // add puts the quadrature of one run, with diagonal alpha and off-diagonal
-// beta, into d. A run ends where beta vanishes: its Krylov space is exhausted.
-func (d *density) add(alpha, beta []float64) {
+// beta, into d; the weights of the run add up to weight. A run ends where beta vanishes: its Krylov space is exhausted.
+func (d *density) add(alpha, beta []float64, weight float64) {
 	scale := 0.0
 	for i := range alpha {
 		scale = max(scale, math.Abs(alpha[i]), beta[i])
@@ -108,7 +116,7 @@ func (d *density) add(alpha, beta []float64) {
 	var s mat.Dense
 	e.VectorsTo(&s)
 	for i, v := range e.Values(nil) {
-		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors})
+		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) * weight})
 		// The interval around a Ritz value with the last component's residual
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))

@@ -42,8 +42,14 @@ type krylov struct {
 
 // growth is the logarithm of the filter's largest value. A larger one means
 // fewer basis vectors and more products for each; rounding in the filter limits
-// it.
-const growth = 12
+// it. A few pairs, whose basis costs little, need fewer products in all with a
+// smaller one.
+func (p *plan) growth() float64 {
+	if p.wanted < severalPairs {
+		return 8
+	}
+	return 12
+}
 
 // newKrylov prepares a process behind the known eigenvectors, the columns of
 // known (nil if there are none); d is the density of the spectrum. start, if not nil, is a guess at the wanted
@@ -61,7 +67,7 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 		k.work[i] = mat.NewDense(p.n, p.block, nil)
 	}
 	k.norm = math.Max(math.Abs(d.low), math.Abs(d.high))
-	k.state.Products = densityVectors * min(densitySteps, p.n)
+	k.state.Products = d.products
 	k.low, k.high = d.low, d.high
 	if known != nil {
 		// What rounding brings back of the known vectors is amplified too.
@@ -82,9 +88,10 @@ func (k *krylov) setCut(last, cut float64) {
 	span := k.high - k.low
 	// The last wanted eigenvalue must be amplified too, by e^(growth/3) at
 	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
+	growth := k.growth()
 	cut = math.Max(cut, last+(last-k.low)/8)
 	// The degree is bounded, and with it how little the cut may lie above low.
-	cut = math.Max(cut, k.low+span*(math.Cosh(growth/float64(maxDegree))-1)/2)
+	cut = math.Max(cut, k.low+span*(math.Cosh(growth/maxDegree)-1)/2)
 	if cut > k.low+span/2 || k.moved > 3 {
 		// So large a part of the spectrum, or one so unevenly spread, leaves a
 		// filter nothing to suppress.

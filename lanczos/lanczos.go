@@ -176,7 +176,7 @@ func (p *plan) setKnown(known int) {
 	switch {
 	case p.wanted >= manyPairs:
 		p.block = 32
-	case p.wanted >= 64:
+	case p.wanted >= severalPairs:
 		p.block = 16
 	default:
 		p.block = 8
@@ -191,6 +191,10 @@ func (p *plan) setKnown(known int) {
 		p.basis -= p.block
 	}
 }
+
+// severalPairs is the number of pairs from which wide blocks, a better estimate of
+// the density and a stronger filter pay.
+const severalPairs = 64
 
 // manyPairs is the number of pairs from which the orthogonalization of the basis
 // costs so much that it must be done by wide matrix products.
@@ -275,7 +279,7 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		}
 		return k.run(ctx)
 	}
-	d := estimateDensity(a, null, p.Seed)
+	d := estimateDensity(a, null, p.densityVectors(), p.Seed)
 	norm := math.Max(math.Abs(d.low), math.Abs(d.high))
 	known, start := null, (*mat.Dense)(nil)
 	if p.Known != nil {
