@@ -69,15 +69,11 @@ func LoadSnapshot(path, system string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	defer a.Close()
-	text, err := a.Read(manifest.Name)
+	text, err := a.ReadBytes(manifest.Name)
 	if err != nil {
 		return nil, err
 	}
-	raw, ok := text.Data.([]uint8)
-	if !ok {
-		return nil, fmt.Errorf("%s: the manifest has type %s, it must be uint8", path, text.DType())
-	}
-	m, err := manifest.Parse(raw, manifest.Snapshot, path)
+	m, err := manifest.Parse(text, manifest.Snapshot, path)
 	if err != nil {
 		return nil, err
 	}

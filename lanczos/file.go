@@ -104,15 +104,11 @@ func Load(path string, limit int64) (*File, error) {
 		}
 	}
 	if a.Has(manifest.Name) {
-		text, err := a.Read(manifest.Name)
+		text, err := a.ReadBytes(manifest.Name)
 		if err != nil {
 			return nil, err
 		}
-		raw, ok := text.Data.([]uint8)
-		if !ok {
-			return nil, fmt.Errorf("%s: the manifest has type %s, it must be uint8", path, text.DType())
-		}
-		if f.Manifest, err = manifest.Parse(raw, manifest.Eigs, path); err != nil {
+		if f.Manifest, err = manifest.Parse(text, manifest.Eigs, path); err != nil {
 			return nil, err
 		}
 	}

@@ -78,15 +78,11 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	defer a.Close()
-	text, err := a.Read(manifest.Name)
+	text, err := a.ReadBytes(manifest.Name)
 	if err != nil {
 		return nil, err
 	}
-	raw, ok := text.Data.([]uint8)
-	if !ok {
-		return nil, fmt.Errorf("%s: the manifest has type %s, it must be uint8", path, text.DType())
-	}
-	m, err := manifest.Parse(raw, manifest.Snapshot, path)
+	m, err := manifest.Parse(text, manifest.Snapshot, path)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +102,12 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	if k.t, err = readMatrix(a, "projected", st.Basis, st.Basis); err != nil {
 		return nil, err
 	}
-	random, err := a.Read("random")
+	random, err := a.ReadBytes("random")
 	if err != nil {
 		return nil, err
 	}
 	k.pcg = new(rand.PCG)
-	if bytes, ok := random.Data.([]uint8); !ok || k.pcg.UnmarshalBinary(bytes) != nil {
+	if k.pcg.UnmarshalBinary(random) != nil {
 		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
 	}
 	k.rng = rand.New(k.pcg)

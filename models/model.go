@@ -113,9 +113,9 @@ func Load(path string, limit int64) (Model, *manifest.Manifest, error) {
 	}
 	defer a.Close()
 	r := &reader{a: a, limit: limit}
-	text := numbers[uint8](r, manifest.Name)
-	if r.err != nil {
-		return nil, nil, r.err
+	text, err := a.ReadBytes(manifest.Name)
+	if err != nil {
+		return nil, nil, err
 	}
 	mf, err := manifest.Parse(text, manifest.Model, path)
 	if err != nil {

@@ -44,15 +44,7 @@ func ReadManifest(path string) ([]byte, error) {
 	if !a.Has("manifest") {
 		return nil, nil
 	}
-	m, err := a.Read("manifest")
-	if err != nil {
-		return nil, err
-	}
-	text, ok := m.Data.([]uint8)
-	if !ok {
-		return nil, fmt.Errorf("%s: array \"manifest\" is %s, want uint8", path, m)
-	}
-	return text, nil
+	return a.ReadBytes("manifest")
 }
 
 // WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix:

@@ -111,7 +111,7 @@ type webKBTask struct {
 
 // The grid of 2005.
 var (
-	webKBGammaALs = []float64{1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1}
+	webKBGammaALs = []float64{1e-4, 1e-3, 0.005, 0.01, 0.03, 0.1, 0.3, 1}
 	// webKBLeast is the least γ_A l of tsvm-linear, which takes long at small ones.
 	webKBLeast  = 0.1
 	webKBRatios = []float64{1, 1.8, 3.2, 5.6, 10, 18, 32, 56, 100, 1000}

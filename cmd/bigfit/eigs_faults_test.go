@@ -129,7 +129,7 @@ func TestKill(t *testing.T) {
 // stiffLine asks for pairs of a stiffPath of stiffCount points.
 const (
 	stiffLine      = "eigs path.npz -k 20 --tolerance 1e-10"
-	stiffCount     = 900
+	stiffCount     = 1600
 	stiffTolerance = 1e-10
 )
 
@@ -208,7 +208,7 @@ func TestBadCheckpoint(t *testing.T) {
 	again(`"size":`, `"size":9`)
 	again(`"block":`, `"block":1`)
 	again(`"degree":`, `"degree":-`)
-	again(`"n":900`, `"n":899`)
+	again(fmt.Sprintf(`"n":%d`, stiffCount), fmt.Sprintf(`"n":%d`, stiffCount-1))
 	for _, setting := range []string{"-k 21", "--tolerance 1e-9", "--seed 1", "--largest", "--power 2", "--laplacian normalized"} {
 		refused(setting, append(line, strings.Fields(setting)...)...)
 	}

@@ -20,27 +20,62 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 		return trainEigenmap(s.eigenmap, src, t)
 	case s.graph != nil:
 		return a.trainGraph(ctx, s.graph, src, t)
-	case s.linear != nil:
-		return a.trainLinear(ctx, s.linear, src, t)
-	case s.linearTSVM != nil:
-		return a.trainLinearTSVM(ctx, s.linearTSVM, src, t)
 	case s.nearest != nil:
 		return a.trainNearest(ctx, o, s.nearest, src, t)
+	case s.linearTSVM != nil:
+		return fitStage(a, func() (*models.LinearTSVM, error) { return models.FitLinearTSVM(ctx, src.x, t.targets, s.linearTSVM) })
+	case s.linear != nil:
+		l, err := src.laplacian(s.linear.Regularizer.Laplacian)
+		if err != nil {
+			return nil, err
+		}
+		return fitStage(a, func() (*models.Linear, error) { return models.FitLinear(ctx, src.x, l, t.targets, s.linear) })
 	}
 	k, err := o.own.kernelOn(src.x, a.seed)
 	if err != nil {
 		return nil, err
 	}
-	if s.sssl != nil {
-		return a.trainSSSL(ctx, k, s.sssl, src, t)
+	limit := int64(a.memory)
+	switch {
+	case s.sssl != nil:
+		return fitStage(a, func() (*models.SSSL, error) { return models.FitSSSL(ctx, src.x, k, t.targets, s.sssl, limit) })
+	case s.tsvm != nil:
+		return fitStage(a, func() (*models.TSVM, error) { return models.FitTSVM(ctx, src.x, k, nil, t.targets, s.tsvm, limit) })
+	case s.vvmr != nil:
+		l, err := src.laplacian(s.vvmr.Laplacian)
+		if err != nil {
+			return nil, err
+		}
+		return fitStage(a, func() (*models.VVMR, error) {
+			return models.FitVVMR(ctx, src.x, k, l, t.targets, src.outputs, s.vvmr, s.scale, limit)
+		})
 	}
-	if s.vvmr != nil {
-		return a.trainVVMR(ctx, k, s, src, t)
+	l, err := src.laplacian(s.kernel.Laplacian)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.scale != nil:
+		return fitStage(a, func() (*models.ScaledKernel, error) {
+			return models.FitScaled(ctx, src.x, k, l, t.targets, s.kernel, s.scale, limit)
+		})
 	}
-	if s.tsvm != nil {
-		return a.trainTSVM(ctx, k, s.tsvm, src, t)
+	return fitStage(a, func() (*models.KernelMachine, error) {
+		return models.FitKernel(ctx, src.x, k, l, t.targets, s.kernel, limit)
+	})
+}
+
+// fitStage runs fit as a stage.
+func fitStage[T any, M interface {
+	*T
+	models.Model
+}](a *app, fit func() (M, error)) (models.Model, error) {
+	st := a.progress.Stage("fit")
+	m, err := fit()
+	if m == nil {
+		return nil, err
 	}
-	return a.trainKernel(ctx, k, s, src, t)
+	st.Done(summarizeModel(m).detail)
+	return m, err
 }
 
 func trainEigenmap(s *models.EigenmapSettings, src *sources, t *fitTargets) (models.Model, error) {
@@ -90,20 +125,6 @@ func (src *sources) laplacian(kind sparse.Kind) (*sparse.Laplacian, error) {
 	return sparse.NewLaplacian(src.w, kind)
 }
 
-func (a *app) trainLinear(ctx context.Context, s *models.LinearSettings, src *sources, t *fitTargets) (models.Model, error) {
-	l, err := src.laplacian(s.Regularizer.Laplacian)
-	if err != nil {
-		return nil, err
-	}
-	st := a.progress.Stage("fit")
-	m, err := models.FitLinear(ctx, src.x, l, t.targets, s)
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
-}
-
 // needMachine says what a linear model or a kernel machine takes beside points
 // and graph, before the graph is made; nothing of other models.
 func (a *app) needMachine(o *fitOptions, s modelSettings, x data.Points, t *models.Targets) error {
@@ -150,41 +171,6 @@ func linearBytes(x data.Points, t *models.Targets) int64 {
 		return 12*int64(matrix.NNZ()) + 8*(8*d*m+4*n*m)
 	}
 	return 8 * (8*d*m + 4*n*m)
-}
-
-func (a *app) trainKernel(ctx context.Context, k kernel.Kernel, s modelSettings, src *sources, t *fitTargets) (models.Model, error) {
-	l, err := src.laplacian(s.kernel.Laplacian)
-	if err != nil {
-		return nil, err
-	}
-	st := a.progress.Stage("fit")
-	var m models.Model
-	if s.scale != nil {
-		var scaled *models.ScaledKernel
-		if scaled, err = models.FitScaled(ctx, src.x, k, l, t.targets, s.kernel, s.scale, int64(a.memory)); scaled != nil {
-			m = scaled
-		}
-	} else {
-		var machine *models.KernelMachine
-		if machine, err = models.FitKernel(ctx, src.x, k, l, t.targets, s.kernel, int64(a.memory)); machine != nil {
-			m = machine
-		}
-	}
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
-}
-
-func (a *app) trainSSSL(ctx context.Context, k kernel.Kernel, s *models.SSSLSettings, src *sources, t *fitTargets) (models.Model, error) {
-	st := a.progress.Stage("fit")
-	m, err := models.FitSSSL(ctx, src.x, k, t.targets, s, int64(a.memory))
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
 }
 
 // kernelCost is about what an exact kernel machine takes: see

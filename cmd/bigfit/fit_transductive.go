@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"math"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -52,26 +50,6 @@ func (o *modelOptions) tsvmSettings(r models.Regularizer, tolerance float64) mod
 func (o *modelOptions) linearTSVMSettings(r models.Regularizer, tolerance float64) modelSettings {
 	s := models.LinearSettings{Regularizer: r, Loss: o.loss, Width: o.width, Tolerance: tolerance, MaxIterations: o.maxIterations}
 	return modelSettings{linearTSVM: &models.LinearTSVMSettings{LinearSettings: s, Transduction: o.transduction()}}
-}
-
-func (a *app) trainTSVM(ctx context.Context, k kernel.Kernel, s *models.TSVMSettings, src *sources, t *fitTargets) (models.Model, error) {
-	st := a.progress.Stage("fit")
-	m, err := models.FitTSVM(ctx, src.x, k, nil, t.targets, s, int64(a.memory))
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
-}
-
-func (a *app) trainLinearTSVM(ctx context.Context, s *models.LinearTSVMSettings, src *sources, t *fitTargets) (models.Model, error) {
-	st := a.progress.Stage("fit")
-	m, err := models.FitLinearTSVM(ctx, src.x, t.targets, s)
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
 }
 
 // tsvmBytes is about the memory of a kernel one: the values among all points.

@@ -187,12 +187,12 @@ func (a *app) plotKind(path string) (plotKind, error) {
 	}
 	defer f.Close()
 	if f.Has(manifest.Name) {
-		x, err := f.Read(manifest.Name)
+		text, err := f.ReadBytes(manifest.Name)
 		if err != nil {
 			return 0, err
 		}
 		var m manifest.Manifest
-		if text, ok := x.Data.([]uint8); ok && json.Unmarshal(text, &m) == nil {
+		if json.Unmarshal(text, &m) == nil {
 			switch m.Format {
 			case manifest.Model:
 				return surfacePlot, nil

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -110,18 +108,4 @@ func (a *app) numbersFor(m models.Model, path string) (*mat.Dense, []int64, erro
 		return nil, nil, err
 	}
 	return y.Y, v.Labels, nil
-}
-
-func (a *app) trainVVMR(ctx context.Context, k kernel.Kernel, s modelSettings, src *sources, t *fitTargets) (models.Model, error) {
-	l, err := src.laplacian(s.vvmr.Laplacian)
-	if err != nil {
-		return nil, err
-	}
-	st := a.progress.Stage("fit")
-	m, err := models.FitVVMR(ctx, src.x, k, l, t.targets, src.outputs, s.vvmr, s.scale, int64(a.memory))
-	if m == nil {
-		return nil, err
-	}
-	st.Done(summarizeModel(m).detail)
-	return m, err
 }

@@ -93,6 +93,19 @@ func (a *Archive) Read(name string) (*Array, error) {
 	return out, nil
 }
 
+// ReadBytes decodes an array of uint8, such as a text.
+func (a *Archive) ReadBytes(name string) ([]byte, error) {
+	x, err := a.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := x.Data.([]uint8)
+	if !ok {
+		return nil, a.fault(name, fmt.Errorf("it has type %s, it must be uint8", x.DType()))
+	}
+	return text, nil
+}
+
 // atEnd reads on to the end, where the checksum is verified.
 func atEnd(r io.Reader) error {
 	var b [1]byte
