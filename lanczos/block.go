@@ -180,11 +180,12 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 func columnDots(x, y *mat.Dense) []float64 {
 	n, b := x.Dims()
 	parts := make([][]float64, par.Chunks(n, rowGrain))
+	xm, ym := x.RawMatrix(), y.RawMatrix()
 	par.For(n, rowGrain, func(lo, hi int) {
 		sum := make([]float64, b)
 		for i := lo; i < hi; i++ {
-			xr, yr := x.RawRowView(i), y.RawRowView(i)
-			for j, v := range xr {
+			yr := ym.Data[i*ym.Stride:][:len(sum)]
+			for j, v := range xm.Data[i*xm.Stride:][:len(sum)] {
 				sum[j] += v * yr[j]
 			}
 		}

@@ -25,58 +25,67 @@ type density struct {
 
 type node struct{ value, weight float64 } // weights add up to 1
 
-const densitySteps = 40
+const (
+	densityVectors = 8
+	densitySteps   = 40
+	// densityProject is the number of steps after which rounding has brought
+	// back so little of the null vectors that it need not be taken out sooner.
+	densityProject = 4
+)
 
-// densityVectors is the number of random vectors: few pairs need no better
-// estimate than four give.
-func (p *plan) densityVectors() int {
-	if p.wanted < severalPairs {
-		return 4
-	}
-	return 8
-}
-
-// estimateDensity runs several Lanczos processes at once, each with its own
-// recurrence, on the complement of the columns of null.
-func estimateDensity(a sparse.Operator, null *mat.Dense, vectors int, seed uint64) density {
+// estimateDensity runs densityVectors Lanczos processes at once, each with its
+// own recurrence, on the complement of the columns of null. The vectors are kept
+// at the lengths that the recurrence gives them: for v of length β after prev of
+// length γ, with normal ones v/β and prev/γ, the next is Av/β − αv/β − β·prev/γ
+// with α = vᵀAv/β².
+func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
+	const b = densityVectors
 	n := a.Dim()
 	steps := min(densitySteps, n)
-	v := randomBlock(n, vectors, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
+	v := randomBlock(n, b, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
 	if null != nil {
 		project(v, null)
 	}
-	prev, w := mat.NewDense(n, vectors, nil), mat.NewDense(n, vectors, nil)
-	alpha := make([][]float64, vectors)
-	beta := make([][]float64, vectors)
+	prev, w := mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
+	alpha := make([][]float64, b)
+	beta := make([][]float64, b)
 	norm := columnNorms(v)
-	scaleColumns(v, norm)
-	last := make([]float64, vectors)
-	for range steps {
+	last := make([]float64, b) // length of prev
+	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
+		var scale, own, back [b]float64
+		for j, length := range norm {
+			alpha[j] = append(alpha[j], 0)
+			if length > 0 {
+				alpha[j][step] = dots[j] / length / length
+				scale[j], own[j] = 1/length, alpha[j][step]/length
+			}
+			if last[j] > 0 {
+				back[j] = length / last[j]
+			}
+		}
+		vd, wd, pd := v.RawMatrix().Data, w.RawMatrix().Data, prev.RawMatrix().Data
 		par.For(n, rowGrain, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				wr, vr, pr := w.RawRowView(i), v.RawRowView(i), prev.RawRowView(i)
+			for i := lo * b; i < hi*b; i += b {
+				wr, vr, pr := wd[i:i+b:i+b], vd[i:i+b:i+b], pd[i:i+b:i+b]
 				for j := range wr {
-					wr[j] -= dots[j]*vr[j] + last[j]*pr[j]
+					wr[j] = scale[j]*wr[j] - own[j]*vr[j] - back[j]*pr[j]
 				}
 			}
 		})
-		if null != nil {
+		if null != nil && step%densityProject == densityProject-1 {
 			project(w, null)
 		}
-		norm = columnNorms(w)
-		for j := range alpha {
-			alpha[j] = append(alpha[j], dots[j])
+		last, norm = norm, columnNorms(w)
+		for j := range beta {
 			beta[j] = append(beta[j], norm[j])
 		}
-		scaleColumns(w, norm)
-		last = norm
 		prev, v, w = v, w, prev
 	}
-	d := density{low: math.Inf(1), high: math.Inf(-1), products: vectors * steps}
+	d := density{low: math.Inf(1), high: math.Inf(-1), products: b * steps}
 	for j := range alpha {
-		d.add(alpha[j], beta[j], 1/float64(vectors))
+		d.add(alpha[j], beta[j])
 	}
 	slices.SortFunc(d.nodes, func(a, b node) int {
 		switch {
@@ -94,8 +103,8 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, vectors int, seed uint6
 }
 
 // add puts the quadrature of one run, with diagonal alpha and off-diagonal
-// beta, into d; the weights of the run add up to weight. A run ends where beta vanishes: its Krylov space is exhausted.
-func (d *density) add(alpha, beta []float64, weight float64) {
+// beta, into d. A run ends where beta vanishes: its Krylov space is exhausted.
+func (d *density) add(alpha, beta []float64) {
 	scale := 0.0
 	for i := range alpha {
 		scale = max(scale, math.Abs(alpha[i]), beta[i])
@@ -116,7 +125,7 @@ func (d *density) add(alpha, beta []float64, weight float64) {
 	var s mat.Dense
 	e.VectorsTo(&s)
 	for i, v := range e.Values(nil) {
-		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) * weight})
+		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors})
 		// The interval around a Ritz value with the last component's residual
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))

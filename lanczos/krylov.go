@@ -46,7 +46,7 @@ type krylov struct {
 // smaller one.
 func (p *plan) growth() float64 {
 	if p.wanted < severalPairs {
-		return 8
+		return 9
 	}
 	return 12
 }

@@ -192,8 +192,8 @@ func (p *plan) setKnown(known int) {
 	}
 }
 
-// severalPairs is the number of pairs from which wide blocks, a better estimate of
-// the density and a stronger filter pay.
+// severalPairs is the number of pairs from which wide blocks and a stronger filter
+// pay.
 const severalPairs = 64
 
 // manyPairs is the number of pairs from which the orthogonalization of the basis
@@ -279,7 +279,7 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		}
 		return k.run(ctx)
 	}
-	d := estimateDensity(a, null, p.densityVectors(), p.Seed)
+	d := estimateDensity(a, null, p.Seed)
 	norm := math.Max(math.Abs(d.low), math.Abs(d.high))
 	known, start := null, (*mat.Dense)(nil)
 	if p.Known != nil {

@@ -59,7 +59,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
-	d := estimateDensity(l, nil, p.densityVectors(), p.Seed)
+	d := estimateDensity(l, nil, p.Seed)
 	v := &Verification{Pairs: k, Norm: math.Max(math.Abs(d.low), math.Abs(d.high)), Components: c.Count(), Next: math.Inf(1)}
 	fault := func(format string, args ...any) { v.Faults = append(v.Faults, fmt.Sprintf(format, args...)) }
 	for j := range values {
