@@ -131,6 +131,10 @@ func (s score) below(t score) bool {
 	return s.wrong < t.wrong || s.wrong == t.wrong && s.loss < t.loss
 }
 
+// dealings is how often five folds are dealt: with some fifty labels, what a
+// setting scores depends on the folds as much as on the setting.
+const dealings = 4
+
 func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*gridSearch, error) {
 	g := &gridSearch{truth: truth, draws: draws}
 	worst := choice{score: score{wrong: math.Inf(1)}}
@@ -139,9 +143,13 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 		if err != nil {
 			return nil, err
 		}
-		folds, err := t.Folds(5, seed+uint64(i))
-		if err != nil {
-			return nil, err
+		var folds [][]int
+		for deal := range uint64(dealings) {
+			more, err := t.Folds(5, seed+uint64(i)+deal<<32)
+			if err != nil {
+				return nil, err
+			}
+			folds = append(folds, more...)
 		}
 		g.local, g.folds = append(g.local, t), append(g.folds, folds)
 		g.choice = append(g.choice, slices.Repeat([]choice{worst}, len(machines)))
@@ -265,7 +273,7 @@ func (g *gridSearch) score(ctx context.Context, w *models.WarpedKernel, points [
 			sum.add(f.RawRowView(a), t.Y.RawRowView(a), s.Method)
 		}
 	}
-	return score{sum.wrong / float64(l), sum.loss / float64(l)}, nil
+	return score{sum.wrong / float64(dealings*l), sum.loss / float64(dealings*l)}, nil
 }
 
 // add counts one point with outputs f and targets y.
