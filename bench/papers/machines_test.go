@@ -249,7 +249,7 @@ func TestGridSearchScore(t *testing.T) {
 					want.add(f.RawRowView(targets.Labeled[a]), targets.Y.RawRowView(a), m.method)
 				}
 			}
-			l := float64(len(targets.Labeled))
+			l := float64(dealings * len(targets.Labeled))
 			if !(math.Abs(c.wrong-want.wrong/l) <= 1e-12 && math.Abs(c.loss-want.loss/l) <= 0.01*want.loss/l) {
 				t.Errorf("draw %d, %s: %+v, by hand %v of %v", i, m.name, c, want, l)
 			}

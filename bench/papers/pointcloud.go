@@ -43,8 +43,9 @@ var (
 // the labeled points, LapSVM and LapRLS on the normalized Laplacian of binary
 // nearest-neighbour graphs. Settings are chosen twice: for each draw from its
 // own labels alone, and once for all draws by the mean of their
-// cross-validation errors; the folds are dealt four times. The grid is the published one, but that the graph of
-// coil20, whose images lie on circles, may also be of 2 or 5 neighbours.
+// cross-validation errors; the folds are dealt four times. The grid is the
+// published one, but that the graph of coil20, whose images lie on circles, may
+// also be of 2 or 5 neighbours.
 func PointCloud(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
 	var results []MachineResult
 	for _, s := range pointCloudSets {
