@@ -30,7 +30,7 @@ func Gram(x data.Points, k Kernel, limit int64) (*mat.Dense, error) {
 // Gram returns the Gram matrix of the points of s; see the function [Gram]. A
 // precomputed one that is not symmetric is an error.
 func (s *Side) Gram() (*mat.Dense, error) {
-	g := mat.NewDense(s.n, s.n, nil)
+	g := dense.New(s.n, s.n)
 	if s.kernel.Kind == Precomputed {
 		s.block(g, s.z, 0, s.n, s.n)
 		return g, symmetrize(g)

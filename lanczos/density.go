@@ -51,6 +51,7 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 	beta := make([][]float64, b)
 	norm := columnNorms(v)
 	last := make([]float64, b) // length of prev
+	squares := make([][b]float64, par.Chunks(n, rowGrain))
 	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
@@ -67,17 +68,32 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 		}
 		vd, wd, pd := v.RawMatrix().Data, w.RawMatrix().Data, prev.RawMatrix().Data
 		par.For(n, rowGrain, func(lo, hi int) {
+			var sum [b]float64
 			for i := lo * b; i < hi*b; i += b {
-				wr, vr, pr := wd[i:i+b:i+b], vd[i:i+b:i+b], pd[i:i+b:i+b]
+				wr, vr, pr := (*[b]float64)(wd[i:]), (*[b]float64)(vd[i:]), (*[b]float64)(pd[i:])
 				for j := range wr {
-					wr[j] = scale[j]*wr[j] - own[j]*vr[j] - back[j]*pr[j]
+					x := scale[j]*wr[j] - own[j]*vr[j] - back[j]*pr[j]
+					wr[j] = x
+					sum[j] += x * x
 				}
 			}
+			squares[lo/rowGrain] = sum
 		})
+		last = norm
 		if null != nil && step%densityProject == densityProject-1 {
 			project(w, null)
+			norm = columnNorms(w)
+		} else {
+			norm = make([]float64, b)
+			for _, sum := range squares {
+				for j, x := range sum {
+					norm[j] += x
+				}
+			}
+			for j, x := range norm {
+				norm[j] = math.Sqrt(x)
+			}
 		}
-		last, norm = norm, columnNorms(w)
 		for j := range beta {
 			beta[j] = append(beta[j], norm[j])
 		}

@@ -134,7 +134,7 @@ func (p *ScaledProblem) features(ctx context.Context, d, power int) error {
 	if p.frequencies, err = fourierFrequencies(p.kernel, d, p.scale.Features, p.scale.Seed); err != nil {
 		return err
 	}
-	p.phi = mat.NewDense(n, p.scale.Features, nil)
+	p.phi = dense.New(n, p.scale.Features)
 	for lo := 0; lo < n; lo += blockRows {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -129,7 +129,7 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 		return nil, err
 	}
 	w := &nystrom{NystromSettings: filled, n: n, residual: make([]float64, n)}
-	w.f, w.columns = mat.NewDense(n, filled.Rank, nil), mat.NewDense(n, filled.Block, nil)
+	w.f, w.columns = dense.New(n, filled.Rank), dense.New(n, filled.Block)
 	a.DiagonalTo(w.residual)
 	for i, v := range w.residual {
 		if !(v >= 0) || math.IsInf(v, 1) {

@@ -37,6 +37,7 @@ var order = []string{
 	"bench/knn",
 	"bench/eigs",
 	"bench/cg",
+	"bench/kernel",
 	"bench/cluster",
 	"cmd/bigfit",
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package dense
+
+// advise does nothing here.
+func advise([]byte) {}
