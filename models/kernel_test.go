@@ -778,3 +778,93 @@ func TestLapRLSTime(t *testing.T) {
 			100*models.ErrorRate(models.Argmax(p.Outputs(m)), y, drawn))
 	}
 }
+
+// WarpBy takes any function of the Laplacian: λ² is the power 2, and the heat
+// kernel's norm gives the kernel of the definition, on which machines are fitted
+// as on any other.
+func TestWarpBy(t *testing.T) {
+	const n = 60
+	c := newKernelCase(t, n, sparse.Normalized)
+	r := models.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
+	p, err := models.NewKernelProblem(c.x, gaussian, c.l, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]int, n)
+	id := mat.NewDense(n, n, nil)
+	for i := range all {
+		all[i] = i
+		id.Set(i, i, 1)
+	}
+	values := func(w *models.WarpedKernel) *mat.Dense {
+		out := mat.NewDense(n, n, nil)
+		for i := range n {
+			for j := range n {
+				out.Set(i, j, w.At(i, j))
+			}
+		}
+		return out
+	}
+	square, err := sparse.NewFunction(c.l, func(l float64) float64 { return l * l })
+	if err != nil {
+		t.Fatal(err)
+	}
+	powers, err := p.Warp(r, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := p.WarpBy(square, r, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClose(t, "λ²", values(same), values(powers), 1e-10)
+
+	heat, err := sparse.NewFunction(c.l, func(l float64) float64 { return math.Exp(3*l) - 0.5 }) // no null vector
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := p.WarpBy(heat, r, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Gram(c.x, gaussian, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, mk, inner, want mat.Dense
+	m := mat.NewDense(n, n, nil)
+	heat.MulTo(m, id)
+	m.Scale(r.GammaI/r.GammaA, m)
+	mk.Mul(m, k)
+	a.Add(&mk, id)
+	if err := inner.Solve(&a, &mk); err != nil {
+		t.Fatal(err)
+	}
+	want.Mul(k, &inner)
+	want.Sub(k, &want)
+	wantClose(t, "heat", values(w), &want, 1e-8)
+
+	flat := r
+	flat.GammaI = 0
+	warped := &data.Dense[float64]{Rows: n, Cols: n, Data: values(w).RawMatrix().Data}
+	for name, y := range c.targets(models.KernelSVM) {
+		s := models.KernelSettings{Method: models.KernelSVM, Regularizer: flat, Tolerance: 1e-10}
+		plain, err := models.FitKernel(t.Context(), warped, kernel.Kernel{Kind: kernel.Precomputed}, nil, y, &s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Regularizer = r
+		lap, err := w.Fit(t.Context(), y, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantClose(t, "SVM, "+name, raw(t, lap, c.x), raw(t, plain, warped), 1e-7)
+	}
+	short, err := sparse.NewFunction(newKernelCase(t, n-1, sparse.Normalized).l, math.Exp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.WarpBy(short, r, all); err == nil {
+		t.Error("an operator of other points passes")
+	}
+}

@@ -78,6 +78,42 @@ const maxLoss = 1e-4
 // nl + l² kept. A solution lost in rounding, because ‖M‖‖K‖ is too large, is an
 // error: it shows in an asymmetric K̃, or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0.
 func (p *KernelProblem) Warp(r Regularizer, points []int) (*WarpedKernel, error) {
+	if r.GammaI == 0 {
+		return p.warp(nil, r, points)
+	}
+	if p.laplacian == nil {
+		return nil, errors.New("models: γ_I is positive, but there is no graph")
+	}
+	if p.laplacian.Kind() != r.Laplacian {
+		return nil, fmt.Errorf("models: a %v Laplacian is given, the settings ask for a %v one", p.laplacian.Kind(), r.Laplacian)
+	}
+	w, err := p.warp(p.laplacian.With(max(r.Power, 1), 0), r, points)
+	if err != nil {
+		return nil, err
+	}
+	if e := p.nullLoss(w); !(e <= maxLoss) {
+		return nil, lostWarp(e)
+	}
+	return w, nil
+}
+
+// WarpBy is Warp with M = (γ_I s/γ_A) m for a symmetric positive semidefinite m of
+// the points in place of Lᵖ, such as a [sparse.Function] of a Laplacian: any point
+// cloud norm of Sindhwani, Niyogi & Belkin (2005). The power and the kind of Laplacian in r do not matter. It costs a
+// product of m with n columns in place of the passes over the graph.
+func (p *KernelProblem) WarpBy(m sparse.Operator, r Regularizer, points []int) (*WarpedKernel, error) {
+	if n, _ := p.gram.Dims(); m.Dim() != n {
+		return nil, fmt.Errorf("models: an operator of dimension %d for %d points", m.Dim(), n)
+	}
+	return p.warp(m, r, points)
+}
+
+func lostWarp(e float64) error {
+	return fmt.Errorf("models: the warped kernel is lost in rounding (relative error %.1g); lower the power of the Laplacian or γ_I/γ_A, or take the normalized Laplacian", e)
+}
+
+// warp warps by m, which is not needed if γ_I = 0.
+func (p *KernelProblem) warp(m sparse.Operator, r Regularizer, points []int) (*WarpedKernel, error) {
 	r, err := r.fill()
 	if err != nil {
 		return nil, err
@@ -100,18 +136,12 @@ func (p *KernelProblem) Warp(r Regularizer, points []int) (*WarpedKernel, error)
 		}
 		return w, nil
 	}
-	if p.laplacian == nil {
-		return nil, errors.New("models: γ_I is positive, but there is no graph")
-	}
-	if p.laplacian.Kind() != r.Laplacian {
-		return nil, fmt.Errorf("models: a %v Laplacian is given, the settings ask for a %v one", p.laplacian.Kind(), r.Laplacian)
-	}
 	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.limit > 0 && need > p.limit {
 		return nil, fmt.Errorf("models: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, p.limit)
 	}
-	f, err := dense.FactorLU(p.system(r))
+	f, err := dense.FactorLU(p.system(m, r))
 	if err != nil {
-		return nil, fmt.Errorf("models: I + (γ_I/γ_A)LᵖK: %w", err)
+		return nil, fmt.Errorf("models: I + MK, M = (γ_I/γ_A)Lᵖ: %w", err)
 	}
 	w.expand = mat.NewDense(n, l, nil)
 	for j, i := range points {
@@ -121,22 +151,21 @@ func (p *KernelProblem) Warp(r Regularizer, points []int) (*WarpedKernel, error)
 	rows := mat.NewDense(l, n, nil)
 	gather(rows, p.gram, points)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.gram)
-	if e := max(symmetrize(w.gram), p.nullLoss(w)); !(e <= maxLoss) {
-		return nil, fmt.Errorf("models: the warped kernel is lost in rounding (relative error %.1g); lower the power of the Laplacian or γ_I/γ_A, or take the normalized Laplacian", e)
+	if e := symmetrize(w.gram); !(e <= maxLoss) {
+		return nil, lostWarp(e)
 	}
 	return w, nil
 }
 
-// system returns I + MK, made by stripes of columns.
-func (p *KernelProblem) system(r Regularizer) *mat.Dense {
+// system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
+func (p *KernelProblem) system(m sparse.Operator, r Regularizer) *mat.Dense {
 	const columns = 512
 	n, _ := p.gram.Dims()
-	l := p.laplacian.With(r.Power, 0)
 	ratio := r.intrinsic(n) / r.GammaA
-	a := mat.NewDense(n, n, nil)
+	a := dense.New(n, n)
 	for lo := 0; lo < n; lo += columns {
 		hi := min(lo+columns, n)
-		l.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), p.gram.Slice(0, n, lo, hi).(*mat.Dense))
+		m.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), p.gram.Slice(0, n, lo, hi).(*mat.Dense))
 	}
 	a.Scale(ratio, a)
 	for i := range n {
