@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -187,12 +188,16 @@ func TestWithProgress(t *testing.T) {
 				if err != nil {
 					continue // not every method takes all points and metrics
 				}
-				var last int
-				if _, err := knn.WithProgress(ix, func(done, _ int) { last = max(last, done) }).Query(t.Context(), x, 3); err != nil && method != knn.NNDescent {
+				var last atomic.Int64 // the hook is called by several goroutines
+				told := func(done, _ int) {
+					for old := last.Load(); int64(done) > old && !last.CompareAndSwap(old, int64(done)); old = last.Load() {
+					}
+				}
+				if _, err := knn.WithProgress(ix, told).Query(t.Context(), x, 3); err != nil && method != knn.NNDescent {
 					t.Fatal(err)
 				}
-				if last != 40 {
-					t.Errorf("%v of %T by %v: %d of 40 queries told", m, x, method, last)
+				if last.Load() != 40 {
+					t.Errorf("%v of %T by %v: %d of 40 queries told", m, x, method, last.Load())
 				}
 			}
 		}
