@@ -19,8 +19,6 @@ type density struct {
 	nodes []node // ascending
 	low   float64
 	high  float64 // bound on the largest eigenvalue
-	// products of the operator with single vectors that it took
-	products int
 }
 
 type node struct{ value, weight float64 } // weights add up to 1
@@ -99,7 +97,7 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 		}
 		prev, v, w = v, w, prev
 	}
-	d := density{low: math.Inf(1), high: math.Inf(-1), products: b * steps}
+	d := density{low: math.Inf(1), high: math.Inf(-1)}
 	for j := range alpha {
 		d.add(alpha[j], beta[j])
 	}

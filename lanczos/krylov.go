@@ -67,7 +67,7 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 		k.work[i] = mat.NewDense(p.n, p.block, nil)
 	}
 	k.norm = math.Max(math.Abs(d.low), math.Abs(d.high))
-	k.state.Products = d.products
+	k.state.Products = densityVectors * min(densitySteps, p.n)
 	k.low, k.high = d.low, d.high
 	if known != nil {
 		// What rounding brings back of the known vectors is amplified too.

@@ -268,12 +268,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	}
 	want.Mul(k, &inner)
 	want.Sub(k, &want)
-	got := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			got.Set(i, j, w.At(i, j))
-		}
-	}
+	got := warpedValues(w, n)
 	wantClose(t, "k̃", got, &want, 1e-10)
 
 	warped := &data.Dense[float64]{Rows: n, Cols: n, Data: got.RawMatrix().Data}
@@ -779,6 +774,17 @@ func TestLapRLSTime(t *testing.T) {
 	}
 }
 
+// warpedValues are those among the n points of a warped kernel.
+func warpedValues(w *models.WarpedKernel, n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			out.Set(i, j, w.At(i, j))
+		}
+	}
+	return out
+}
+
 // WarpBy takes any function of the Laplacian: λ² is the power 2, and the heat
 // kernel's norm gives the kernel of the definition, on which machines are fitted
 // as on any other.
@@ -796,15 +802,6 @@ func TestWarpBy(t *testing.T) {
 		all[i] = i
 		id.Set(i, i, 1)
 	}
-	values := func(w *models.WarpedKernel) *mat.Dense {
-		out := mat.NewDense(n, n, nil)
-		for i := range n {
-			for j := range n {
-				out.Set(i, j, w.At(i, j))
-			}
-		}
-		return out
-	}
 	square, err := sparse.NewFunction(c.l, func(l float64) float64 { return l * l })
 	if err != nil {
 		t.Fatal(err)
@@ -817,7 +814,7 @@ func TestWarpBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantClose(t, "λ²", values(same), values(powers), 1e-10)
+	wantClose(t, "λ²", warpedValues(same, n), warpedValues(powers, n), 1e-10)
 
 	heat, err := sparse.NewFunction(c.l, func(l float64) float64 { return math.Exp(3*l) - 0.5 }) // no null vector
 	if err != nil {
@@ -842,11 +839,11 @@ func TestWarpBy(t *testing.T) {
 	}
 	want.Mul(k, &inner)
 	want.Sub(k, &want)
-	wantClose(t, "heat", values(w), &want, 1e-8)
+	wantClose(t, "heat", warpedValues(w, n), &want, 1e-8)
 
 	flat := r
 	flat.GammaI = 0
-	warped := &data.Dense[float64]{Rows: n, Cols: n, Data: values(w).RawMatrix().Data}
+	warped := &data.Dense[float64]{Rows: n, Cols: n, Data: warpedValues(w, n).RawMatrix().Data}
 	for name, y := range c.targets(models.KernelSVM) {
 		s := models.KernelSettings{Method: models.KernelSVM, Regularizer: flat, Tolerance: 1e-10}
 		plain, err := models.FitKernel(t.Context(), warped, kernel.Kernel{Kind: kernel.Precomputed}, nil, y, &s, 0)

@@ -141,7 +141,7 @@ func (p *KernelProblem) warp(m sparse.Operator, r Regularizer, points []int) (*W
 	}
 	f, err := dense.FactorLU(p.system(m, r))
 	if err != nil {
-		return nil, fmt.Errorf("models: I + MK, M = (γ_I/γ_A)Lᵖ: %w", err)
+		return nil, fmt.Errorf("models: I + MK of the warped kernel: %w", err)
 	}
 	w.expand = mat.NewDense(n, l, nil)
 	for j, i := range points {

@@ -154,13 +154,19 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 	return o, notConverged
 }
 
-// WriteGraph writes the graph of the experiment in SciPy's form.
-func (e *Experiment) WriteGraph(ctx context.Context, path string) error {
+// graph makes the graph of the experiment alone.
+func (e *Experiment) graph(ctx context.Context) (*sparse.CSR, error) {
 	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w, _, err := knn.NewGraph(ctx, ix, e.Graph)
+	return w, err
+}
+
+// WriteGraph writes the graph of the experiment in SciPy's form.
+func (e *Experiment) WriteGraph(ctx context.Context, path string) error {
+	w, err := e.graph(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -174,12 +173,7 @@ func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix, err := knn.NewBrute(z, nil)
-	if err != nil {
-		return nil, err
-	}
-	w, _, err := knn.NewGraph(ctx, ix, BestGraph)
-	return w, err
+	return (&Experiment{X: z, Graph: BestGraph}).graph(ctx)
 }
 
 // crossValidate returns the settings with the least error over five folds of the
@@ -189,7 +183,7 @@ func crossValidate(ctx context.Context, p *models.ScaledProblem, x data.Points, 
 	if err != nil {
 		return settings[0], err
 	}
-	errors := make([]float64, len(settings))
+	rates := make([]float64, len(settings))
 	for f, held := range folds {
 		var kept, points []int
 		for g, fold := range folds {
@@ -209,8 +203,8 @@ func crossValidate(ctx context.Context, p *models.ScaledProblem, x data.Points, 
 			if err != nil {
 				return settings[0], err
 			}
-			errors[i] += wrong(answer.Scores, truth.Select(points), nil)
+			rates[i] += wrong(answer.Scores, truth.Select(points), nil)
 		}
 	}
-	return settings[floats.MinIdx(errors)], nil
+	return settings[floats.MinIdx(rates)], nil
 }

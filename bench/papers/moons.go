@@ -84,16 +84,14 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed
 
 // ReadMoonsFigure is the figure of the points X of [Moons].
 func ReadMoonsFigure(ctx context.Context, o Options) (*MoonsFigure, error) {
-	file, err := find(o.Dir, setsOrigin, "sindhwani_2moons.npz")
-	if err != nil {
-		return nil, err
-	}
-	x, truth, err := read(file, file, o.Limit)
+	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, err
 	}
 	return NewMoonsFigure(ctx, x, truth, o.Seed)
 }
+
+const moonsFile = "sindhwani_2moons.npz"
 
 // Moons is Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: two moons
 // with one label a class, for growing γ_I, on the points X and others, Xt. The
@@ -101,14 +99,11 @@ func ReadMoonsFigure(ctx context.Context, o Options) (*MoonsFigure, error) {
 // is 1/32.
 func Moons(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
 	obs.Begin("data")
-	file, err := find(o.Dir, setsOrigin, "sindhwani_2moons.npz")
+	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, err
 	}
-	x, truth, err := read(file, file, o.Limit)
-	if err != nil {
-		return nil, err
-	}
+	file := filepath.Join(o.Dir, moonsFile)
 	xt, truthT, err := read(file+":Xt", file+":yt", o.Limit)
 	if err != nil {
 		return nil, err
