@@ -1,5 +1,3 @@
-// Package models holds the learners built on neighbour graphs and their
-// eigenvectors, one file per model, with the baselines they are compared with.
 package models
 
 import (
@@ -29,24 +27,6 @@ func Argmax(scores *mat.Dense) []int32 {
 	return out
 }
 
-// ErrorRate returns the share of the points without a label in drawn whose
-// predicted class differs from truth: the error on the unlabeled part, as the
-// papers report it. Points that truth does not know are left out; NaN if none
-// are left.
-func ErrorRate(predicted []int32, truth, drawn *data.Labels) float64 {
-	var wrong, total float64
-	for i, c := range truth.Index {
-		if c == data.Unlabeled || drawn.Index[i] != data.Unlabeled {
-			continue
-		}
-		total++
-		if predicted[i] != c {
-			wrong++
-		}
-	}
-	return wrong / total
-}
-
 // classCounts returns the number of labeled points of every class.
 func classCounts(y *data.Labels) []int {
 	counts := make([]int, len(y.Classes))
@@ -58,9 +38,9 @@ func classCounts(y *data.Labels) []int {
 	return counts
 }
 
-// majority returns the most frequent class among the labeled points, the
+// Majority returns the most frequent class among the labeled points, the
 // smallest of equals.
-func majority(y *data.Labels) int32 {
+func Majority(y *data.Labels) int32 {
 	best := 0
 	counts := classCounts(y)
 	for c, n := range counts {
@@ -71,8 +51,8 @@ func majority(y *data.Labels) int32 {
 	return int32(best)
 }
 
-// checkLabels returns an error unless y can train a classifier of n points.
-func checkLabels(y *data.Labels, n int) error {
+// CheckLabels returns an error unless y can train a classifier of n points.
+func CheckLabels(y *data.Labels, n int) error {
 	if y.Len() != n {
 		return fmt.Errorf("models: %d labels for %d points", y.Len(), n)
 	}
@@ -86,7 +66,7 @@ func checkLabels(y *data.Labels, n int) error {
 	case 0:
 		return fmt.Errorf("models: no point is labeled; at least two classes must have a label")
 	case 1:
-		return fmt.Errorf("models: all labels are of class %d; at least two classes must have a label", y.Classes[majority(y)])
+		return fmt.Errorf("models: all labels are of class %d; at least two classes must have a label", y.Classes[Majority(y)])
 	}
 	return nil
 }

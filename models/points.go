@@ -8,10 +8,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// pointEntries are the arrays of training points, points (n×d) or those of a
+// PointEntries are the arrays of training points, points (n×d) or those of a
 // sparse matrix, and of the principal components they are projected on; none of
 // what is nil.
-func pointEntries(x data.Points, p *data.PCA) []npy.Entry {
+func PointEntries(x data.Points, p *data.PCA) []npy.Entry {
 	var entries []npy.Entry
 	switch x := x.(type) {
 	case nil:
@@ -30,19 +30,19 @@ func pointEntries(x data.Points, p *data.PCA) []npy.Entry {
 		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
 	}
 	if p != nil {
-		entries = append(entries, npy.Entry{Name: "pca_mean", Data: p.Mean}, matrixEntry("pca_components", p.Components),
+		entries = append(entries, npy.Entry{Name: "pca_mean", Data: p.Mean}, MatrixEntry("pca_components", p.Components),
 			npy.Entry{Name: "pca_variance", Data: p.Variance}, npy.Entry{Name: "pca_total", Data: []float64{p.Total}})
 	}
 	return entries
 }
 
 // pca reads the principal components; nil if there are none.
-func (r *reader) pca() *data.PCA {
-	if r.err != nil || !r.a.Has("pca_mean") {
+func (r *Reader) PCA() *data.PCA {
+	if r.Err != nil || !r.Archive.Has("pca_mean") {
 		return nil
 	}
-	p := &data.PCA{Mean: numbers[float64](r, "pca_mean"), Components: r.matrix("pca_components"), Variance: numbers[float64](r, "pca_variance")}
-	if total := numbers[float64](r, "pca_total"); len(total) == 1 {
+	p := &data.PCA{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}
+	if total := Numbers[float64](r, "pca_total"); len(total) == 1 {
 		p.Total = total[0]
 	}
 	return p

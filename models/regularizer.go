@@ -5,9 +5,22 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
+
+// SolvePositive overwrites b with h⁻¹b and h with its factor.
+func SolvePositive(h, b *mat.Dense, r Regularizer) error {
+	if err := dense.Cholesky(h); err != nil {
+		return fmt.Errorf("models: γ_A = %g is too small beside the data (and γ_I): %w", r.GammaA, err)
+	}
+	dense.SolveLower(dense.NoTrans, h, b)
+	dense.SolveLower(dense.Transposed, h, b)
+	return nil
+}
 
 // Scaling is a convention for the weight of the intrinsic norm.
 type Scaling int
@@ -54,16 +67,16 @@ type Regularizer struct {
 	Scaling Scaling `json:"scaling"`
 }
 
-// intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for n points.
-func (r Regularizer) intrinsic(n int) float64 {
+// Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for n points.
+func (r Regularizer) Intrinsic(n int) float64 {
 	if r.Scaling == PerPair {
 		return r.GammaI / float64(n) / float64(n)
 	}
 	return r.GammaI
 }
 
-// fill returns r with its defaults, or all faults at once.
-func (r Regularizer) fill() (Regularizer, error) {
+// Fill returns r with its defaults, or all faults at once.
+func (r Regularizer) Fill() (Regularizer, error) {
 	var faults []error
 	if !(r.GammaA > 0) || math.IsInf(r.GammaA, 0) {
 		faults = append(faults, fmt.Errorf("models: γ_A is %v; it must be positive", r.GammaA))

@@ -10,6 +10,36 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
+// BothClasses makes scores of one column (for the larger of two classes) into
+// scores of two. Zero goes to the larger class: step 4 of the paper.
+func BothClasses(f *mat.Dense) *mat.Dense {
+	rows, c := f.Dims()
+	if c != 1 {
+		return f
+	}
+	out := mat.NewDense(rows, 2, nil)
+	for i := range rows {
+		v := f.At(i, 0)
+		out.Set(i, 0, -v)
+		out.Set(i, 1, v)
+	}
+	return out
+}
+
+// Decide returns the class of every row of scores.
+func Decide(scores *mat.Dense) []int32 {
+	_, c := scores.Dims()
+	out := Argmax(scores)
+	if c == 2 {
+		for i := range out {
+			if scores.At(i, 0) == scores.At(i, 1) {
+				out[i] = 1
+			}
+		}
+	}
+	return out
+}
+
 // Targets are what a model learns from: numbers for some of n points. They are
 // the classes in one-against-all coding, or the values of a regression.
 type Targets struct {
@@ -31,7 +61,7 @@ type Targets struct {
 
 // ClassTargets codes classes. At least two must have a labeled point.
 func ClassTargets(y *data.Labels) (*Targets, error) {
-	if err := checkLabels(y, y.Len()); err != nil {
+	if err := CheckLabels(y, y.Len()); err != nil {
 		return nil, err
 	}
 	t := &Targets{Len: y.Len(), Labeled: y.Labeled(), Classes: y.Classes}
@@ -59,9 +89,9 @@ func codeColumns(c int) int {
 	return c
 }
 
-// checkOutputs returns an error unless a column of coefficients has its intercept,
+// CheckOutputs returns an error unless a column of coefficients has its intercept,
 // and classes the columns that code them; needed says that there must be classes.
-func checkOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64, needed bool) error {
+func CheckOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64, needed bool) error {
 	_, outputs := coefficients.Dims()
 	if len(intercepts) != outputs {
 		return fmt.Errorf("models: %d intercepts for %d outputs", len(intercepts), outputs)
@@ -119,12 +149,12 @@ func (t *Targets) Keep(positions []int) *Targets {
 	return out
 }
 
-// newPrediction makes an answer of raw outputs, one column of them for each of
+// NewPrediction makes an answer of raw outputs, one column of them for each of
 // Targets.Y. Two classes get a score each, of opposite sign.
-func newPrediction(raw *mat.Dense, classes []int64) *Prediction {
+func NewPrediction(raw *mat.Dense, classes []int64) *Prediction {
 	if classes == nil {
 		return &Prediction{Scores: raw}
 	}
-	scores := bothClasses(raw)
-	return &Prediction{Classes: decide(scores), Scores: scores}
+	scores := BothClasses(raw)
+	return &Prediction{Classes: Decide(scores), Scores: scores}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -98,12 +100,12 @@ func measureSpreading(ctx context.Context, o *options) error {
 			return err
 		}
 		start := time.Now()
-		m, err := models.FitGraph(ctx, w, w.Components(), t, &models.GraphSettings{Method: models.LGC, Alpha: alpha})
+		m, err := propagation.Fit(ctx, w, w.Components(), t, &propagation.Settings{Method: propagation.LGC, Alpha: alpha})
 		if err != nil {
 			return err
 		}
 		seconds += time.Since(start).Seconds() / spreadingDraws
-		wrong += models.ErrorRate(m.Labels, truth, y) / spreadingDraws
+		wrong += metrics.ErrorRate(m.Labels, truth, y) / spreadingDraws
 		iterations = max(iterations, m.Iterations)
 		for _, r := range m.Residuals {
 			residual = max(residual, r)

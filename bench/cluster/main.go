@@ -24,7 +24,8 @@ import (
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -128,7 +129,7 @@ func measureOne(ctx context.Context, graph, labels string, clusters int) error {
 		return err
 	}
 	start := time.Now()
-	c, err := models.Cluster(ctx, w, &models.ClusterSettings{Clusters: clusters, Tolerance: 1e-6})
+	c, err := cluster.NormalizedCut(ctx, w, &cluster.Settings{Clusters: clusters, Tolerance: 1e-6})
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,11 @@ func measureOne(ctx context.Context, graph, labels string, clusters int) error {
 	for i, q := range c.Labels {
 		found[i] = int64(q)
 	}
-	nmi, err := models.NMI(truth, found)
+	nmi, err := metrics.NMI(truth, found)
 	if err != nil {
 		return err
 	}
-	rand, err := models.AdjustedRand(truth, found)
+	rand, err := metrics.AdjustedRand(truth, found)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
 // How far answers may be apart: objectives, relative to their size, and f, in
@@ -33,7 +33,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		}
 		answers = append(answers, a)
 	}
-	if t.Method == models.LapRLSName {
+	if t.Method == kernelmachine.LapRLSName {
 		for k := 1; k < len(answers); k++ {
 			var worst float64
 			for i, v := range answers[k] {
@@ -112,10 +112,10 @@ func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []flo
 	for i, a := range v {
 		objective += a * f[i] / 2
 		switch d.Method {
-		case models.SVMName:
+		case kernelmachine.SVMName:
 			objective -= a * d.y[i]
 			f[i] = math.Abs(1 - d.y[i]*(f[i]+b))
-		case models.SVRName:
+		case kernelmachine.SVRName:
 			objective += d.Epsilon*math.Abs(a) - a*d.y[i]
 			f[i] = math.Abs(math.Abs(d.y[i]-f[i]-b) - d.Epsilon)
 		default:
@@ -131,15 +131,15 @@ func (d *dual) infeasible(v []float64) (worst float64) {
 	for i, a := range v {
 		sum += a
 		switch d.Method {
-		case models.SVMName:
+		case kernelmachine.SVMName:
 			worst = max(worst, -a*d.y[i], math.Abs(a)-d.C)
-		case models.SVRName:
+		case kernelmachine.SVRName:
 			worst = max(worst, math.Abs(a)-d.C)
 		default:
 			worst = max(worst, -a, a-1)
 		}
 	}
-	if d.Method == models.OneClassName {
+	if d.Method == kernelmachine.OneClassName {
 		sum -= d.Nu * float64(len(v))
 	}
 	return max(worst, math.Abs(sum)/float64(len(v)))

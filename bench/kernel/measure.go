@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -98,10 +99,10 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &models.KernelSettings{Epsilon: t.Epsilon, Nu: t.Nu, Tolerance: t.Tolerance}
+	s := &kernelmachine.Settings{Epsilon: t.Epsilon, Nu: t.Nu, Tolerance: t.Tolerance}
 	var l *sparse.Laplacian
 	switch t.Method {
-	case models.LapRLSName:
+	case kernelmachine.LapRLSName:
 		w, err := sparse.ReadNPZ(filepath.Join(folder, "W.npz"), 0)
 		if err != nil {
 			return nil, err
@@ -110,18 +111,18 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 			return nil, err
 		}
 		s.Regularizer = models.Regularizer{GammaA: t.GammaA, GammaI: t.GammaI, Laplacian: sparse.Normalized}
-	case models.SVMName:
-		s.Method, targets.Classes = models.KernelSVM, []int64{-1, 1}
-	case models.SVRName:
-		s.Method = models.KernelSVR
-	case models.OneClassName:
-		s.Method, s.GammaA = models.KernelOneClass, 1
+	case kernelmachine.SVMName:
+		s.Method, targets.Classes = kernelmachine.SVM, []int64{-1, 1}
+	case kernelmachine.SVRName:
+		s.Method = kernelmachine.SVR
+	case kernelmachine.OneClassName:
+		s.Method, s.GammaA = kernelmachine.OneClass, 1
 	}
 	if t.C > 0 {
 		s.GammaA = 1 / (2 * t.C * float64(len(targets.Labeled)))
 	}
 	begin, cpu := time.Now(), cpuSeconds()
-	m, err := models.FitKernel(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, l, targets, s, 0)
+	m, err := kernelmachine.Fit(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, l, targets, s, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 
 // coefficients returns those of all points of x, of which m has some in the same
 // order.
-func coefficients(m *models.KernelMachine, x *data.Dense[float64]) []float64 {
+func coefficients(m *kernelmachine.Machine, x *data.Dense[float64]) []float64 {
 	support := m.Points.(*data.Dense[float64])
 	v := make([]float64, x.Rows)
 	p := 0

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -43,8 +44,8 @@ type work struct {
 
 var works = []work{
 	{"laprls", "kernel_laprls.py", uspst},
-	{"svc", "kernel_libsvm.py", digits(task{Title: "C-SVC", Method: models.SVMName, C: 10})},
-	{"one-class", "kernel_libsvm.py", digits(task{Title: "one class", Method: models.OneClassName, Nu: 0.1})},
+	{"svc", "kernel_libsvm.py", digits(task{Title: "C-SVC", Method: kernelmachine.SVMName, C: 10})},
+	{"one-class", "kernel_libsvm.py", digits(task{Title: "one class", Method: kernelmachine.OneClassName, Nu: 0.1})},
 	{"svr-4", "kernel_libsvm.py", waves(4)},
 	{"svr-64", "kernel_libsvm.py", waves(64)},
 }
@@ -126,7 +127,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	_, c := targets.Y.Dims()
 	return &task{
 			Title:  fmt.Sprintf("LapRLS, uspst %d×%d, %d labels, %d classes", n, d, l, c),
-			Method: models.LapRLSName, Sigma: sigma, GammaA: 1e-6, GammaI: 1e-2,
+			Method: kernelmachine.LapRLSName, Sigma: sigma, GammaA: 1e-6, GammaI: 1e-2,
 		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{l, c}, targets.Y.RawMatrix().Data),
 			npy.WriteFile(filepath.Join(folder, "labeled.npy"), nil, labeled), sparse.WriteNPZ(filepath.Join(folder, "W.npz"), w, nil))
 }
@@ -202,7 +203,7 @@ func waves(d int) func(context.Context, string, int) (*task, error) {
 		}
 		return &task{
 			Title:  fmt.Sprintf("ε-SVR, sum of sines, %d×%d", n, d),
-			Method: models.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1, Tolerance: tolerance,
+			Method: kernelmachine.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1, Tolerance: tolerance,
 		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{n, 1}, z))
 	}
 }

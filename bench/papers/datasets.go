@@ -10,7 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
 )
 
 // Options of an experiment's constructor.
@@ -29,8 +29,8 @@ type Options struct {
 // BestPenalty is the classifier of our recipe for l labels: all eigenvectors
 // with the penalty 30·Σ(λ_j/λ₂₀)²a_j², an iterated Laplacian (Belkin & Niyogi
 // 2004, section 7.1). Its strength does not depend on the number of labels.
-func BestPenalty(labels int) models.EigenmapSettings {
-	return models.EigenmapSettings{Penalty: models.Iterated, Power: 2, Gamma: 30 / float64(labels)}
+func BestPenalty(labels int) eigenmap.Settings {
+	return eigenmap.Settings{Penalty: eigenmap.Iterated, Power: 2, Gamma: 30 / float64(labels)}
 }
 
 // BestGraph is the graph of our recipe: 10 neighbours, self-tuning weights.

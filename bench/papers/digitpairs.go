@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -78,7 +79,7 @@ func DigitPairs(ctx context.Context, o Options, obs Observer) ([]MachineResult, 
 }
 
 // pairMachines are the columns of [DigitPairs].
-var pairMachines = append([]machine{{name: "TSVM", method: models.KernelSVM}}, machines...)
+var pairMachines = append([]machine{{name: "TSVM", method: kernelmachine.SVM}}, machines...)
 
 // digitPair is one of the problems.
 type digitPair struct {
@@ -174,19 +175,19 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 }
 
 // transductive fits a TSVM, as outputs does a machine.
-func transductive(ctx context.Context, p *models.KernelProblem, w *models.WarpedKernel, drawn *data.Labels, reg models.Regularizer, cross *mat.Dense) (f, ft *mat.Dense, err error) {
+func transductive(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels, reg models.Regularizer, cross *mat.Dense) (f, ft *mat.Dense, err error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := w.FitTSVM(ctx, t, &models.TSVMSettings{Regularizer: reg})
+	m, err := w.FitTSVM(ctx, t, &kernelmachine.TSVMSettings{Regularizer: reg})
 	if err != nil {
 		return nil, nil, err
 	}
 	if cross != nil {
-		ft = outputsAt(m.KernelMachine, cross)
+		ft = outputsAt(m.Machine, cross)
 	}
-	return p.Outputs(m.KernelMachine), ft, nil
+	return p.Outputs(m.Machine), ft, nil
 }
 
 // pairTable is the table of all pairs, with the mean over them first. It counts

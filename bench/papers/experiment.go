@@ -12,7 +12,9 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -51,7 +53,7 @@ type Cell struct {
 	// Name distinguishes classifiers whose number of eigenvectors does not; it
 	// may be empty.
 	Name     string
-	Settings models.EigenmapSettings
+	Settings eigenmap.Settings
 	Paper    float64 // published error in percent, NaN if there is none
 }
 
@@ -86,7 +88,7 @@ type Result struct {
 }
 
 // Number is a float64 whose NaN is null in JSON.
-type Number = models.Number
+type Number = metrics.Number
 
 // baselineKs are the k of the baselines; the best on the unlabeled points is
 // reported, as in the paper.
@@ -197,11 +199,11 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 			return err
 		}
 	}
-	settings := make([]models.EigenmapSettings, len(row.Cells))
+	settings := make([]eigenmap.Settings, len(row.Cells))
 	for j, c := range row.Cells {
 		settings[j] = c.Settings
 	}
-	fitted, err := models.FitEigenmaps(ctx, o.Eigs, o.Components, draws, settings)
+	fitted, err := eigenmap.FitAll(ctx, o.Eigs, o.Components, draws, settings)
 	if err != nil {
 		return err
 	}
@@ -209,13 +211,13 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		ms := make([]*models.Eigenmap, len(draws))
+		ms := make([]*eigenmap.Classifier, len(draws))
 		for i := range ms {
 			ms[i] = fitted[i][j]
 		}
 		var errs []float64
-		for i, predicted := range models.TransduceAll(o.Eigs, o.Components, ms, draws) {
-			errs = append(errs, 100*models.ErrorRate(predicted, e.Truth, draws[i]))
+		for i, predicted := range eigenmap.TransduceAll(o.Eigs, o.Components, ms, draws) {
+			errs = append(errs, 100*metrics.ErrorRate(predicted, e.Truth, draws[i]))
 		}
 		mean, std := meanStd(errs)
 		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Name: c.Name, Eigenvectors: ms[0].Settings.Eigenvectors,
@@ -223,7 +225,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	}
 	if e.KNN {
 		err := e.baseline(o, row, draws, "knn", row.PaperKNN, func(y *data.Labels) ([][]int32, error) {
-			return models.KNN(ctx, e.X, e.Metric, o.Neighbors, y, baselineKs)
+			return nearest.KNN(ctx, e.X, e.Metric, o.Neighbors, y, baselineKs)
 		})
 		if err != nil {
 			return err
@@ -232,7 +234,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	if e.GNN {
 		lengths := o.Neighbors.Distances(e.Graph.K).Symmetrize(e.Graph.Symmetry)
 		return e.baseline(o, row, draws, "gnn", math.NaN(), func(y *data.Labels) ([][]int32, error) {
-			return models.GeodesicKNN(lengths, y, baselineKs)
+			return nearest.GeodesicKNN(lengths, y, baselineKs)
 		})
 	}
 	return nil
@@ -248,7 +250,7 @@ func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, name st
 			return err
 		}
 		for j, p := range predicted {
-			errs[j] = append(errs[j], 100*models.ErrorRate(p, e.Truth, y))
+			errs[j] = append(errs[j], 100*metrics.ErrorRate(p, e.Truth, y))
 		}
 	}
 	best := Result{Mean: math.Inf(1)}

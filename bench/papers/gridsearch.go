@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
 // grid are the settings of kernel machines that a search goes through.
@@ -53,7 +54,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer
 	if err != nil {
 		return err
 	}
-	try := func(p *models.KernelProblem, s setting) error {
+	try := func(p *kernelmachine.Problem, s setting) error {
 		w, err := p.Warp(s.reg, points)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
@@ -183,7 +184,7 @@ func (g *gridSearch) results(name string, paper [4]float64) []MachineResult {
 
 // try scores a setting for the machines it is for, and takes it where it is the
 // best so far.
-func (g *gridSearch) try(ctx context.Context, p *models.KernelProblem, w *models.WarpedKernel, points []int, at setting) error {
+func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, points []int, at setting) error {
 	reg := at.reg
 	for j, m := range machines {
 		if m.graph != (reg.GammaI > 0) {
@@ -236,7 +237,7 @@ func (g *gridSearch) try(ctx context.Context, p *models.KernelProblem, w *models
 
 // score cross-validates the machine of s on draw i. A warped kernel is a kernel:
 // what the folds need of it are its values among the labeled points.
-func (g *gridSearch) score(ctx context.Context, w *models.WarpedKernel, points []int, i int, s models.KernelSettings) (score, error) {
+func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int, s kernelmachine.Settings) (score, error) {
 	t, labeled := g.local[i], g.draws[i].Labeled()
 	l := len(labeled)
 	gram := mat.NewDense(l, l, nil)
@@ -277,13 +278,13 @@ func (g *gridSearch) score(ctx context.Context, w *models.WarpedKernel, points [
 }
 
 // add counts one point with outputs f and targets y.
-func (s *score) add(f, y []float64, method models.KernelMethod) {
+func (s *score) add(f, y []float64, method kernelmachine.Method) {
 	row := func(v []float64) *mat.Dense { return mat.NewDense(1, len(v), v) }
 	if classesOf(row(f))[0] != classesOf(row(y))[0] {
 		s.wrong++
 	}
 	for c, v := range f {
-		if gap := 1 - y[c]*v; method == models.KernelRLS {
+		if gap := 1 - y[c]*v; method == kernelmachine.RLS {
 			s.loss += gap * gap // (y − f)², as y² is 1
 		} else {
 			s.loss += max(0, gap)

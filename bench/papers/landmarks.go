@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -111,15 +112,15 @@ func (r *landmarkRun) images(ctx context.Context, o Options, name string, x, xt 
 	}{{"RLS", nil, []float64{0}}, {"LapRLS", l, r.gammaI}} {
 		obs.Begin(m.name)
 		start := time.Now()
-		problem, err := models.NewScaledProblem(ctx, z, k, m.l, 1, &models.ScaleSettings{Landmarks: r.landmarks, Seed: o.Seed}, o.Limit)
+		problem, err := kernelmachine.NewApproximateProblem(ctx, z, k, m.l, 1, &kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed}, o.Limit)
 		if err != nil {
 			return nil, err
 		}
 		prepared := time.Since(start)
-		var settings []models.KernelSettings
+		var settings []kernelmachine.Settings
 		for _, gammaA := range r.gammaA {
 			for _, gammaI := range m.gammaI {
-				settings = append(settings, models.KernelSettings{Method: models.KernelRLS, Regularizer: models.Regularizer{GammaA: gammaA, GammaI: gammaI}})
+				settings = append(settings, kernelmachine.Settings{Method: kernelmachine.RLS, Regularizer: models.Regularizer{GammaA: gammaA, GammaI: gammaI}})
 			}
 		}
 		var errs [2][]float64
@@ -135,7 +136,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, name string, x, xt 
 				return nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
 			}
 			start := time.Now()
-			machines, err := problem.Path(ctx, t, []models.KernelSettings{best})
+			machines, err := problem.Path(ctx, t, []kernelmachine.Settings{best})
 			if err != nil {
 				return nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
 			}
@@ -178,7 +179,7 @@ func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
 
 // crossValidate returns the settings with the least error over five folds of the
 // labels, the first of equals.
-func crossValidate(ctx context.Context, p *models.ScaledProblem, x data.Points, truth *data.Labels, t *models.Targets, settings []models.KernelSettings, seed uint64) (models.KernelSettings, error) {
+func crossValidate(ctx context.Context, p *kernelmachine.ApproximateProblem, x data.Points, truth *data.Labels, t *models.Targets, settings []kernelmachine.Settings, seed uint64) (kernelmachine.Settings, error) {
 	folds, err := t.Folds(5, seed)
 	if err != nil {
 		return settings[0], err

@@ -16,6 +16,8 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -67,22 +69,22 @@ func MachineMarkdown(results []MachineResult) string {
 // machine is a kernel machine of the papers' tables.
 type machine struct {
 	name   string
-	method models.KernelMethod
+	method kernelmachine.Method
 	graph  bool // with an intrinsic norm
 }
 
 var machines = []machine{
-	{"SVM", models.KernelSVM, false},
-	{"RLS", models.KernelRLS, false},
-	{"LapSVM", models.KernelSVM, true},
-	{"LapRLS", models.KernelRLS, true},
+	{"SVM", kernelmachine.SVM, false},
+	{"RLS", kernelmachine.RLS, false},
+	{"LapSVM", kernelmachine.SVM, true},
+	{"LapRLS", kernelmachine.RLS, true},
 }
 
 // newProblem is a problem on a Gram matrix.
-func newProblem(gram *mat.Dense, l *sparse.Laplacian) (*models.KernelProblem, error) {
+func newProblem(gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
 	n, _ := gram.Dims()
 	values := &data.Dense[float64]{Rows: n, Cols: n, Data: gram.RawMatrix().Data}
-	return models.NewKernelProblem(values, kernel.Kernel{Kind: kernel.Precomputed}, l, 0)
+	return kernelmachine.NewProblem(values, kernel.Kernel{Kind: kernel.Precomputed}, l, 0)
 }
 
 // laplacian joins the k first of the given neighbours.
@@ -125,7 +127,7 @@ func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
 	if drawn == nil {
 		drawn = truth.Keep(nil)
 	}
-	return 100 * models.ErrorRate(classesOf(f), truth, drawn)
+	return 100 * metrics.ErrorRate(classesOf(f), truth, drawn)
 }
 
 // breakEven returns, in percent of the points without a label in drawn, nil
@@ -150,14 +152,14 @@ func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign flo
 		}
 	}
 	n := float64(len(scores))
-	p, err := models.PRBEP(scores, positive)
+	p, err := metrics.PRBEP(scores, positive)
 	return 100 * p, 200 * (1 - p) * float64(r) / n, 100 * float64(wrong) / n, err
 }
 
 // outputs fits a machine and returns its outputs at the points of the problem
 // and, unless cross is nil, at others, whose kernel values with them are the rows
 // of cross.
-func outputs(ctx context.Context, p *models.KernelProblem, w *models.WarpedKernel, drawn *data.Labels, s models.KernelSettings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
+func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels, s kernelmachine.Settings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +176,7 @@ func outputs(ctx context.Context, p *models.KernelProblem, w *models.WarpedKerne
 
 // outputsAt is f at points whose kernel values with all of the problem's are the
 // rows of cross.
-func outputsAt(m *models.KernelMachine, cross *mat.Dense) *mat.Dense {
+func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 	n, _ := cross.Dims()
 	_, c := m.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
@@ -187,11 +189,11 @@ func outputsAt(m *models.KernelMachine, cross *mat.Dense) *mat.Dense {
 
 // settings are those of the machine for the given norms; without a graph γ_I is
 // left out.
-func (m machine) settings(r models.Regularizer) models.KernelSettings {
+func (m machine) settings(r models.Regularizer) kernelmachine.Settings {
 	if !m.graph {
 		r.GammaI = 0
 	}
-	return models.KernelSettings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
+	return kernelmachine.Settings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
 }
 
 // newResult is the cell of the errors of all draws, with the paper's figure if

@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -266,7 +267,7 @@ type fixedKernel struct {
 	s setting
 }
 
-func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s models.KernelSettings) *mat.Dense {
+func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s kernelmachine.Settings) *mat.Dense {
 	t.Helper()
 	nb, err := neighbors(context.Background(), k.x, 5)
 	if err != nil {
@@ -276,7 +277,7 @@ func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s models.Ke
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := models.FitKernel(context.Background(), k.x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: k.s.sigma}, l, targets, &s, 0)
+	m, err := kernelmachine.Fit(context.Background(), k.x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: k.s.sigma}, l, targets, &s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -40,8 +42,8 @@ type MoonsFigure struct {
 	X            data.Points
 	Truth, Drawn *data.Labels
 	GammaI       []float64
-	Machines     []*models.KernelMachine // one for each γ_I
-	Errors       []float64               // percent of the points without a label
+	Machines     []*kernelmachine.Machine // one for each γ_I
+	Errors       []float64                // percent of the points without a label
 }
 
 // moonsFigureWeights are the γ_I of [MoonsFigure].
@@ -68,7 +70,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed
 	}
 	for _, weight := range fig.GammaI {
 		s := machines[2].settings(models.Regularizer{GammaA: moonsGammaA, GammaI: weight}) // LapSVM
-		m, err := models.FitKernel(ctx, x, moonsKernel, l, t, &s, 0)
+		m, err := kernelmachine.Fit(ctx, x, moonsKernel, l, t, &s, 0)
 		if err != nil {
 			return nil, fmt.Errorf("γ_I = %g: %w", weight, err)
 		}
@@ -77,7 +79,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed
 			return nil, err
 		}
 		fig.Machines = append(fig.Machines, m)
-		fig.Errors = append(fig.Errors, 100*models.ErrorRate(p.Classes, truth, fig.Drawn))
+		fig.Errors = append(fig.Errors, 100*metrics.ErrorRate(p.Classes, truth, fig.Drawn))
 	}
 	return fig, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
 // TestMoonsFigure checks that γ_I = 0 is an SVM, what the errors are, and that the
@@ -26,8 +27,8 @@ func TestMoonsFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svm, err := models.FitKernel(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}, nil, targets,
-		&models.KernelSettings{Method: models.KernelSVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3}, 0)
+	svm, err := kernelmachine.Fit(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}, nil, targets,
+		&kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

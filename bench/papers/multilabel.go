@@ -16,6 +16,8 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -118,7 +120,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 	obs.End(DescribeGraph(w, w.Components()))
 
 	obs.Begin("kernel")
-	problem, err := models.NewVVMRProblem(ctx, e.Points, e.Kernel, lap, e.Norms.Power, nil, 0)
+	problem, err := kernelmachine.NewVVMRProblem(ctx, e.Points, e.Kernel, lap, e.Norms.Power, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -141,24 +143,24 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 		if err != nil {
 			return nil, err
 		}
-		graph, err := models.OutputGraph(targets, e.Outputs)
+		graph, err := kernelmachine.OutputGraph(targets, e.Outputs)
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := models.NewOutputs(graph)
+		outputs, err := kernelmachine.NewOutputs(graph)
 		if err != nil {
 			return nil, err
 		}
 		for c := range results {
 			r := &results[c]
-			s := models.VVMRSettings{Regularizer: e.Norms, GammaO: r.GammaO}
+			s := kernelmachine.VVMRSettings{Regularizer: e.Norms, GammaO: r.GammaO}
 			s.GammaI = r.GammaI
 			m, err := problem.Fit(ctx, targets, outputs, &s)
 			if err != nil && (m == nil || !errors.Is(err, cg.ErrNotConverged)) {
 				return nil, err
 			}
 			r.Residual = math.Max(r.Residual, m.Residual)
-			inside, err := models.NewMultiLabelReport(rest, m.Values)
+			inside, err := metrics.NewMultiLabelReport(rest, m.Values)
 			if err != nil {
 				return nil, err
 			}
@@ -166,7 +168,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 			if err != nil {
 				return nil, err
 			}
-			outside, err := models.NewMultiLabelReport(e.TestLabels, answer.Scores)
+			outside, err := metrics.NewMultiLabelReport(e.TestLabels, answer.Scores)
 			if err != nil {
 				return nil, err
 			}

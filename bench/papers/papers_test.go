@@ -18,7 +18,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -73,8 +74,8 @@ func synthetic() *Experiment {
 	return &Experiment{
 		Name: "synthetic", X: x, Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 60, Splits: 4, Seed: 7, KNN: true, GNN: true,
 		Rows: []Row{
-			{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 5}, Paper: 48.3}, {Settings: models.EigenmapSettings{Eigenvectors: 20}, Paper: nan}}},
-			{Labels: 200, PaperKNN: nan, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 20}, Paper: nan}, {Name: "penalized", Settings: BestPenalty(200), Paper: 1}}},
+			{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: eigenmap.Settings{Eigenvectors: 5}, Paper: 48.3}, {Settings: eigenmap.Settings{Eigenvectors: 20}, Paper: nan}}},
+			{Labels: 200, PaperKNN: nan, Cells: []Cell{{Settings: eigenmap.Settings{Eigenvectors: 20}, Paper: nan}, {Name: "penalized", Settings: BestPenalty(200), Paper: 1}}},
 		},
 	}
 }
@@ -119,11 +120,11 @@ func TestExperiment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := models.FitEigenmap(o.Eigs, o.Components, y, &models.EigenmapSettings{Eigenvectors: 5})
+		m, err := eigenmap.Fit(o.Eigs, o.Components, y, &eigenmap.Settings{Eigenvectors: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		errs = append(errs, 100*models.ErrorRate(m.Transduce(o.Eigs, o.Components, y), e.Truth, y))
+		errs = append(errs, 100*metrics.ErrorRate(m.Transduce(o.Eigs, o.Components, y), e.Truth, y))
 	}
 	mean := (errs[0] + errs[1] + errs[2] + errs[3]) / 4
 	var square float64
@@ -271,7 +272,7 @@ func TestTables(t *testing.T) {
 	for _, r := range mnistTable.experimentRows() {
 		cells += len(r.Cells)
 		for _, c := range r.Cells {
-			if c.Settings.Penalty != models.NoPenalty || c.Settings.Eigenvectors > 1000 {
+			if c.Settings.Penalty != eigenmap.NoPenalty || c.Settings.Eigenvectors > 1000 {
 				t.Errorf("%d labels: %+v", r.Labels, c)
 			}
 		}
@@ -400,8 +401,8 @@ func TestMNISTReduced(t *testing.T) {
 	e := *full
 	e.X, e.Truth, e.Pairs = data.Select(full.X, rows), full.Truth.Select(rows), 200
 	e.Rows = []Row{
-		{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 10}, Paper: 24.7}, {Name: "penalized", Settings: BestPenalty(50), Paper: math.NaN()}}},
-		{Labels: 500, PaperKNN: 15.1, Cells: []Cell{{Settings: models.EigenmapSettings{Eigenvectors: 50}, Paper: 3.6}, {Name: "penalized", Settings: BestPenalty(500), Paper: math.NaN()}}},
+		{Labels: 50, PaperKNN: 37.6, Cells: []Cell{{Settings: eigenmap.Settings{Eigenvectors: 10}, Paper: 24.7}, {Name: "penalized", Settings: BestPenalty(50), Paper: math.NaN()}}},
+		{Labels: 500, PaperKNN: 15.1, Cells: []Cell{{Settings: eigenmap.Settings{Eigenvectors: 50}, Paper: 3.6}, {Name: "penalized", Settings: BestPenalty(500), Paper: math.NaN()}}},
 	}
 	o := run(t, &e)
 	t.Logf("\n%s", Markdown(o.Results))

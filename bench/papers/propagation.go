@@ -14,23 +14,25 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/propagation"
 )
 
 // PropagationMethod is a method of graph regularization with its settings.
 type PropagationMethod struct {
 	Name     string
-	Settings models.GraphSettings
+	Settings propagation.Settings
 	// Equal gives all classes the same prior, in place of the labeled shares.
 	Equal bool
 }
 
 // PropagationMethods are those that [Propagation] compares.
 var PropagationMethods = []PropagationMethod{
-	{Name: "harmonic", Settings: models.GraphSettings{Method: models.Harmonic}},
-	{Name: "harmonic, mass of the labels", Settings: models.GraphSettings{Method: models.Harmonic, MassNormalization: true}},
-	{Name: "harmonic, equal mass", Settings: models.GraphSettings{Method: models.Harmonic, MassNormalization: true}, Equal: true},
-	{Name: "lgc", Settings: models.GraphSettings{Method: models.LGC}},
-	{Name: "poisson", Settings: models.GraphSettings{Method: models.Poisson}},
+	{Name: "harmonic", Settings: propagation.Settings{Method: propagation.Harmonic}},
+	{Name: "harmonic, mass of the labels", Settings: propagation.Settings{Method: propagation.Harmonic, MassNormalization: true}},
+	{Name: "harmonic, equal mass", Settings: propagation.Settings{Method: propagation.Harmonic, MassNormalization: true}, Equal: true},
+	{Name: "lgc", Settings: propagation.Settings{Method: propagation.LGC}},
+	{Name: "poisson", Settings: propagation.Settings{Method: propagation.Poisson}},
 }
 
 // Propagation compares methods of graph regularization on one graph that is
@@ -125,7 +127,7 @@ func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResul
 	obs.End(fmt.Sprintf("%d points, %s", n, DescribeGraph(w, c)))
 
 	obs.Begin("preparation")
-	problem, err := models.NewGraphProblem(w, c)
+	problem, err := propagation.NewProblem(w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResul
 }
 
 // method fits one method to all draws.
-func (e *Propagation) method(ctx context.Context, problem *models.GraphProblem, draws []*data.Labels, m PropagationMethod) (*PropagationResult, error) {
+func (e *Propagation) method(ctx context.Context, problem *propagation.Problem, draws []*data.Labels, m PropagationMethod) (*PropagationResult, error) {
 	r := &PropagationResult{Method: m.Name, Draws: len(draws)}
 	if m.Equal {
 		m.Settings.Priors = slices.Repeat([]float64{1}, len(e.Truth.Classes))
@@ -179,7 +181,7 @@ func (e *Propagation) method(ctx context.Context, problem *models.GraphProblem, 
 		r.Seconds += time.Since(start).Seconds() / float64(len(draws))
 		r.Iterations = max(r.Iterations, g.Iterations)
 		r.Residual = math.Max(r.Residual, slices.Max(g.Residuals))
-		errs = append(errs, 100*models.ErrorRate(g.Labels, e.Truth, y))
+		errs = append(errs, 100*metrics.ErrorRate(g.Labels, e.Truth, y))
 	}
 	r.Mean, r.Std = meanStd(errs)
 	return r, notConverged

@@ -10,6 +10,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/propagation"
 )
 
 func TestPropagation(t *testing.T) {
@@ -52,11 +54,11 @@ func TestPropagation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := models.FitGraph(context.Background(), w, nil, targets, &models.GraphSettings{Method: models.Poisson})
+		g, err := propagation.Fit(context.Background(), w, nil, targets, &propagation.Settings{Method: propagation.Poisson})
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean += 100 * models.ErrorRate(g.Labels, truth, y) / 2
+		mean += 100 * metrics.ErrorRate(g.Labels, truth, y) / 2
 	}
 	if got := results[len(results)-1].Mean; !(math.Abs(got-mean) <= 1e-9) {
 		t.Errorf("error %v, by hand %v", got, mean)

@@ -9,6 +9,10 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -93,11 +97,11 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 	results := []MachineResult{newResult(row, "TSVM", tsvm, 0)}
 	var errs []float64
 	for _, drawn := range g.draws {
-		nearest, err := models.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
+		nearest, err := nearest.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
 		if err != nil {
 			return nil, err
 		}
-		errs = append(errs, 100*models.ErrorRate(nearest[0], g.truth, drawn))
+		errs = append(errs, 100*metrics.ErrorRate(nearest[0], g.truth, drawn))
 	}
 	results = append(results, newResult(row, "1-NN", errs, 0))
 	w, _, err := knn.FromNeighbors(nb, BestGraph)
@@ -145,9 +149,9 @@ const sslBookPairs = 200
 // labels, and all with our penalty.
 var sslBookEigenmaps = []struct {
 	name     string
-	settings func(labels int) models.EigenmapSettings
+	settings func(labels int) eigenmap.Settings
 }{
-	{"eigenmap", func(int) models.EigenmapSettings { return models.EigenmapSettings{} }},
+	{"eigenmap", func(int) eigenmap.Settings { return eigenmap.Settings{} }},
 	{"eigenmap, penalized", BestPenalty},
 }
 
@@ -155,23 +159,23 @@ var sslBookEigenmaps = []struct {
 // eigenmaps on the graph w.
 func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row string) ([]MachineResult, error) {
 	c := w.Components()
-	p, err := models.NewGraphProblem(w, c)
+	p, err := propagation.NewProblem(w, c)
 	if err != nil {
 		return nil, err
 	}
 	var results []MachineResult
-	for _, method := range []models.GraphMethod{models.Harmonic, models.LGC, models.Poisson} {
+	for _, method := range []propagation.Method{propagation.Harmonic, propagation.LGC, propagation.Poisson} {
 		var errs []float64
 		for i, drawn := range g.draws {
 			t, err := models.ClassTargets(drawn)
 			if err != nil {
 				return nil, err
 			}
-			f, err := p.Fit(ctx, t, &models.GraphSettings{Method: method})
+			f, err := p.Fit(ctx, t, &propagation.Settings{Method: method})
 			if err != nil {
 				return nil, fmt.Errorf("%v, draw %d: %w", method, i, err)
 			}
-			errs = append(errs, 100*models.ErrorRate(f.Labels, g.truth, drawn))
+			errs = append(errs, 100*metrics.ErrorRate(f.Labels, g.truth, drawn))
 		}
 		results = append(results, newResult(row, method.String(), errs, 0))
 	}
@@ -184,17 +188,17 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 		return nil, err
 	}
 	for _, e := range sslBookEigenmaps {
-		fitted, err := models.FitEigenmaps(ctx, eigs, c, g.draws, []models.EigenmapSettings{e.settings(len(g.draws[0].Labeled()))})
+		fitted, err := eigenmap.FitAll(ctx, eigs, c, g.draws, []eigenmap.Settings{e.settings(len(g.draws[0].Labeled()))})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.name, err)
 		}
-		ms := make([]*models.Eigenmap, len(g.draws))
+		ms := make([]*eigenmap.Classifier, len(g.draws))
 		for i := range ms {
 			ms[i] = fitted[i][0]
 		}
 		var errs []float64
-		for i, predicted := range models.TransduceAll(eigs, c, ms, g.draws) {
-			errs = append(errs, 100*models.ErrorRate(predicted, g.truth, g.draws[i]))
+		for i, predicted := range eigenmap.TransduceAll(eigs, c, ms, g.draws) {
+			errs = append(errs, 100*metrics.ErrorRate(predicted, g.truth, g.draws[i]))
 		}
 		results = append(results, newResult(row, e.name, errs, 0))
 	}

@@ -17,6 +17,10 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenfunction"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -251,8 +255,8 @@ type ssslDraw struct {
 // ssslWidth is what belongs to one width of the kernel.
 type ssslWidth struct {
 	kernel    kernel.Kernel
-	lap       *models.ScaledProblem
-	functions *models.Eigenfunctions
+	lap       *kernelmachine.ApproximateProblem
+	functions *eigenfunction.Functions
 	at        *mat.Dense // the functions at the points that may be labeled
 }
 
@@ -301,10 +305,10 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	labeled := &data.Dense[float64]{Rows: n * 9 / 100, Cols: d, Data: out.train.Data[:n*9/100*d]}
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
-		if p.lap, err = models.NewScaledProblem(ctx, out.train, p.kernel, l, 1, &models.ScaleSettings{Landmarks: ssslLandmarks, Seed: out.seed}, 0); err != nil {
+		if p.lap, err = kernelmachine.NewApproximateProblem(ctx, out.train, p.kernel, l, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}, 0); err != nil {
 			return nil, err
 		}
-		if p.functions, err = models.NewEigenfunctions(ctx, out.train, p.kernel, 200, ssslLandmarks, out.seed, 0); err != nil {
+		if p.functions, err = eigenfunction.New(ctx, out.train, p.kernel, 200, ssslLandmarks, out.seed, 0); err != nil {
 			return nil, err
 		}
 		if p.at, err = p.functions.At(ctx, labeled); err != nil {
@@ -341,7 +345,7 @@ func (d *ssslDraw) describe() string {
 	var parts []string
 	for _, w := range d.widths {
 		e := w.functions
-		_, p := models.PowerLaw(e.Values)
+		_, p := eigenfunction.PowerLaw(e.Values)
 		parts = append(parts, fmt.Sprintf("σ = %.3g, %d eigenfunctions capture %.4f of the trace, λ_k ~ k^-%.1f", w.kernel.Sigma, len(e.Values), e.Captured(len(e.Values)), p))
 	}
 	return strings.Join(parts, "; ")
@@ -359,11 +363,11 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	krr, err := d.tuned(ctx, t, models.KernelRLS, ssslGammaA)
+	krr, err := d.tuned(ctx, t, kernelmachine.RLS, ssslGammaA)
 	if err != nil {
 		return nil, err
 	}
-	svr, err := d.tuned(ctx, t, models.KernelSVR, ssslSVR)
+	svr, err := d.tuned(ctx, t, kernelmachine.SVR, ssslSVR)
 	if err != nil {
 		return nil, err
 	}
@@ -388,7 +392,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 		for i := range f {
 			f[i] += mean
 		}
-		rmse, err := models.RMSE(d.want, f)
+		rmse, err := metrics.RMSE(d.want, f)
 		if err != nil {
 			return nil, err
 		}
@@ -398,25 +402,25 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 }
 
 // tuned is a machine of the labeled points alone.
-func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, method models.KernelMethod, gammaA []float64) (models.Model, error) {
+func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, method kernelmachine.Method, gammaA []float64) (models.Model, error) {
 	x := data.Select(d.train, t.Labeled)
 	own, err := models.ValueTargets(t.Y)
 	if err != nil {
 		return nil, err
 	}
-	s := &models.KernelSettings{Method: method, Tolerance: 1e-3, Regularizer: models.Regularizer{GammaA: 1}}
+	s := &kernelmachine.Settings{Method: method, Tolerance: 1e-3, Regularizer: models.Regularizer{GammaA: 1}}
 	k := d.widths[0].kernel
 	var sigma []float64
 	for _, w := range d.widths {
 		sigma = append(sigma, w.kernel.Sigma)
 	}
-	r, err := models.Tune(ctx, &models.TuneData{Targets: own, Points: x},
-		&models.TuneGrid{Kernel: s, KernelFunction: k, GammaA: gammaA, Sigma: sigma}, &models.TuneSettings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
+	r, err := selection.Search(ctx, &selection.Data{Targets: own, Points: x},
+		&selection.Grid{Kernel: s, KernelFunction: k, GammaA: gammaA, Sigma: sigma}, &selection.Settings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
 	if r == nil || err != nil && !unfinished(err) {
 		return nil, err
 	}
 	s.GammaA, k.Sigma = r.Best().GammaA, r.Best().Sigma
-	m, err := models.FitKernel(ctx, x, k, nil, own, s, 0)
+	m, err := kernelmachine.Fit(ctx, x, k, nil, own, s, 0)
 	if m == nil || err != nil && !unfinished(err) {
 		return nil, err
 	}
@@ -431,10 +435,10 @@ func unfinished(err error) bool {
 // lapRLS is Laplacian regularized least squares on landmarks, with any γ_A and with
 // none below ssslCoarse.
 func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse models.Model, err error) {
-	var grid []models.KernelSettings
+	var grid []kernelmachine.Settings
 	for _, a := range ssslGammaA {
 		for _, i := range ssslRatio {
-			grid = append(grid, models.KernelSettings{Regularizer: models.Regularizer{GammaA: a, GammaI: a * i, Laplacian: sparse.Normalized}})
+			grid = append(grid, kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: a, GammaI: a * i, Laplacian: sparse.Normalized}})
 		}
 	}
 	var folds [][]int
@@ -446,8 +450,8 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 		folds = append(folds, more...)
 	}
 	type choice struct {
-		lap  *models.ScaledProblem
-		s    models.KernelSettings
+		lap  *kernelmachine.ApproximateProblem
+		s    kernelmachine.Settings
 		risk float64
 	}
 	fine, rough := choice{risk: math.Inf(1)}, choice{risk: math.Inf(1)}
@@ -469,7 +473,7 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 		choice
 		m *models.Model
 	}{{fine, &best}, {rough, &coarse}} {
-		fits, err := c.lap.Path(ctx, t, []models.KernelSettings{c.s})
+		fits, err := c.lap.Path(ctx, t, []kernelmachine.Settings{c.s})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -479,7 +483,7 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 }
 
 // lapRisks are the squared errors of the settings of grid on all folds, summed.
-func (d *ssslDraw) lapRisks(ctx context.Context, lap *models.ScaledProblem, t *models.Targets, folds [][]int, grid []models.KernelSettings) ([]float64, error) {
+func (d *ssslDraw) lapRisks(ctx context.Context, lap *kernelmachine.ApproximateProblem, t *models.Targets, folds [][]int, grid []kernelmachine.Settings) ([]float64, error) {
 	risk := make([]float64, len(grid))
 	for _, held := range folds {
 		var kept, points []int
@@ -511,9 +515,9 @@ func (d *ssslDraw) lapRisks(ctx context.Context, lap *models.ScaledProblem, t *m
 
 // sssl is least squares on eigenfunctions, a multiple of ssslStep of them or as many as
 // there are.
-func (d *ssslDraw) sssl(t *models.Targets) (*models.SSSL, error) {
+func (d *ssslDraw) sssl(t *models.Targets) (*eigenfunction.Model, error) {
 	var best *ssslWidth
-	s := models.SSSLSettings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}
+	s := eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}
 	number, risk := 0, math.Inf(1)
 	for _, w := range d.widths {
 		m, err := w.functions.Fit(t, w.labeled(t), &s)

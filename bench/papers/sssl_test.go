@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenfunction"
 )
 
 func TestSSSLOnTheSphere(t *testing.T) {
@@ -93,7 +94,7 @@ func TestSSSLChoice(t *testing.T) {
 	}
 	least, sigma, number := math.Inf(1), 0.0, 0
 	for _, w := range d.widths {
-		f, err := models.FitSSSL(t.Context(), d.train, w.kernel, targets, &models.SSSLSettings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, 0)
+		f, err := eigenfunction.Fit(t.Context(), d.train, w.kernel, targets, &eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@ package papers
 import (
 	"math"
 
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
 )
 
 // published is a table of Belkin & Niyogi (2004): errors in percent by number of
@@ -77,7 +77,7 @@ func (t *published) experimentRows() []Row {
 	for _, r := range t.rows {
 		row := Row{Labels: r.labels, PaperKNN: r.knn}
 		for j, paper := range r.errors {
-			row.Cells = append(row.Cells, Cell{Settings: models.EigenmapSettings{Eigenvectors: t.eigenvectors[j]}, Paper: paper})
+			row.Cells = append(row.Cells, Cell{Settings: eigenmap.Settings{Eigenvectors: t.eigenvectors[j]}, Paper: paper})
 		}
 		rows = append(rows, row)
 	}
@@ -86,7 +86,7 @@ func (t *published) experimentRows() []Row {
 
 // bestRows returns the rows with a single cell, to be compared with the best one
 // of the paper.
-func (t *published) bestRows(settings func(labels int) models.EigenmapSettings) []Row {
+func (t *published) bestRows(settings func(labels int) eigenmap.Settings) []Row {
 	var rows []Row
 	for _, r := range t.rows {
 		best := math.Inf(1)

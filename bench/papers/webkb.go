@@ -17,6 +17,8 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -65,7 +67,7 @@ type WebKBResult struct {
 // webKBMethod is a machine on the linear kernel.
 type webKBMethod struct {
 	name      string
-	machine   models.KernelMethod
+	machine   kernelmachine.Method
 	intercept bool
 	graph     bool
 	// primal methods are models.FitLinear with the squared hinge, or with
@@ -79,14 +81,14 @@ type webKBMethod struct {
 // RLS has no b in the papers; with b it is models.FitLinear. The papers' TSVM is
 // that of SVMlight, with the hinge; tsvm-linear has its square.
 var webKBMethods = []webKBMethod{
-	{name: "RLS", machine: models.KernelRLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68}, errors: [3]float64{30.3, 30.2, 23.9}},
-	{name: "RLS with b", machine: models.KernelRLS, intercept: true, gammaAL: 0.01},
-	{name: "SVM", machine: models.KernelSVM, gammaAL: 1, table5: [2]float64{76.39, 10.41}, errors: [3]float64{28.1, 24.3, 18.2}},
+	{name: "RLS", machine: kernelmachine.RLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68}, errors: [3]float64{30.3, 30.2, 23.9}},
+	{name: "RLS with b", machine: kernelmachine.RLS, intercept: true, gammaAL: 0.01},
+	{name: "SVM", machine: kernelmachine.SVM, gammaAL: 1, table5: [2]float64{76.39, 10.41}, errors: [3]float64{28.1, 24.3, 18.2}},
 	{name: "svm-linear", primal: true, gammaAL: 1},
 	{name: "tsvm-linear", primal: true, transductive: true, gammaAL: 1, table5: [2]float64{88.15, 5.22}, errors: [3]float64{14.5, 8.6, 7.8}},
-	{name: "LapRLS", machine: models.KernelRLS, graph: true, gammaAL: 0.01, table5: [2]float64{86.37, 5.99}, errors: [3]float64{19.2, 11.2, 7.5}},
-	{name: "LapRLS with b", machine: models.KernelRLS, intercept: true, graph: true, gammaAL: 0.01},
-	{name: "LapSVM", machine: models.KernelSVM, graph: true, gammaAL: 1, table5: [2]float64{87.73, 5.41}, errors: [3]float64{17.2, 10.9, 6.4}},
+	{name: "LapRLS", machine: kernelmachine.RLS, graph: true, gammaAL: 0.01, table5: [2]float64{86.37, 5.99}, errors: [3]float64{19.2, 11.2, 7.5}},
+	{name: "LapRLS with b", machine: kernelmachine.RLS, intercept: true, graph: true, gammaAL: 0.01},
+	{name: "LapSVM", machine: kernelmachine.SVM, graph: true, gammaAL: 1, table5: [2]float64{87.73, 5.41}, errors: [3]float64{17.2, 10.9, 6.4}},
 }
 
 // webKBWeights are weights of an edge between pages with the given cosine.
@@ -327,7 +329,7 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 
 // warped is the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
 // warped kernel's space is both norms of 2005 at once.
-func warped(p *models.KernelProblem, r models.Regularizer, n int) (*models.KernelProblem, *mat.Dense, error) {
+func warped(p *kernelmachine.Problem, r models.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -361,7 +363,7 @@ func drawCourses(truth *data.Labels, seed uint64) *data.Labels {
 }
 
 // evaluate fits the method to all draws on the kernel gram, whose problem is p.
-func (m *webKBMethod) evaluate(ctx context.Context, p *models.KernelProblem, gram *mat.Dense, t *webKBTask, draws []*data.Labels, gammaAL float64) (*WebKBResult, error) {
+func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask, draws []*data.Labels, gammaAL float64) (*WebKBResult, error) {
 	var f *mat.Dense
 	var err error
 	if m.primal {
@@ -386,7 +388,7 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *models.KernelProblem, gra
 }
 
 // onKernel returns the outputs on the kernel, a column for each draw.
-func (m *webKBMethod) onKernel(ctx context.Context, p *models.KernelProblem, gram *mat.Dense, draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
+func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
 	n, _ := gram.Dims()
 	coefficients, bias := mat.NewDense(n, len(draws), nil), make([]float64, len(draws))
 	err := eachDraw(draws, func(i int) error {
@@ -417,15 +419,15 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 		if err != nil {
 			return err
 		}
-		s := models.LinearSettings{Loss: models.SquaredHinge, Regularizer: models.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
-		var machine *models.Linear
+		s := linear.Settings{Loss: linear.SquaredHinge, Regularizer: models.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
+		var machine *linear.Model
 		if m.transductive {
-			var tsvm *models.LinearTSVM
-			if tsvm, err = models.FitLinearTSVM(ctx, x, t, &models.LinearTSVMSettings{LinearSettings: s}); err != nil {
+			var tsvm *linear.TSVM
+			if tsvm, err = linear.FitTSVM(ctx, x, t, &linear.TSVMSettings{Settings: s}); err != nil {
 				return err
 			}
-			machine = tsvm.Linear
-		} else if machine, err = models.FitLinear(ctx, data.Select(x, t.Labeled), nil, among(t), &s); err != nil {
+			machine = tsvm.Model
+		} else if machine, err = linear.Fit(ctx, data.Select(x, t.Labeled), nil, among(t), &s); err != nil {
 			return err
 		}
 		p, err := machine.Predict(ctx, x, nil)
@@ -459,7 +461,7 @@ func eachDraw(draws []*data.Labels, fit func(i int) error) error {
 }
 
 // fit fits the method to one draw.
-func (m *webKBMethod) fit(ctx context.Context, p *models.KernelProblem, drawn *data.Labels, gammaAL float64) (*models.KernelMachine, error) {
+func (m *webKBMethod) fit(ctx context.Context, p *kernelmachine.Problem, drawn *data.Labels, gammaAL float64) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err
@@ -469,7 +471,7 @@ func (m *webKBMethod) fit(ctx context.Context, p *models.KernelProblem, drawn *d
 	if err != nil {
 		return nil, err
 	}
-	return w.Fit(ctx, t, &models.KernelSettings{Method: m.machine, Regularizer: reg, Intercept: m.intercept})
+	return w.Fit(ctx, t, &kernelmachine.Settings{Method: m.machine, Regularizer: reg, Intercept: m.intercept})
 }
 
 // WebKBMarkdown writes the results as two tables.

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -172,7 +173,7 @@ func TestWebKBIsLinear(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := models.FitLinear(context.Background(), task.x, l, targets, &models.LinearSettings{Regularizer: reg})
+			m, err := linear.Fit(context.Background(), task.x, l, targets, &linear.Settings{Regularizer: reg})
 			if err != nil {
 				t.Fatal(err)
 			}

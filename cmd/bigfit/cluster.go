@@ -13,7 +13,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -22,12 +23,12 @@ type clusterOptions struct {
 	source   graphSource
 	y, out   string
 	label    labelOptions
-	settings models.ClusterSettings
+	settings cluster.Settings
 	regular  regularOptions
 }
 
 func (a *app) clusterCommand() *cobra.Command {
-	o := clusterOptions{settings: models.ClusterSettings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: newRegularOptions()}
+	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: newRegularOptions()}
 	cmd := &cobra.Command{
 		Use:   "cluster graph.npz --clusters 10 -o labels.npy",
 		Short: "Cut a graph, or points, into clusters",
@@ -144,20 +145,20 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.components.Count()}
 	var labels []int32
 	var notConverged error
-	var m *models.Spectral
+	var m *cluster.Spectral
 	if o.regular.asked {
 		var err error
 		if m, err = a.regularized(ctx, g, &o.regular, 0, o.settings.Clusters); err != nil {
 			return err
 		}
 		labels, sum.Values = m.Clusters(), m.Values
-		cuts, err := models.MeasureCuts(g.w, labels, sum.Clusters)
+		cuts, err := cluster.MeasureCuts(g.w, labels, sum.Clusters)
 		if err != nil {
 			return err
 		}
 		sum.measure(cuts, labels)
 	} else {
-		var c *models.Clustering
+		var c *cluster.Clustering
 		if c, notConverged = a.cut(ctx, g, o.settings); !usable(notConverged) {
 			return notConverged
 		}
@@ -202,10 +203,10 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 		return usagef("--restarts is %d; it must be at least 1", s.Restarts)
 	case !(s.Tolerance > 0 && s.Tolerance < 1):
 		return usagef("--tolerance is %v; it must be positive and less than 1", s.Tolerance)
-	case s.Rule != models.ByKMeans && s.Clusters != 2:
+	case s.Rule != cluster.KMeans && s.Clusters != 2:
 		return usagef("--rule %v cuts in two; --clusters is %d", s.Rule, s.Clusters)
-	case s.Rule != models.ByKMeans && s.RowNormalize:
-		return usagef("--row-normalize is for --rule %v", models.ByKMeans)
+	case s.Rule != cluster.KMeans && s.RowNormalize:
+		return usagef("--row-normalize is for --rule %v", cluster.KMeans)
 	}
 	if !o.regular.asked {
 		if o.regular.model != "" {
@@ -225,7 +226,7 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 }
 
 // cut makes clusters by eigenvectors, as a stage.
-func (a *app) cut(ctx context.Context, g *sourced, s models.ClusterSettings) (*models.Clustering, error) {
+func (a *app) cut(ctx context.Context, g *sourced, s cluster.Settings) (*cluster.Clustering, error) {
 	n := g.w.Rows
 	s.Seed, s.MemoryLimit = a.seed, int64(a.memory)
 	k := min(s.Clusters, n)
@@ -240,7 +241,7 @@ func (a *app) cut(ctx context.Context, g *sourced, s models.ClusterSettings) (*m
 		st.Update(float64(state.Basis), float64(state.BasisMax), state.String())
 		return nil
 	}
-	c, err := models.Cluster(ctx, g.w, &s)
+	c, err := cluster.NormalizedCut(ctx, g.w, &s)
 	if c != nil {
 		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", s.Clusters, c.Cuts.NCut))
 	}
@@ -248,11 +249,11 @@ func (a *app) cut(ctx context.Context, g *sourced, s models.ClusterSettings) (*m
 }
 
 // measure completes s with the cuts and sizes of clusters.
-func (s *clusterSummary) measure(c *models.Cuts, labels []int32) {
+func (s *clusterSummary) measure(c *cluster.Cuts, labels []int32) {
 	s.NCut, s.Cheeger, s.Cut, s.Volume = c.NCut, c.Cheeger, c.Cut, c.Volume
 	s.Sizes = make([]int, s.Clusters)
 	for _, q := range labels {
-		if q != models.Unassigned {
+		if q != cluster.Unassigned {
 			s.Sizes[q]++
 		}
 	}
@@ -266,18 +267,18 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	}
 	var a, b []int64
 	for i, c := range truth.Index {
-		if c != data.Unlabeled && labels[i] != models.Unassigned {
+		if c != data.Unlabeled && labels[i] != cluster.Unassigned {
 			a, b = append(a, truth.Classes[c]), append(b, int64(labels[i]))
 		}
 	}
 	if s.Compared = len(a); s.Compared == 0 {
 		return nil
 	}
-	nmi, err := models.NMI(a, b)
+	nmi, err := metrics.NMI(a, b)
 	if err != nil {
 		return err
 	}
-	rand, err := models.AdjustedRand(a, b)
+	rand, err := metrics.AdjustedRand(a, b)
 	if math.IsNaN(rand) {
 		return err
 	}

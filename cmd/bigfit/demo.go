@@ -16,7 +16,8 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -163,12 +164,12 @@ func (r *demoRun) predict(seed uint64) error {
 		return err
 	}
 	s := papers.BestPenalty(demoPictured)
-	m, err := models.FitEigenmap(r.outcome.Eigs, r.outcome.Components, r.drawn, &s)
+	m, err := eigenmap.Fit(r.outcome.Eigs, r.outcome.Components, r.drawn, &s)
 	if err != nil {
 		return err
 	}
 	r.labels = m.Transduce(r.outcome.Eigs, r.outcome.Components, r.drawn)
-	r.error = 100 * models.ErrorRate(r.labels, r.e.Truth, r.drawn)
+	r.error = 100 * metrics.ErrorRate(r.labels, r.e.Truth, r.drawn)
 	return nil
 }
 

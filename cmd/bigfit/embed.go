@@ -16,6 +16,9 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -115,7 +118,7 @@ func (o *regularOptions) check(given map[string]bool) error {
 
 // regularized finds functions of the kernel's space on the points as given, as a
 // stage.
-func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, components, clusters int) (*models.Spectral, error) {
+func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, components, clusters int) (*cluster.Spectral, error) {
 	n := g.w.Rows
 	l, err := g.laplacian(o.laplacian, o.power)
 	if err != nil {
@@ -128,7 +131,7 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	if o.landmarks > 0 {
 		size = float64(min(n, o.landmarks))
 	}
-	if err := a.need("functions", models.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
+	if err := a.need("functions", cluster.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
 	k, err := o.kernelOn(g.x, a.seed)
@@ -137,7 +140,7 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	}
 	a.note("kernel: %s", describeKernel(k))
 	st := a.progress.Stage("functions")
-	m, err := models.FitSpectral(ctx, g.x, k, l, &models.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
+	m, err := cluster.FitSpectral(ctx, g.x, k, l, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
 		Landmarks: o.landmarks, Seed: a.seed}, 0)
 	if err != nil {
 		return nil, err
@@ -245,7 +248,7 @@ func (a *app) checkEmbed(args []string, o *embedOptions, flags *pflag.FlagSet) e
 }
 
 // eigenmap computes a Laplacian eigenmap.
-func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*models.Embedding, error) {
+func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*eigenmap.Embedding, error) {
 	eo := o.eigs
 	eo.K, eo.Seed, eo.Graph = o.dimensions+g.components.Count(), a.seed, g.options
 	if eo.K > g.w.Rows {
@@ -255,7 +258,7 @@ func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*model
 	if !usable(notConverged) {
 		return nil, notConverged
 	}
-	m, err := models.NewEmbedding(r, l.Degrees(), models.EmbeddingSettings{Metric: g.options.Metric, Method: g.options.Method,
+	m, err := eigenmap.NewEmbedding(r, l.Degrees(), eigenmap.EmbeddingSettings{Metric: g.options.Metric, Method: g.options.Method,
 		Graph: g.options.Graph, Laplacian: eo.Laplacian})
 	if err != nil {
 		return nil, err
@@ -279,16 +282,16 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if err := checkOutput([]string{o.transform, o.source.x}, o.out); err != nil {
 		return err
 	}
-	m, _, err := models.Load(o.transform, int64(a.memory))
+	m, _, err := all.Load(o.transform, int64(a.memory))
 	if err != nil {
 		return err
 	}
 	var t models.Transformer
 	var values []float64
 	switch m := m.(type) {
-	case *models.Spectral:
+	case *cluster.Spectral:
 		t, values = m, m.Values
-	case *models.Embedding:
+	case *eigenmap.Embedding:
 		t, values = m, m.Values
 	default:
 		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model", o.transform, m.Name())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // evalOptions are the flags of bigfit eval.
@@ -107,17 +108,17 @@ func holdsFloats(path string, limit int64) (bool, error) {
 }
 
 type evalSummary struct {
-	*models.Report
+	*metrics.Report
 	LeftOut int `json:"left_out"` // points without a true label
 }
 
 type evalValuesSummary struct {
-	*models.ValueReport
+	*metrics.ValueReport
 	LeftOut int `json:"left_out"`
 }
 
 type evalLabelsSummary struct {
-	*models.MultiLabelReport
+	*metrics.MultiLabelReport
 	LeftOut int `json:"left_out"`
 }
 
@@ -155,7 +156,7 @@ func (o *evalOptions) classes(a *app) error {
 		}
 	}
 	t := values(truth.Select(rows).Index, truth.Classes)
-	r, err := models.NewReport(t, values(predicted.Select(rows).Index, predicted.Classes))
+	r, err := metrics.NewReport(t, values(predicted.Select(rows).Index, predicted.Classes))
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (o *evalOptions) minusOne(a *app, predicted *data.Labels) error {
 }
 
 // positiveClass returns the class that --positive names, nil without it.
-func (o *evalOptions) positiveClass(r *models.Report) (*int64, error) {
+func (o *evalOptions) positiveClass(r *metrics.Report) (*int64, error) {
 	if o.positive == "" {
 		return nil, nil
 	}
@@ -303,7 +304,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 	for p, i := range rows {
 		known.SetRow(p, truth.Y.RawRowView(i))
 	}
-	r, err := models.NewMultiLabelReport(known, scores)
+	r, err := metrics.NewMultiLabelReport(known, scores)
 	if err != nil {
 		return err
 	}
@@ -357,7 +358,7 @@ func (o *evalOptions) values(a *app) error {
 	if len(truth) == 0 {
 		return fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", o.y)
 	}
-	r, err := models.NewValueReport(truth, predicted)
+	r, err := metrics.NewValueReport(truth, predicted)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -61,7 +62,7 @@ that the model does not use is an error.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fit(cmd.Context(), &o, cmd.Flags()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", models.EigenmapName, "`name` of the model")
+	f.StringVar(&o.model, "model", eigenmap.Name, "`name` of the model")
 	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
 	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")

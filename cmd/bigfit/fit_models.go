@@ -10,23 +10,29 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenfunction"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // modelSettings are the settings of one model; all but one are nil, but that scale
 // may be there with kernel and vvmr.
 type modelSettings struct {
-	eigenmap *models.EigenmapSettings
-	graph    *models.GraphSettings
-	linear   *models.LinearSettings
-	kernel   *models.KernelSettings
-	scale    *models.ScaleSettings // nil is exact
-	sssl     *models.SSSLSettings
-	vvmr     *models.VVMRSettings
+	eigenmap *eigenmap.Settings
+	graph    *propagation.Settings
+	linear   *linear.Settings
+	kernel   *kernelmachine.Settings
+	scale    *kernelmachine.ApproximationSettings // nil is exact
+	sssl     *eigenfunction.Settings
+	vvmr     *kernelmachine.VVMRSettings
 
-	tsvm       *models.TSVMSettings
-	linearTSVM *models.LinearTSVMSettings
-	nearest    *models.NearestSettings
+	tsvm       *kernelmachine.TSVMSettings
+	linearTSVM *linear.TSVMSettings
+	nearest    *nearest.Settings
 }
 
 // targetKind is what a model learns.
@@ -61,67 +67,67 @@ var (
 
 // modelTable are all models that bigfit fit knows.
 var modelTable = []modelSpec{
-	{models.EigenmapName, "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)", classes,
-		modelSettings{eigenmap: &models.EigenmapSettings{}}, slices.Concat(edgeFlags, eigenmapFlags)},
+	{eigenmap.Name, "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)", classes,
+		modelSettings{eigenmap: &eigenmap.Settings{}}, slices.Concat(edgeFlags, eigenmapFlags)},
 
-	{models.Harmonic.String(), "harmonic functions, label propagation (Zhu et al. 2003)", classesOrNumbers,
-		onGraph(models.Harmonic), slices.Concat(edgeFlags, solverFlags, []string{"class-mass", "priors"})},
-	{models.LGC.String(), "local and global consistency, label spreading (Zhou et al. 2003)", classes,
-		onGraph(models.LGC), slices.Concat(edgeFlags, solverFlags, []string{"alpha"})},
-	{models.Tikhonov.String(), "least squares with both norms on the graph alone", classesOrNumbers,
-		onGraph(models.Tikhonov), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
-	{models.Poisson.String(), "Poisson learning, for very few labels (Calder et al. 2020)", classes,
-		onGraph(models.Poisson), slices.Concat(edgeFlags, solverFlags, []string{"priors"})},
+	{propagation.Harmonic.String(), "harmonic functions, label propagation (Zhu et al. 2003)", classesOrNumbers,
+		onGraph(propagation.Harmonic), slices.Concat(edgeFlags, solverFlags, []string{"class-mass", "priors"})},
+	{propagation.LGC.String(), "local and global consistency, label spreading (Zhou et al. 2003)", classes,
+		onGraph(propagation.LGC), slices.Concat(edgeFlags, solverFlags, []string{"alpha"})},
+	{propagation.Tikhonov.String(), "least squares with both norms on the graph alone", classesOrNumbers,
+		onGraph(propagation.Tikhonov), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
+	{propagation.Poisson.String(), "Poisson learning, for very few labels (Calder et al. 2020)", classes,
+		onGraph(propagation.Poisson), slices.Concat(edgeFlags, solverFlags, []string{"priors"})},
 
-	{models.RLSLinearName, "regularized least squares, wᵀx + b", classesOrNumbers,
-		linear(models.LeastSquares), slices.Concat(ambientFlags, solverFlags)},
-	{models.SVMLinearName, "support vector machine, wᵀx + b", classes,
-		linear(models.SquaredHinge), slices.Concat(ambientFlags, solverFlags, hingeFlags)},
-	{models.LapRLSLinearName, "rls-linear with the intrinsic norm", classesOrNumbers,
-		linear(models.LeastSquares), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
-	{models.LapSVMLinearName, "svm-linear with the intrinsic norm", classes,
-		linear(models.SquaredHinge), slices.Concat(ambientFlags, intrinsicFlags, solverFlags, hingeFlags)},
+	{linear.RLSName, "regularized least squares, wᵀx + b", classesOrNumbers,
+		linearModel(linear.LeastSquares), slices.Concat(ambientFlags, solverFlags)},
+	{linear.SVMName, "support vector machine, wᵀx + b", classes,
+		linearModel(linear.SquaredHinge), slices.Concat(ambientFlags, solverFlags, hingeFlags)},
+	{linear.LapRLSName, "rls-linear with the intrinsic norm", classesOrNumbers,
+		linearModel(linear.LeastSquares), slices.Concat(ambientFlags, intrinsicFlags, solverFlags)},
+	{linear.LapSVMName, "svm-linear with the intrinsic norm", classes,
+		linearModel(linear.SquaredHinge), slices.Concat(ambientFlags, intrinsicFlags, solverFlags, hingeFlags)},
 
-	{models.TSVMLinearName, "svm-linear that assigns classes to the other points (Sindhwani & Keerthi 2006)", classes,
-		modelSettings{linearTSVM: &models.LinearTSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, solverFlags, hingeFlags)},
+	{kernelmachine.TSVMName, "svm-linear that assigns classes to the other points (Sindhwani & Keerthi 2006)", classes,
+		modelSettings{linearTSVM: &linear.TSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, solverFlags, hingeFlags)},
 
-	{models.KNNName, "vote of the nearest labeled points", classes,
-		modelSettings{nearest: &models.NearestSettings{}}, nearestFlags},
-	{models.RLSName, "regularized least squares with a kernel", classesOrNumbers,
-		withKernel(models.KernelRLS), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
-	{models.SVMName, "support vector machine with a kernel", classes,
-		withKernel(models.KernelSVM), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags)},
-	{models.TSVMName, "svm that assigns classes to the other points (Joachims 1999)", classes,
-		modelSettings{tsvm: &models.TSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, kernelFlags, solverFlags)},
-	{models.SVRName, "support vector regression with a kernel", numbers,
-		withKernel(models.KernelSVR), slices.Concat(ambientFlags, kernelFlags, solverFlags, []string{"epsilon"})},
-	{models.SSSLName, "least squares on eigenfunctions of a kernel over all points (Ji et al. 2012)", classesOrNumbers,
-		modelSettings{sssl: &models.SSSLSettings{}}, slices.Concat(kernelFlags, []string{"eigenvectors", "landmarks", "intercept", "folds"})},
-	{models.OneClassName, "where the labeled points are: class 1 inside, -1 outside", inside,
-		withKernel(models.KernelOneClass), slices.Concat(kernelFlags, solverFlags, []string{"nu"})},
-	{models.LapRLSName, "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classesOrNumbers,
-		withKernel(models.KernelRLS), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
-	{models.LapSVMName, "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classes,
-		withKernel(models.KernelSVM), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags)},
-	{models.LapSVRName, "svr with the intrinsic norm", numbers,
-		withKernel(models.KernelSVR), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"epsilon"})},
-	{models.LapOneClassName, "oneclass with the intrinsic norm", inside,
-		withKernel(models.KernelOneClass), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"nu"})},
+	{nearest.Name, "vote of the nearest labeled points", classes,
+		modelSettings{nearest: &nearest.Settings{}}, nearestFlags},
+	{kernelmachine.RLSName, "regularized least squares with a kernel", classesOrNumbers,
+		withKernel(kernelmachine.RLS), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
+	{kernelmachine.SVMName, "support vector machine with a kernel", classes,
+		withKernel(kernelmachine.SVM), slices.Concat(ambientFlags, kernelFlags, meansFlags, solverFlags)},
+	{kernelmachine.TSVMName, "svm that assigns classes to the other points (Joachims 1999)", classes,
+		modelSettings{tsvm: &kernelmachine.TSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, kernelFlags, solverFlags)},
+	{kernelmachine.SVRName, "support vector regression with a kernel", numbers,
+		withKernel(kernelmachine.SVR), slices.Concat(ambientFlags, kernelFlags, solverFlags, []string{"epsilon"})},
+	{eigenfunction.Name, "least squares on eigenfunctions of a kernel over all points (Ji et al. 2012)", classesOrNumbers,
+		modelSettings{sssl: &eigenfunction.Settings{}}, slices.Concat(kernelFlags, []string{"eigenvectors", "landmarks", "intercept", "folds"})},
+	{kernelmachine.OneClassName, "where the labeled points are: class 1 inside, -1 outside", inside,
+		withKernel(kernelmachine.OneClass), slices.Concat(kernelFlags, solverFlags, []string{"nu"})},
+	{kernelmachine.LapRLSName, "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classesOrNumbers,
+		withKernel(kernelmachine.RLS), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags, []string{"intercept"})},
+	{kernelmachine.LapSVMName, "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)", classes,
+		withKernel(kernelmachine.SVM), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, meansFlags, solverFlags)},
+	{kernelmachine.LapSVRName, "svr with the intrinsic norm", numbers,
+		withKernel(kernelmachine.SVR), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"epsilon"})},
+	{kernelmachine.LapOneClassName, "oneclass with the intrinsic norm", inside,
+		withKernel(kernelmachine.OneClass), slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, solverFlags, []string{"nu"})},
 
-	{models.VVMRName, "several labels a point, or several values (Minh & Sindhwani 2011)", severalOrNumbers,
-		modelSettings{vvmr: &models.VVMRSettings{}}, slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, []string{"means", "landmarks", "sampling"}, solverFlags, outputFlags)},
+	{kernelmachine.VVMRName, "several labels a point, or several values (Minh & Sindhwani 2011)", severalOrNumbers,
+		modelSettings{vvmr: &kernelmachine.VVMRSettings{}}, slices.Concat(ambientFlags, intrinsicFlags, kernelFlags, []string{"means", "landmarks", "sampling"}, solverFlags, outputFlags)},
 }
 
-func onGraph(m models.GraphMethod) modelSettings {
-	return modelSettings{graph: &models.GraphSettings{Method: m}}
+func onGraph(m propagation.Method) modelSettings {
+	return modelSettings{graph: &propagation.Settings{Method: m}}
 }
 
-func linear(l models.LinearLoss) modelSettings {
-	return modelSettings{linear: &models.LinearSettings{Loss: l}}
+func linearModel(l linear.Loss) modelSettings {
+	return modelSettings{linear: &linear.Settings{Loss: l}}
 }
 
-func withKernel(m models.KernelMethod) modelSettings {
-	return modelSettings{kernel: &models.KernelSettings{Method: m}}
+func withKernel(m kernelmachine.Method) modelSettings {
+	return modelSettings{kernel: &kernelmachine.Settings{Method: m}}
 }
 
 // findModel returns the row of the model with this name.
@@ -194,13 +200,13 @@ type modelOptions struct {
 
 	eigenvectors  int
 	scaling       models.Scaling
-	loss          models.LinearLoss
+	loss          linear.Loss
 	width         float64
 	classMass     bool
 	priors        []float64
 	intercept     bool
 	epsilon, nu   float64
-	penalty       models.Penalty
+	penalty       eigenmap.Penalty
 	heatT         float64
 	folds         int
 	maxIterations int
@@ -210,7 +216,7 @@ type modelOptions struct {
 }
 
 func newModelOptions() modelOptions {
-	return modelOptions{kernelOptions: newKernelOptions(), loss: models.SquaredHinge}
+	return modelOptions{kernelOptions: newKernelOptions(), loss: linear.SquaredHinge}
 }
 
 func (o *modelOptions) flags(f *pflag.FlagSet) {
@@ -284,10 +290,10 @@ func (o *modelOptions) check(m *modelSpec, given map[string]bool) error {
 			return usagef("--%s is %v; it must be %s", c.flag, c.value, c.want)
 		}
 	}
-	if m.uses("width") && given["width"] && o.loss != models.HuberizedHinge {
-		return usagef("--width is for %v, not %v", models.HuberizedHinge, o.loss)
+	if m.uses("width") && given["width"] && o.loss != linear.HuberizedHinge {
+		return usagef("--width is for %v, not %v", linear.HuberizedHinge, o.loss)
 	}
-	if m.uses("loss") && o.loss == models.LeastSquares {
+	if m.uses("loss") && o.loss == linear.LeastSquares {
 		return usagef("--loss is %v, which makes it %s", o.loss, strings.Replace(m.name, "svm", "rls", 1))
 	}
 	if m.uses("class-mass") && len(o.priors) > 0 && !o.classMass {
@@ -323,19 +329,19 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 	}
 	switch base := m.base; {
 	case base.eigenmap != nil:
-		return modelSettings{eigenmap: &models.EigenmapSettings{Eigenvectors: o.eigenvectors, Penalty: o.penalty, Gamma: o.gamma,
+		return modelSettings{eigenmap: &eigenmap.Settings{Eigenvectors: o.eigenvectors, Penalty: o.penalty, Gamma: o.gamma,
 			Power: o.power, T: o.heatT, Folds: o.folds, Seed: seed}}
 	case base.graph != nil:
 		s := *base.graph
 		s.Tolerance, s.MaxIterations = tolerance, o.maxIterations
 		switch s.Method {
-		case models.Harmonic:
+		case propagation.Harmonic:
 			s.MassNormalization, s.Priors = o.classMass, o.priors
-		case models.LGC:
+		case propagation.LGC:
 			s.Alpha = o.alpha
-		case models.Tikhonov:
+		case propagation.Tikhonov:
 			s.Regularizer = r
-		case models.Poisson:
+		case propagation.Poisson:
 			s.Priors = o.priors
 		}
 		return modelSettings{graph: &s}
@@ -351,12 +357,12 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 	case base.linearTSVM != nil:
 		return o.linearTSVMSettings(r, tolerance)
 	case base.nearest != nil:
-		return modelSettings{nearest: &models.NearestSettings{Vote: o.vote}}
+		return modelSettings{nearest: &nearest.Settings{Vote: o.vote}}
 	case base.sssl != nil:
-		return modelSettings{sssl: &models.SSSLSettings{Eigenfunctions: o.eigenvectors, Landmarks: o.landmarks, Intercept: o.intercept, Folds: o.folds, Seed: seed}}
+		return modelSettings{sssl: &eigenfunction.Settings{Eigenfunctions: o.eigenvectors, Landmarks: o.landmarks, Intercept: o.intercept, Folds: o.folds, Seed: seed}}
 	}
 	if m.base.vvmr != nil {
-		return modelSettings{scale: o.scale(seed), vvmr: &models.VVMRSettings{Regularizer: r, GammaO: o.outputs.gammaO, Tolerance: tolerance, MaxIterations: o.maxIterations}}
+		return modelSettings{scale: o.scale(seed), vvmr: &kernelmachine.VVMRSettings{Regularizer: r, GammaO: o.outputs.gammaO, Tolerance: tolerance, MaxIterations: o.maxIterations}}
 	}
 	s := *m.base.kernel
 	s.Regularizer = r
@@ -367,11 +373,11 @@ func (o *modelOptions) settings(m *modelSpec, l sparse.Kind, tolerance float64, 
 		s.Tolerance, s.MaxIterations = tolerance, o.maxIterations
 	}
 	switch s.Method {
-	case models.KernelRLS:
+	case kernelmachine.RLS:
 		s.Intercept = o.intercept
-	case models.KernelSVR:
+	case kernelmachine.SVR:
 		s.Epsilon = o.epsilon
-	case models.KernelOneClass:
+	case kernelmachine.OneClass:
 		s.Nu = o.nu
 	}
 	out := modelSettings{kernel: &s}

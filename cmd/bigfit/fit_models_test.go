@@ -11,7 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // flagsFor are the flags to fit every model with.
@@ -97,7 +97,7 @@ func summaryOf(t *testing.T, args ...string) (s struct {
 	Error   *float64
 	RMSE    *float64
 
-	MultiLabel *models.MultiLabelReport
+	MultiLabel *metrics.MultiLabelReport
 }) {
 	t.Helper()
 	out := succeed(t, append(args, "--json", "-q")...)

@@ -13,7 +13,8 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -29,7 +30,7 @@ type sources struct {
 	points     data.Points // x as the graph has it, after PCA; of transductive models
 	pca        *data.PCA
 	index      *knn.State // of the index that the graph was built with
-	outputs    *models.Outputs
+	outputs    *kernelmachine.Outputs
 	hashes     map[string]string
 }
 
@@ -156,12 +157,12 @@ func (a *app) fitOnEigs(o *fitOptions, t *fitTargets, src *sources, flags *pflag
 const pairsWithPenalty = 200
 
 // pairsFor returns the number of eigenpairs that the settings need.
-func pairsFor(s models.EigenmapSettings, labels, n int) int {
+func pairsFor(s eigenmap.Settings, labels, n int) int {
 	switch {
 	case s.Eigenvectors > 0:
 		return s.Eigenvectors
-	case s.Penalty != models.NoPenalty:
+	case s.Penalty != eigenmap.NoPenalty:
 		return min(pairsWithPenalty, n)
 	}
-	return min(max(1, int(math.Round(models.PaperShare*float64(labels)))), n)
+	return min(max(1, int(math.Round(eigenmap.PaperShare*float64(labels)))), n)
 }

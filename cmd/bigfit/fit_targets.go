@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // fitTargets are what a model is fitted to, and what was held back.
@@ -201,7 +202,7 @@ type measured struct {
 	Error *float64 `json:"error,omitempty"` // of classes, in percent
 	RMSE  *float64 `json:"rmse,omitempty"`
 	// MultiLabel is of points that may have several labels.
-	MultiLabel *models.MultiLabelReport `json:"multilabel,omitempty"`
+	MultiLabel *metrics.MultiLabelReport `json:"multilabel,omitempty"`
 }
 
 // measure compares answers with what was held back.
@@ -210,7 +211,7 @@ func (t *fitTargets) measure(p *models.Prediction) (measured, error) {
 		return measured{}, nil
 	}
 	if t.values == nil {
-		if e := 100 * models.ErrorRate(p.Classes, t.truth, t.y); !math.IsNaN(e) {
+		if e := 100 * metrics.ErrorRate(p.Classes, t.truth, t.y); !math.IsNaN(e) {
 			return measured{Error: &e}, nil
 		}
 		return measured{}, nil
@@ -229,7 +230,7 @@ func measureValues(truth, predicted *mat.Dense, labels []int64) (measured, error
 		if len(filled(truth)) == 0 {
 			return measured{}, nil
 		}
-		r, err := models.NewMultiLabelReport(truth, predicted)
+		r, err := metrics.NewMultiLabelReport(truth, predicted)
 		if r != nil {
 			r.Labels = labels
 		}
@@ -247,7 +248,7 @@ func measureValues(truth, predicted *mat.Dense, labels []int64) (measured, error
 	if len(want) == 0 {
 		return measured{}, nil
 	}
-	e, err := models.RMSE(want, got)
+	e, err := metrics.RMSE(want, got)
 	return measured{RMSE: &e}, err
 }
 

@@ -9,6 +9,11 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenfunction"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -23,13 +28,13 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 	case s.nearest != nil:
 		return a.trainNearest(ctx, o, s.nearest, src, t)
 	case s.linearTSVM != nil:
-		return fitStage(a, func() (*models.LinearTSVM, error) { return models.FitLinearTSVM(ctx, src.x, t.targets, s.linearTSVM) })
+		return fitStage(a, func() (*linear.TSVM, error) { return linear.FitTSVM(ctx, src.x, t.targets, s.linearTSVM) })
 	case s.linear != nil:
 		l, err := src.laplacian(s.linear.Regularizer.Laplacian)
 		if err != nil {
 			return nil, err
 		}
-		return fitStage(a, func() (*models.Linear, error) { return models.FitLinear(ctx, src.x, l, t.targets, s.linear) })
+		return fitStage(a, func() (*linear.Model, error) { return linear.Fit(ctx, src.x, l, t.targets, s.linear) })
 	}
 	k, err := o.own.kernelOn(src.x, a.seed)
 	if err != nil {
@@ -38,16 +43,20 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 	limit := int64(a.memory)
 	switch {
 	case s.sssl != nil:
-		return fitStage(a, func() (*models.SSSL, error) { return models.FitSSSL(ctx, src.x, k, t.targets, s.sssl, limit) })
+		return fitStage(a, func() (*eigenfunction.Model, error) {
+			return eigenfunction.Fit(ctx, src.x, k, t.targets, s.sssl, limit)
+		})
 	case s.tsvm != nil:
-		return fitStage(a, func() (*models.TSVM, error) { return models.FitTSVM(ctx, src.x, k, nil, t.targets, s.tsvm, limit) })
+		return fitStage(a, func() (*kernelmachine.TSVM, error) {
+			return kernelmachine.FitTSVM(ctx, src.x, k, nil, t.targets, s.tsvm, limit)
+		})
 	case s.vvmr != nil:
 		l, err := src.laplacian(s.vvmr.Laplacian)
 		if err != nil {
 			return nil, err
 		}
-		return fitStage(a, func() (*models.VVMR, error) {
-			return models.FitVVMR(ctx, src.x, k, l, t.targets, src.outputs, s.vvmr, s.scale, limit)
+		return fitStage(a, func() (*kernelmachine.VVMR, error) {
+			return kernelmachine.FitVVMR(ctx, src.x, k, l, t.targets, src.outputs, s.vvmr, s.scale, limit)
 		})
 	}
 	l, err := src.laplacian(s.kernel.Laplacian)
@@ -55,12 +64,12 @@ func (a *app) train(ctx context.Context, o *fitOptions, s modelSettings, src *so
 	case err != nil:
 		return nil, err
 	case s.scale != nil:
-		return fitStage(a, func() (*models.ScaledKernel, error) {
-			return models.FitScaled(ctx, src.x, k, l, t.targets, s.kernel, s.scale, limit)
+		return fitStage(a, func() (*kernelmachine.Approximate, error) {
+			return kernelmachine.FitApproximate(ctx, src.x, k, l, t.targets, s.kernel, s.scale, limit)
 		})
 	}
-	return fitStage(a, func() (*models.KernelMachine, error) {
-		return models.FitKernel(ctx, src.x, k, l, t.targets, s.kernel, limit)
+	return fitStage(a, func() (*kernelmachine.Machine, error) {
+		return kernelmachine.Fit(ctx, src.x, k, l, t.targets, s.kernel, limit)
 	})
 }
 
@@ -78,22 +87,22 @@ func fitStage[T any, M interface {
 	return m, err
 }
 
-func trainEigenmap(s *models.EigenmapSettings, src *sources, t *fitTargets) (models.Model, error) {
-	m, err := models.FitEigenmap(src.eigs, src.components, t.y, s)
+func trainEigenmap(s *eigenmap.Settings, src *sources, t *fitTargets) (models.Model, error) {
+	m, err := eigenmap.Fit(src.eigs, src.components, t.y, s)
 	if err != nil {
 		return nil, err
 	}
-	return &models.Fitted{
-		Eigenmap: m,
-		Labels:   m.Transduce(src.eigs, src.components, t.y),
-		Vectors:  src.eigs.Vectors.Slice(0, t.n, 0, m.Settings.Eigenvectors).(*mat.Dense),
-		Degrees:  src.degrees,
-		Points:   src.points, PCA: src.pca, Index: src.index,
+	return &eigenmap.Model{
+		Classifier: m,
+		Labels:     m.Transduce(src.eigs, src.components, t.y),
+		Vectors:    src.eigs.Vectors.Slice(0, t.n, 0, m.Settings.Eigenvectors).(*mat.Dense),
+		Degrees:    src.degrees,
+		Points:     src.points, PCA: src.pca, Index: src.index,
 		Metric: src.options.Graph.Metric, Method: src.options.Graph.Method, Graph: src.options.Graph.Graph, Laplacian: src.options.Laplacian,
 	}, nil
 }
 
-func (a *app) trainGraph(ctx context.Context, s *models.GraphSettings, src *sources, t *fitTargets) (models.Model, error) {
+func (a *app) trainGraph(ctx context.Context, s *propagation.Settings, src *sources, t *fitTargets) (models.Model, error) {
 	columns := max(len(t.targets.Classes), t.targets.Y.RawMatrix().Cols)
 	bytes, err := cg.Bytes(t.n, columns, &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
 	if err != nil {
@@ -107,11 +116,11 @@ func (a *app) trainGraph(ctx context.Context, s *models.GraphSettings, src *sour
 		st.Update(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	g, err := models.FitGraph(ctx, src.w, src.components, t.targets, s)
+	g, err := propagation.Fit(ctx, src.w, src.components, t.targets, s)
 	if g == nil {
 		return nil, err
 	}
-	m := &models.FittedGraph{Graph: g, Points: src.points, PCA: src.pca,
+	m := &propagation.Model{Solution: g, Points: src.points, PCA: src.pca,
 		Metric: src.options.Graph.Metric, Search: src.options.Graph.Method, Edges: src.options.Graph.Graph}
 	st.Done(summarizeModel(m).detail)
 	return m, err
@@ -139,7 +148,7 @@ func (a *app) needMachine(o *fitOptions, s modelSettings, x data.Points, t *mode
 		return a.needVVMR(o, s, x, t)
 	case s.scale != nil:
 		n, _ := x.Dims()
-		bytes, operations, err := models.ScaledCost(x, t, o.own.kernel.Kind, n*o.graph.Graph.K, s.kernel, s.scale, int64(a.memory))
+		bytes, operations, err := kernelmachine.ApproximateCost(x, t, o.own.kernel.Kind, n*o.graph.Graph.K, s.kernel, s.scale, int64(a.memory))
 		if err != nil {
 			return err
 		}
@@ -149,7 +158,7 @@ func (a *app) needMachine(o *fitOptions, s modelSettings, x data.Points, t *mode
 		return a.need("fit", bytes, operations, exactRemedy(s.kernel.Method))
 	case s.sssl != nil:
 		n, d := x.Dims()
-		bytes, operations := models.SSSLCost(n, d, len(t.Labeled), s.sssl)
+		bytes, operations := eigenfunction.Cost(n, d, len(t.Labeled), s.sssl)
 		return a.need("fit", bytes, operations, ssslRemedy)
 	}
 	return nil

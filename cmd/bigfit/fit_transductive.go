@@ -5,6 +5,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -13,8 +15,8 @@ var transductionFlags = []string{"unlabeled-weight", "priors"}
 
 // transduction returns what the flags say about points without a label. An
 // output for one of two classes is for the second.
-func (o *modelOptions) transduction() models.Transduction {
-	t := models.Transduction{Weight: o.unlabeledWeight}
+func (o *modelOptions) transduction() linear.Transduction {
+	t := linear.Transduction{Weight: o.unlabeledWeight}
 	var total float64
 	for _, v := range o.priors {
 		total += v
@@ -44,12 +46,12 @@ func (o *modelOptions) checkShares() error {
 }
 
 func (o *modelOptions) tsvmSettings(r models.Regularizer, tolerance float64) modelSettings {
-	return modelSettings{tsvm: &models.TSVMSettings{Regularizer: r, Transduction: o.transduction(), Tolerance: tolerance, MaxIterations: o.maxIterations}}
+	return modelSettings{tsvm: &kernelmachine.TSVMSettings{Regularizer: r, Transduction: o.transduction(), Tolerance: tolerance, MaxIterations: o.maxIterations}}
 }
 
 func (o *modelOptions) linearTSVMSettings(r models.Regularizer, tolerance float64) modelSettings {
-	s := models.LinearSettings{Regularizer: r, Loss: o.loss, Width: o.width, Tolerance: tolerance, MaxIterations: o.maxIterations}
-	return modelSettings{linearTSVM: &models.LinearTSVMSettings{LinearSettings: s, Transduction: o.transduction()}}
+	s := linear.Settings{Regularizer: r, Loss: o.loss, Width: o.width, Tolerance: tolerance, MaxIterations: o.maxIterations}
+	return modelSettings{linearTSVM: &linear.TSVMSettings{Settings: s, Transduction: o.transduction()}}
 }
 
 // tsvmBytes is about the memory of a kernel one: the values among all points.

@@ -11,6 +11,14 @@ import (
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/models/eigenfunction"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -44,7 +52,7 @@ the degrees and components of a graph, and what a model is.`,
 				}
 			}
 			if manifestFormat(f.Manifest) == manifest.Model {
-				m, _, err := models.Load(f.Path, int64(a.memory))
+				m, _, err := all.Load(f.Path, int64(a.memory))
 				if err != nil {
 					return err
 				}
@@ -107,15 +115,15 @@ type modelSummary struct {
 	Classes  []int64 `json:"classes,omitempty"`
 	Settings any     `json:"settings"`
 	// Of the eigenmap.
-	Rank       int                `json:"rank,omitempty"`
-	Candidates []models.Candidate `json:"candidates,omitempty"`
+	Rank       int                  `json:"rank,omitempty"`
+	Candidates []eigenmap.Candidate `json:"candidates,omitempty"`
 	// Of kernel machines.
 	Kernel    *kernel.Kernel `json:"kernel,omitempty"`
 	Expansion int            `json:"expansion,omitempty"` // points in it
 	Gap       float64        `json:"gap,omitempty"`       // relative, of duality
 	// Of kernel machines that are not exact: the means and the error they cost.
-	Scale  *models.ScaleSettings `json:"scale,omitempty"`
-	Report *models.ScaleReport   `json:"scale_report,omitempty"`
+	Scale  *kernelmachine.ApproximationSettings `json:"scale,omitempty"`
+	Report *kernelmachine.ApproximationReport   `json:"scale_report,omitempty"`
 	// Of sssl: the errors of cross-validation, the part of the trace that is in the
 	// eigenfunctions, and p of the eigenvalues' power law k^-p.
 	Risk     []float64 `json:"risk,omitempty"`
@@ -133,7 +141,7 @@ type modelSummary struct {
 	Rounds    int       `json:"rounds,omitempty"`
 	Positive  []float64 `json:"positive,omitempty"`
 	// Of knn: the errors of leave-one-out.
-	Tried []models.VoteError `json:"tried,omitempty"`
+	Tried []nearest.VoteError `json:"tried,omitempty"`
 	// Unreached points of a graph are in components without a label and have
 	// the class Fallback, or the mean value.
 	Unreached int    `json:"unreached_points,omitempty"`
@@ -145,54 +153,54 @@ type modelSummary struct {
 func summarizeModel(m models.Model) modelSummary {
 	s := modelSummary{Model: m.Name(), Classes: m.Outcomes()}
 	switch m := m.(type) {
-	case *models.Fitted:
+	case *eigenmap.Model:
 		s.Labeled, s.Settings, s.Rank, s.Candidates = m.Labeled, m.Settings, m.Rank, m.Candidates
 		s.Unreached, s.Fallback = m.Unreached, &m.Classes[m.Fallback]
 		s.detail = fmt.Sprintf("%d eigenvectors (rank %d)", m.Settings.Eigenvectors, m.Rank)
-		if m.Settings.Penalty != models.NoPenalty {
+		if m.Settings.Penalty != eigenmap.NoPenalty {
 			s.detail += fmt.Sprintf(", %s penalty with γ = %.3g", m.Settings.Penalty, m.Settings.Gamma)
 			if len(m.Candidates) > 0 {
 				s.detail += fmt.Sprintf(" by cross-validation over %d values", len(m.Candidates))
 			}
 		}
-	case *models.FittedGraph:
-		s.Labeled, s.Settings, s.Iterations, s.Unreached = m.Graph.Labeled, m.Graph.Settings, m.Iterations, m.Unreached
+	case *propagation.Model:
+		s.Labeled, s.Settings, s.Iterations, s.Unreached = m.Solution.Labeled, m.Solution.Settings, m.Iterations, m.Unreached
 		if m.Classes != nil {
 			s.Fallback = &m.Classes[m.Fallback]
 		}
 		for _, r := range m.Residuals {
 			s.Residual = max(s.Residual, r)
 		}
-		switch m.Graph.Settings.Method {
-		case models.LGC:
-			s.detail = fmt.Sprintf("α = %g, ", m.Graph.Settings.Alpha)
-		case models.Tikhonov:
-			s.detail = describeNorms(m.Graph.Settings.Regularizer) + ", "
+		switch m.Solution.Settings.Method {
+		case propagation.LGC:
+			s.detail = fmt.Sprintf("α = %g, ", m.Solution.Settings.Alpha)
+		case propagation.Tikhonov:
+			s.detail = describeNorms(m.Solution.Settings.Regularizer) + ", "
 		}
 		s.detail += fmt.Sprintf("%d iterations to a residual of %.1e", s.Iterations, s.Residual)
-	case *models.Linear:
+	case *linear.Model:
 		s.Labeled, s.Settings, s.Iterations = m.Labeled, m.Settings, m.Iterations
 		d, _ := m.Coefficients.Dims()
 		s.detail = fmt.Sprintf("%d dimensions, %v loss, %s", d, m.Settings.Loss, describeNorms(m.Settings.Regularizer))
 		if m.Iterations > 0 {
 			s.detail += fmt.Sprintf(", %d iterations", m.Iterations)
 		}
-	case *models.KernelMachine:
+	case *kernelmachine.Machine:
 		s.Labeled, s.Settings, s.Kernel, s.Gap = m.Labeled, m.Settings, &m.Kernel, m.Gap
 		s.Expansion, _ = m.Coefficients.Dims()
 		s.detail = fmt.Sprintf("expansion over %d points, %s, %s", s.Expansion, describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer))
 		if m.Gap > 0 {
 			s.detail += fmt.Sprintf(", duality gap %.1e", m.Gap)
 		}
-	case *models.TSVM:
-		s = summarizeModel(m.KernelMachine)
+	case *kernelmachine.TSVM:
+		s = summarizeModel(m.Machine)
 		s.Model, s.Settings = m.Name(), m.Settings
 		s.transduced(m.Settings.Transduction, &m.Transduced)
-	case *models.LinearTSVM:
-		s = summarizeModel(m.Linear)
+	case *linear.TSVM:
+		s = summarizeModel(m.Model)
 		s.Model, s.Settings = m.Name(), m.Settings
 		s.transduced(m.Settings.Transduction, &m.Transduced)
-	case *models.Nearest:
+	case *nearest.Model:
 		s.Labeled, s.Settings, s.Tried = len(m.Labels), m.Settings, m.Tried
 		s.detail = fmt.Sprintf("%d nearest vote, %v distance", m.Settings.Vote, m.Settings.Metric)
 		for _, v := range m.Tried {
@@ -200,27 +208,27 @@ func summarizeModel(m models.Model) modelSummary {
 				s.detail += fmt.Sprintf(", leave-one-out error %.2f %%", 100*v.Error)
 			}
 		}
-	case *models.ScaledKernel:
+	case *kernelmachine.Approximate:
 		s.Labeled, s.Settings, s.Kernel, s.Scale, s.Report = m.Labeled, m.Settings, &m.Kernel, &m.Scale, &m.Report
 		s.Expansion, _ = m.Coefficients.Dims()
 		if m.Frequencies != nil {
 			s.Expansion = 0
 		}
 		s.detail = fmt.Sprintf("%s, %s, %s", describeScale(m), describeKernel(m.Kernel), describeNorms(m.Settings.Regularizer))
-	case *models.VVMR:
+	case *kernelmachine.VVMR:
 		s.Labeled, s.Settings, s.Kernel, s.Labels, s.Iterations, s.Residual = m.Labeled, m.Settings, &m.Kernel, m.Labels, m.Iterations, m.Residual
 		s.Scale = m.Scale
 		s.Expansion, s.Outputs = m.Coefficients.Dims()
 		s.detail = describeVVMR(m)
-	case *models.Embedding:
+	case *eigenmap.Embedding:
 		n, d := m.Vectors.Dims()
 		s.Settings = m.Settings
 		s.detail = fmt.Sprintf("%d eigenvectors of the %v Laplacian at %d points", d, m.Settings.Laplacian, n)
-	case *models.Spectral:
+	case *cluster.Spectral:
 		s.Settings, s.Kernel = m.Settings, &m.Kernel
 		s.Expansion, _ = m.Points.Dims()
 		s.detail = fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %s", len(m.Values), m.Settings.Gamma, s.Expansion, describeKernel(m.Kernel))
-	case *models.SSSL:
+	case *eigenfunction.Model:
 		s.Labeled, s.Settings, s.Kernel, s.Risk = m.Labeled, m.Settings, &m.Kernel, m.Risk
 		s.Expansion, _ = m.Coefficients.Dims()
 		s.Captured = m.Captured()
@@ -230,7 +238,7 @@ func summarizeModel(m models.Model) modelSummary {
 		}
 		s.detail += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", s.Captured, s.Expansion, describeKernel(m.Kernel))
 		if len(m.Values) > 1 {
-			_, s.Decay = models.PowerLaw(m.Values)
+			_, s.Decay = eigenfunction.PowerLaw(m.Values)
 			s.detail += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", s.Decay)
 		}
 	}
@@ -238,7 +246,7 @@ func summarizeModel(m models.Model) modelSummary {
 }
 
 // transduced adds what a transductive machine did with the other points.
-func (s *modelSummary) transduced(t models.Transduction, d *models.Transduced) {
+func (s *modelSummary) transduced(t linear.Transduction, d *linear.Transduced) {
 	s.Unlabeled, s.Rounds, s.Positive = len(d.Unlabeled), d.Rounds, t.Positive
 	s.detail += fmt.Sprintf("; %d points without a label at weight %g got classes in %d rounds", s.Unlabeled, t.Weight, d.Rounds)
 }
@@ -258,7 +266,7 @@ func describeModel(m models.Model) string {
 
 // describeVVMR says what a vector-valued function is, with the relative residual of
 // its equation.
-func describeVVMR(m *models.VVMR) string {
+func describeVVMR(m *kernelmachine.VVMR) string {
 	size, outputs := m.Coefficients.Dims()
 	text := fmt.Sprintf("%d outputs", outputs)
 	if m.Labels != nil {
@@ -267,7 +275,7 @@ func describeVVMR(m *models.VVMR) string {
 	switch {
 	case m.Points == nil && m.Kernel.Kind == kernel.Linear:
 		text += fmt.Sprintf(", %d dimensions", size)
-	case m.Scale != nil && m.Scale.Means == models.ByLandmarks:
+	case m.Scale != nil && m.Scale.Approximation == kernelmachine.Nystrom:
 		text += fmt.Sprintf(", %d landmarks (%v), kernel error %.2g", size, m.Scale.Sampling, m.KernelError)
 	default:
 		text += fmt.Sprintf(", expansion over %d points", size)
@@ -277,16 +285,16 @@ func describeVVMR(m *models.VVMR) string {
 }
 
 // describeScale says how a machine stands for the exact one.
-func describeScale(m *models.ScaledKernel) string {
+func describeScale(m *kernelmachine.Approximate) string {
 	r := m.Report
 	var text string
-	switch m.Scale.Means {
-	case models.ByLandmarks:
+	switch m.Scale.Approximation {
+	case kernelmachine.Nystrom:
 		text = fmt.Sprintf("%d landmarks (%v), kernel error %.2g", r.Landmarks, m.Scale.Sampling, r.KernelError)
-	case models.ByFeatures:
+	case kernelmachine.Fourier:
 		size, _ := m.Coefficients.Dims()
 		text = fmt.Sprintf("%d Fourier features, kernel error %.2g", size, r.KernelError)
-	case models.MatrixFree:
+	case kernelmachine.MatrixFree:
 		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
 	}
 	if r.Change > 0 {
@@ -295,7 +303,7 @@ func describeScale(m *models.ScaledKernel) string {
 			text += fmt.Sprintf(" and %.2g %% of the classes", 100*r.Flips)
 		}
 	}
-	if m.Settings.Method == models.KernelSVM {
+	if m.Settings.Method == kernelmachine.SVM {
 		text += ", squared hinge"
 	}
 	if r.Iterations > 0 {

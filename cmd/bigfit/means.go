@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -34,9 +34,9 @@ func (o *meansOptions) meansName() string {
 	case o.means != "":
 		return o.means
 	case o.features > 0:
-		return models.ByFeatures.String()
+		return kernelmachine.Fourier.String()
 	case o.landmarks > 0:
-		return models.ByLandmarks.String()
+		return kernelmachine.Nystrom.String()
 	}
 	return exact
 }
@@ -48,13 +48,13 @@ func (o *meansOptions) checkMeans(m *modelSpec, own *modelOptions, given map[str
 		return usagef("--features is %d; it must be even and positive", o.features)
 	}
 	name := o.meansName()
-	var means models.Means
+	var means kernelmachine.Approximation
 	if name != exact && means.UnmarshalText([]byte(name)) != nil {
 		return usagef("--means is %q; it must be exact, landmarks, features or matrix-free", name)
 	}
-	squares := m.base.vvmr != nil || m.base.kernel.Method == models.KernelRLS
+	squares := m.base.vvmr != nil || m.base.kernel.Method == kernelmachine.RLS
 	iterates := m.base.vvmr != nil || !squares // whatever the means
-	landmarks, features, free := models.ByLandmarks.String(), models.ByFeatures.String(), models.MatrixFree.String()
+	landmarks, features, free := kernelmachine.Nystrom.String(), kernelmachine.Fourier.String(), kernelmachine.MatrixFree.String()
 	for _, c := range []struct {
 		flag, owners string
 		ok           bool
@@ -83,12 +83,12 @@ func (o *meansOptions) checkMeans(m *modelSpec, own *modelOptions, given map[str
 }
 
 // scale returns the settings of the means, nil for exact.
-func (o *meansOptions) scale(seed uint64) *models.ScaleSettings {
-	s := &models.ScaleSettings{Seed: seed, Sampling: o.sampling}
-	if o.meansName() == exact || s.Means.UnmarshalText([]byte(o.meansName())) != nil {
+func (o *meansOptions) scale(seed uint64) *kernelmachine.ApproximationSettings {
+	s := &kernelmachine.ApproximationSettings{Seed: seed, Sampling: o.sampling}
+	if o.meansName() == exact || s.Approximation.UnmarshalText([]byte(o.meansName())) != nil {
 		return nil
 	}
-	if s.Means == models.ByFeatures {
+	if s.Approximation == kernelmachine.Fourier {
 		s.Features = o.features
 	} else {
 		s.Landmarks = o.landmarks
@@ -97,8 +97,8 @@ func (o *meansOptions) scale(seed uint64) *models.ScaleSettings {
 }
 
 // exactRemedy says how to fit without n² values.
-func exactRemedy(m models.KernelMethod) string {
-	if m > models.KernelSVM {
+func exactRemedy(m kernelmachine.Method) string {
+	if m > kernelmachine.SVM {
 		return "give fewer points, or take a linear --model"
 	}
 	return "take --means landmarks, give fewer points, or take a linear --model"
@@ -108,8 +108,8 @@ func exactRemedy(m models.KernelMethod) string {
 const ssslRemedy = "take fewer --eigenvectors, or --landmarks"
 
 // scaleRemedy says how to fit in less memory.
-func scaleRemedy(s *models.ScaleSettings) string {
-	if s.Means == models.ByFeatures {
+func scaleRemedy(s *kernelmachine.ApproximationSettings) string {
+	if s.Approximation == kernelmachine.Fourier {
 		return "take fewer --features"
 	}
 	return "take fewer --landmarks"

@@ -17,6 +17,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
 // surfaceCells is the number of cells in a row of the picture of a surface.
@@ -27,11 +29,11 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*figure
 	if o.x == "" {
 		return nil, usagef("%s is a model, whose surface is drawn over points; give them with -X", path)
 	}
-	m, _, err := models.Load(path, int64(a.memory))
+	m, _, err := all.Load(path, int64(a.memory))
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := m.(*models.VVMR); ok {
+	if v, ok := m.(*kernelmachine.VVMR); ok {
 		_, outputs := v.Coefficients.Dims()
 		return nil, usagef("%s is a %s model of %d outputs, of which there is no surface; draw a model of one", path, m.Name(), outputs)
 	}

@@ -13,6 +13,14 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/models/eigenfunction"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/models/propagation"
 )
 
 // predictOptions are the flags of bigfit predict.
@@ -69,7 +77,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
 	}
 	st := a.progress.Stage("model")
-	m, _, err := models.Load(path, int64(a.memory))
+	m, _, err := all.Load(path, int64(a.memory))
 	if err != nil {
 		return err
 	}
@@ -105,7 +113,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if sum.Classes == nil {
 		what = "values"
 	}
-	if v, ok := m.(*models.VVMR); ok && v.Labels != nil {
+	if v, ok := m.(*kernelmachine.VVMR); ok && v.Labels != nil {
 		what, sum.Labels = fmt.Sprintf("scores of %d labels", len(v.Labels)), v.Labels
 	}
 	text := fmt.Sprintf("%s: %s of %d points", o.out, what, sum.Points)
@@ -126,13 +134,13 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 
 // checkPredict returns an error if flags are not for the model.
 func (a *app) checkPredict(m models.Model, o *predictOptions) error {
-	_, eigenmap := m.(*models.Fitted)
-	_, graph := m.(*models.FittedGraph)
-	_, vote := m.(*models.Nearest)
+	_, extends := m.(*eigenmap.Model)
+	_, graph := m.(*propagation.Model)
+	_, vote := m.(*nearest.Model)
 	switch {
-	case a.given["extension"] && !eigenmap:
-		return usagef("--extension is not for %s, but for %s", m.Name(), models.EigenmapName)
-	case a.given["neighbors"] && !eigenmap && !graph && !vote:
+	case a.given["extension"] && !extends:
+		return usagef("--extension is not for %s, but for %s", m.Name(), eigenmap.Name)
+	case a.given["neighbors"] && !extends && !graph && !vote:
 		return usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && m.Outcomes() == nil:
 		return usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
@@ -151,7 +159,7 @@ func (a *app) predictPoints(ctx context.Context, m models.Model, o *predictOptio
 	}
 	n, d := x.Dims()
 	outputs, kept := int64(len(m.Outcomes())), o.scores != ""
-	if v, ok := m.(*models.VVMR); ok {
+	if v, ok := m.(*kernelmachine.VVMR); ok {
 		_, columns := v.Coefficients.Dims()
 		outputs, kept = int64(columns), true
 	}
@@ -186,21 +194,21 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 		bytes = 8 * int64(size) * int64(256+columns)
 	}
 	switch m := m.(type) {
-	case *models.Fitted:
+	case *eigenmap.Model:
 		search(m.Points, m.PCA, m.Method, m.Metric, m.Graph.K)
-	case *models.FittedGraph:
+	case *propagation.Model:
 		search(m.Points, m.PCA, m.Search, m.Metric, m.Edges.K)
-	case *models.Linear:
+	case *linear.Model:
 		columns, _ = m.Coefficients.Dims()
-	case *models.LinearTSVM:
+	case *linear.TSVM:
 		columns, _ = m.Coefficients.Dims()
-	case *models.Nearest:
+	case *nearest.Model:
 		search(m.Points, nil, m.Settings.Method, m.Settings.Metric, m.Settings.Vote)
-	case *models.TSVM:
+	case *kernelmachine.TSVM:
 		expansion(m.Points, m.Coefficients)
-	case *models.KernelMachine:
+	case *kernelmachine.Machine:
 		expansion(m.Points, m.Coefficients)
-	case *models.ScaledKernel:
+	case *kernelmachine.Approximate:
 		if m.Frequencies == nil {
 			expansion(m.Points, m.Coefficients)
 			break
@@ -208,13 +216,13 @@ func asked(m models.Model, neighbors int) (columns int, bytes int64) {
 		var half int
 		columns, half = m.Frequencies.Dims()
 		bytes = 8 * featureRows * int64(columns+3*half)
-	case *models.SSSL:
+	case *eigenfunction.Model:
 		expansion(m.Points, m.Coefficients)
-	case *models.VVMR:
+	case *kernelmachine.VVMR:
 		expansion(m.Points, m.Coefficients)
-	case *models.Spectral:
+	case *cluster.Spectral:
 		expansion(m.Points, m.Coefficients)
-	case *models.Embedding:
+	case *eigenmap.Embedding:
 		search(m.Points, m.PCA, m.Settings.Method, m.Settings.Metric, m.Settings.Graph.K)
 	}
 	return columns, bytes
@@ -261,7 +269,7 @@ func (a *app) answers(ctx context.Context, m models.Model, x data.Points, s mode
 		out.Scores = mat.NewDense(n, columns, kept)
 	}
 	text := fmt.Sprintf("%d points", n)
-	if _, ok := m.(*models.Fitted); ok {
+	if _, ok := m.(*eigenmap.Model); ok {
 		text += fmt.Sprintf(", %s extension", s.Extension)
 	}
 	st.Done(text)
@@ -272,13 +280,13 @@ func (a *app) answers(ctx context.Context, m models.Model, x data.Points, s mode
 // does not keep that; the scores of classes where they are asked for.
 func trainingAnswers(m models.Model, scores bool) *models.Prediction {
 	switch m := m.(type) {
-	case *models.Fitted:
+	case *eigenmap.Model:
 		p := &models.Prediction{Classes: m.Labels}
 		if scores {
 			p.Scores = m.Scores(m.Vectors, len(m.Labels))
 		}
 		return p
-	case *models.FittedGraph:
+	case *propagation.Model:
 		return &models.Prediction{Classes: m.Labels, Scores: m.Scores}
 	}
 	return nil

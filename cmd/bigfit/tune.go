@@ -18,7 +18,10 @@ import (
 
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // tuneOptions are the flags of bigfit tune: those of a fit, some of them with
@@ -27,7 +30,7 @@ type tuneOptions struct {
 	fitOptions
 	lists          map[string]*listValue
 	folds, repeats int
-	criterion      models.Criterion
+	criterion      selection.Criterion
 	table          string
 }
 
@@ -147,7 +150,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return err
 	}
 	values := t.targets.Classes == nil
-	if rmse := o.criterion == models.RMSECriterion; o.criterion != models.DefaultCriterion && values != rmse {
+	if rmse := o.criterion == selection.RMSECriterion; o.criterion != selection.DefaultCriterion && values != rmse {
 		return usagef("--metric is %v; values take rmse, classes the others", o.criterion)
 	}
 	if l := len(t.targets.Labeled); o.folds > l {
@@ -170,12 +173,12 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	d := &models.TuneData{Targets: t.targets, Points: src.x, Neighbors: neighbors, Edges: src.options.Graph.Graph, Graph: src.w}
+	d := &selection.Data{Targets: t.targets, Points: src.x, Neighbors: neighbors, Edges: src.options.Graph.Graph, Graph: src.w}
 	r, tuneErr := a.crossValidate(ctx, o, d, grid)
 	if !usable(tuneErr) {
 		return tuneErr
 	}
-	sum := tuneSummary{Model: spec.name, TuneResult: r, Best: o.commandLine(spec, r.Best().TunePoint, flags)}
+	sum := tuneSummary{Model: spec.name, Result: r, Best: o.commandLine(spec, r.Best().Point, flags)}
 	err = a.write(ctx, func() error {
 		return npy.Atomically(o.table, func(w io.Writer) error {
 			enc := json.NewEncoder(w)
@@ -192,7 +195,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	}
 	var fitErr error
 	if o.out != "" {
-		fitErr = a.fitBest(ctx, o, spec, r.Best().TunePoint, src, neighbors, t)
+		fitErr = a.fitBest(ctx, o, spec, r.Best().Point, src, neighbors, t)
 	}
 	if !usable(fitErr) {
 		return fitErr
@@ -211,8 +214,8 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 		return nil, err
 	}
 	delete(a.given, "folds") // not the model's own
-	hinge := spec.base.linear != nil && spec.base.linear.Loss != models.LeastSquares ||
-		spec.base.kernel != nil && (spec.base.kernel.Method == models.KernelSVM || spec.base.kernel.Method == models.KernelSVR)
+	hinge := spec.base.linear != nil && spec.base.linear.Loss != linear.LeastSquares ||
+		spec.base.kernel != nil && (spec.base.kernel.Method == kernelmachine.SVM || spec.base.kernel.Method == kernelmachine.SVR)
 	c := o.lists["c"]
 	switch {
 	case spec.targets == inside:
@@ -227,9 +230,9 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 		return nil, usagef("--c is not for %s, but for support vector machines; give --gamma-a", spec.name)
 	case len(c.values) > 0 && len(o.lists["gamma-a"].values) > 0:
 		return nil, usagef("--c and --gamma-a say the same thing; give one of them")
-	case spec.base.eigenmap != nil && o.own.penalty != models.NoPenalty && (len(o.lists["gamma"].values) == 0 || len(o.lists["eigenvectors"].values) == 0):
+	case spec.base.eigenmap != nil && o.own.penalty != eigenmap.NoPenalty && (len(o.lists["gamma"].values) == 0 || len(o.lists["eigenvectors"].values) == 0):
 		return nil, usagef("--penalty %v needs values of --gamma and --eigenvectors to choose from", o.own.penalty)
-	case spec.base.eigenmap != nil && o.own.penalty == models.NoPenalty && len(o.lists["gamma"].values) > 0:
+	case spec.base.eigenmap != nil && o.own.penalty == eigenmap.NoPenalty && len(o.lists["gamma"].values) > 0:
 		return nil, usagef("--gamma is the strength of a penalty and there is none; give --penalty iterated or heat")
 	case spec.base.eigenmap != nil && len(o.lists["power"].values) > 1:
 		return nil, usagef("--power takes one value for %s", spec.name)
@@ -264,9 +267,9 @@ func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error
 }
 
 // tuneGrid returns the grid of the flags.
-func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*models.TuneGrid, error) {
+func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*selection.Grid, error) {
 	s := o.own.settings(spec, o.eigs.Laplacian, o.eigs.Tolerance, a.seed)
-	g := &models.TuneGrid{Linear: s.linear, Kernel: s.kernel, Scale: s.scale, Graph: s.graph, Eigenmap: s.eigenmap, SSSL: s.sssl, Laplacian: o.eigs.Laplacian, Tolerance: o.eigs.Tolerance}
+	g := &selection.Grid{Linear: s.linear, Kernel: s.kernel, Scale: s.scale, Graph: s.graph, Eigenmap: s.eigenmap, SSSL: s.sssl, Laplacian: o.eigs.Laplacian, Tolerance: o.eigs.Tolerance}
 	floats := func(name string) []float64 {
 		if !spec.uses(name) {
 			return nil
@@ -306,15 +309,15 @@ func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*models.T
 
 // crossValidate runs models.Tune as a stage. After an interrupt it prints what is
 // known.
-func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *models.TuneData, g *models.TuneGrid) (*models.TuneResult, error) {
+func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *selection.Data, g *selection.Grid) (*selection.Result, error) {
 	points, err := g.Points()
 	if err != nil {
 		return nil, err
 	}
-	settings := &models.TuneSettings{Folds: o.folds, Repeats: o.repeats, Seed: a.seed, Criterion: o.criterion, MemoryLimit: int64(a.memory)}
+	settings := &selection.Settings{Folds: o.folds, Repeats: o.repeats, Seed: a.seed, Criterion: o.criterion, MemoryLimit: int64(a.memory)}
 	splits := o.folds * o.repeats
 	a.note("tune: %d settings on %d folds, %d fits", len(points), splits, len(points)*splits)
-	bytes, operations := models.TuneCost(d, g, settings)
+	bytes, operations := selection.Cost(d, g, settings)
 	remedy := "give fewer points, or take a linear --model"
 	switch {
 	case g.Scale != nil:
@@ -328,8 +331,8 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *models.TuneD
 		return nil, err
 	}
 	st := a.progress.Stage("tune")
-	var last atomic.Pointer[models.TuneResult]
-	settings.OnProgress = func(r *models.TuneResult) {
+	var last atomic.Pointer[selection.Result]
+	settings.OnProgress = func(r *selection.Result) {
 		last.Store(r)
 		st.Update(float64(r.Done), float64(r.Total), "")
 	}
@@ -338,14 +341,14 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *models.TuneD
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
-				sum := tuneSummary{Model: o.model, TuneResult: r}
+				sum := tuneSummary{Model: o.model, Result: r}
 				printErr = a.print(sum, sum.String())
 			}
 		})
 	}
 	// A fit may take longer to stop than the program has.
 	defer context.AfterFunc(ctx, interrupted)()
-	r, err := models.Tune(ctx, d, g, settings)
+	r, err := selection.Search(ctx, d, g, settings)
 	if ctx.Err() != nil {
 		interrupted()
 		return nil, errors.Join(ctx.Err(), printErr)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // tuneSources reads what is given and searches for neighbours, as many as the
@@ -78,7 +78,7 @@ func (a *app) searchNeighbors(ctx context.Context, src *sources) (*sources, *knn
 }
 
 // fitBest fits a point of the grid to all labels, as bigfit fit does.
-func (a *app) fitBest(ctx context.Context, o *tuneOptions, spec *modelSpec, p models.TunePoint, src *sources, neighbors *knn.Neighbors, t *fitTargets) error {
+func (a *app) fitBest(ctx context.Context, o *tuneOptions, spec *modelSpec, p selection.Point, src *sources, neighbors *knn.Neighbors, t *fitTargets) error {
 	for name, v := range pointValues(spec, p) {
 		if err := o.lists[name].each.Set(v); err != nil {
 			return err

@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // pointValues are the values of listed flags that p stands for.
-func pointValues(spec *modelSpec, p models.TunePoint) map[string]string {
+func pointValues(spec *modelSpec, p selection.Point) map[string]string {
 	out := map[string]string{}
 	for _, v := range []struct {
 		name  string
@@ -34,7 +35,7 @@ func pointValues(spec *modelSpec, p models.TunePoint) map[string]string {
 var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet"}
 
 // commandLine is the bigfit fit of p.
-func (o *tuneOptions) commandLine(spec *modelSpec, p models.TunePoint, flags *pflag.FlagSet) string {
+func (o *tuneOptions) commandLine(spec *modelSpec, p selection.Point, flags *pflag.FlagSet) string {
 	words := []string{"bigfit fit --model", spec.name}
 	if o.x != "" {
 		words = append(words, "-X", shellWord(o.x))
@@ -78,18 +79,18 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // tuneSummary is what tune prints and writes.
 type tuneSummary struct {
 	Model string `json:"model"`
-	*models.TuneResult
+	*selection.Result
 	// Best is the command line that fits the first of Scores; empty after an
 	// interrupt.
 	Best string `json:"best,omitempty"`
 }
 
 // score writes a value of a criterion; shares are in percent.
-func score(c models.Criterion, v models.Number) string {
+func score(c selection.Criterion, v metrics.Number) string {
 	switch {
 	case math.IsNaN(float64(v)):
 		return "–"
-	case c == models.RMSECriterion:
+	case c == selection.RMSECriterion:
 		return fmt.Sprintf("%.6g", float64(v))
 	}
 	return fmt.Sprintf("%.2f", 100*float64(v))
@@ -107,12 +108,12 @@ func (s tuneSummary) String() string {
 	}
 	b.WriteString("\n\n")
 	unit := " %"
-	if s.Criterion == models.RMSECriterion {
+	if s.Criterion == selection.RMSECriterion {
 		unit = ""
 	}
 	spec, _ := findModel(s.Model)
 	columns := slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
-		return !slices.ContainsFunc(s.Scores, func(p models.TuneScore) bool { return pointValues(spec, p.TunePoint)[name] != "" })
+		return !slices.ContainsFunc(s.Scores, func(p selection.Score) bool { return pointValues(spec, p.Point)[name] != "" })
 	})
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
@@ -121,7 +122,7 @@ func (s tuneSummary) String() string {
 	unconverged := 0
 	for _, p := range s.Scores {
 		var cells []string
-		values := pointValues(spec, p.TunePoint)
+		values := pointValues(spec, p.Point)
 		for _, name := range columns {
 			v := values[name]
 			if x, err := strconv.ParseFloat(v, 64); err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -52,7 +53,7 @@ func (a *app) fitOutputs(o *outputOptions, t *models.Targets, src *sources) erro
 	if err != nil {
 		return err
 	}
-	if src.outputs, err = models.NewOutputs(w); err != nil {
+	if src.outputs, err = kernelmachine.NewOutputs(w); err != nil {
 		return err
 	}
 	src.hashes[hashOutputs] = data.HashPoints(w)
@@ -62,7 +63,7 @@ func (a *app) fitOutputs(o *outputOptions, t *models.Targets, src *sources) erro
 // outputGraph reads the graph of the outputs, or makes it of the targets.
 func (a *app) outputGraph(o *outputOptions, t *models.Targets) (*sparse.CSR, error) {
 	if o.graph == "" {
-		return models.OutputGraph(t, o.neighbors)
+		return kernelmachine.OutputGraph(t, o.neighbors)
 	}
 	_, n := t.Y.Dims()
 	x, err := data.ReadPoints(o.graph, data.ReadOptions{Limit: int64(a.memory)})
@@ -82,7 +83,7 @@ func (a *app) outputGraph(o *outputOptions, t *models.Targets) (*sparse.CSR, err
 // needVVMR says what vector-valued regularization takes.
 func (a *app) needVVMR(o *fitOptions, s modelSettings, x data.Points, t *models.Targets) error {
 	n, _ := x.Dims()
-	bytes, operations, err := models.VVMRCost(x, t, o.own.kernel.Kind, n*o.graph.Graph.K, s.vvmr, s.scale, int64(a.memory))
+	bytes, operations, err := kernelmachine.VVMRCost(x, t, o.own.kernel.Kind, n*o.graph.Graph.K, s.vvmr, s.scale, int64(a.memory))
 	remedy := "take --means landmarks or matrix-free, or give fewer points"
 	switch {
 	case err != nil && s.scale == nil:
@@ -98,7 +99,7 @@ func (a *app) needVVMR(o *fitOptions, s modelSettings, x data.Points, t *models.
 // numbersFor reads the truth for a model whose answers are numbers, and the labels
 // of its columns; nil of values.
 func (a *app) numbersFor(m models.Model, path string) (*mat.Dense, []int64, error) {
-	v, ok := m.(*models.VVMR)
+	v, ok := m.(*kernelmachine.VVMR)
 	if !ok || v.Labels == nil {
 		y, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
 		return y, nil, err

@@ -19,6 +19,8 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -117,7 +119,7 @@ func TestVVMRInputs(t *testing.T) {
 	}
 	targets, err := models.LabelTargets(y.Y, nil)
 	must(t, err)
-	w, err := models.OutputGraph(targets, 1)
+	w, err := kernelmachine.OutputGraph(targets, 1)
 	must(t, err)
 	must(t, sparse.WriteNPZ("w.npz", w, nil))
 	dense := mat.NewDense(4, 4, nil)
@@ -144,10 +146,10 @@ func TestVVMRInputs(t *testing.T) {
 	must(t, err)
 	l, err := sparse.NewLaplacian(g, sparse.Combinatorial)
 	must(t, err)
-	outputs, err := models.NewOutputs(w)
+	outputs, err := kernelmachine.NewOutputs(w)
 	must(t, err)
-	s := &models.VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
-	m, err := models.FitVVMR(context.Background(), x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, l, targets, outputs, s, nil, 0)
+	s := &kernelmachine.VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
+	m, err := kernelmachine.FitVVMR(context.Background(), x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, l, targets, outputs, s, nil, 0)
 	must(t, err)
 	fit("-X X.npy -y whole.npy --output-neighbors 1 --graph graph.npz")
 	sameBlock(t, "the library", readBlock(t, "s.npy"), m.Values, 1e-8)
@@ -180,7 +182,7 @@ func TestMultiLabelMeasures(t *testing.T) {
 	if out := succeed(t, "info", "model.npz", "--json"); !strings.Contains(out, `"labels":[5,7,9,20]`) || !strings.Contains(out, `"residual":`) {
 		t.Errorf("info: %s", out)
 	}
-	want, err := models.NewMultiLabelReport(readBlock(t, "whole.npy"), readBlock(t, "s.npy"))
+	want, err := metrics.NewMultiLabelReport(readBlock(t, "whole.npy"), readBlock(t, "s.npy"))
 	must(t, err)
 	// Rows and labels of the truth in another order; the last rows are not known.
 	lines := strings.Split(strings.TrimSpace(string(readFile(t, "X.svm"))), "\n")
@@ -207,14 +209,14 @@ func TestMultiLabelMeasures(t *testing.T) {
 		{"-y X.svm --predictions turned.npy --columns 20,5,9,7", []int64{20, 5, 9, 7}, []int{3, 0, 2, 1}, 0},
 	} {
 		var got struct {
-			models.MultiLabelReport
+			metrics.MultiLabelReport
 			LeftOut int `json:"left_out"`
 		}
 		must(t, json.Unmarshal([]byte(succeed(t, append(strings.Fields("eval --json "+c.line), "-q")...)), &got))
 		if got.Points != blobCount || got.LeftOut != c.left || !slices.Equal(got.Labels, c.labels) {
 			t.Errorf("%s: %+v", c.line, got)
 		}
-		for name, v := range map[string][2]models.Number{
+		for name, v := range map[string][2]metrics.Number{
 			"mean AUC": {got.MeanAUC, want.MeanAUC}, "ranking": {got.RankingLoss, want.RankingLoss}, "Hamming": {got.HammingLoss, want.HammingLoss},
 			"micro F1": {got.MicroF1, want.MicroF1}, "macro F1": {got.MacroF1, want.MacroF1},
 		} {

@@ -1,0 +1,145 @@
+package dense
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// Orient changes the sign of f where its entry of largest magnitude, the first
+// of equals, is negative, and tells whether it did: eigenvectors then do not
+// depend on how they were found.
+func Orient(f []float64) bool {
+	top := 0.0
+	for _, v := range f {
+		if math.Abs(v) > math.Abs(top) {
+			top = v
+		}
+	}
+	for i := range f {
+		if top < 0 {
+			f[i] = -f[i]
+		}
+	}
+	return top < 0
+}
+
+// Gather copies rows of basis, as many columns as dst has, to the top of dst
+// and returns that part.
+func Gather(dst, basis *mat.Dense, rows []int) *mat.Dense {
+	_, p := dst.Dims()
+	for i, r := range rows {
+		copy(dst.RawRowView(i), basis.RawRowView(r)[:p])
+	}
+	return dst.Slice(0, len(rows), 0, p).(*mat.Dense)
+}
+
+// Negligible is the square of the ratio to the largest singular value below
+// which a direction counts as not seen by the labeled rows.
+const Negligible = 1e-13
+
+// ScaleRows multiplies row i of a by scale[i]; nil scales nothing.
+func ScaleRows(a *mat.Dense, scale []float64) {
+	for i, v := range scale {
+		row := a.RawRowView(i)
+		for j := range row {
+			row[j] *= v
+		}
+	}
+}
+
+// ColumnMeans returns the mean of every column.
+func ColumnMeans(y *mat.Dense) []float64 {
+	l, m := y.Dims()
+	mean := make([]float64, m)
+	for i := range l {
+		for j, v := range y.RawRowView(i) {
+			mean[j] += v / float64(l)
+		}
+	}
+	return mean
+}
+
+// ScaleColumns multiplies column j of x with scale[j].
+func ScaleColumns(x *mat.Dense, scale []float64) {
+	n, _ := x.Dims()
+	for i := range n {
+		row := x.RawRowView(i)
+		for j := range row {
+			row[j] *= scale[j]
+		}
+	}
+}
+
+// SteadyProduct sets c = a·b. A row of it has the same bits whatever other rows a
+// has: package dense sums small products in another order from an inner dimension
+// of 2048 on.
+func SteadyProduct(c, a, b *mat.Dense) {
+	const depth = 1792
+	m, inner := a.Dims()
+	_, n := b.Dims()
+	c.Zero()
+	for k := 0; k < inner; k += depth {
+		end := min(k+depth, inner)
+		Gemm(NoTrans, NoTrans, 1, a.Slice(0, m, k, end).(*mat.Dense), b.Slice(k, end, 0, n).(*mat.Dense), 1, c)
+	}
+}
+
+// Symmetrize makes g its symmetric part and returns the largest difference
+// |g_ij − g_ji| relative to the largest entry.
+func Symmetrize(g *mat.Dense) float64 {
+	n, _ := g.Dims()
+	var top, worst float64
+	for i := range n {
+		top = math.Max(top, math.Abs(g.At(i, i)))
+		for j := range i {
+			a, b := g.At(i, j), g.At(j, i)
+			top = math.Max(top, math.Abs(a))
+			worst = math.Max(worst, math.Abs(a-b))
+			g.Set(i, j, a/2+b/2)
+			g.Set(j, i, a/2+b/2)
+		}
+	}
+	if worst == 0 {
+		return 0
+	}
+	return worst / top
+}
+
+// AddRow adds row to every row of f.
+func AddRow(f *mat.Dense, row []float64) {
+	n, _ := f.Dims()
+	for i := range n {
+		to := f.RawRowView(i)
+		for j, v := range row {
+			to[j] += v
+		}
+	}
+}
+
+// AddScaled sets dst = a·dst + b·w.
+func AddScaled(dst *mat.Dense, a, b float64, w *mat.Dense) {
+	rows, _ := dst.Dims()
+	par.For(rows, 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst.RawRowView(i)
+			for j, v := range w.RawRowView(i) {
+				to[j] = a*to[j] + b*v
+			}
+		}
+	})
+}
+
+// Part returns the given rows and columns of a.
+func Part(a *mat.Dense, rows, columns []int) *mat.Dense {
+	out := mat.NewDense(len(rows), len(columns), nil)
+	for i, r := range rows {
+		from, to := a.RawRowView(r), out.RawRowView(i)
+		for j, c := range columns {
+			to[j] = from[c]
+		}
+	}
+	return out
+}

@@ -1,0 +1,258 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// SpectralBytes is about the memory of [FitSpectral] for n points and m of them
+// as landmarks, 0 for all.
+func SpectralBytes(n, m int) int64 {
+	if m == 0 || m >= n {
+		return 80 * int64(n) * int64(n)
+	}
+	return 8*int64(n)*(int64(m)+2*spectralStripe) + 80*int64(m)*int64(m)
+}
+
+// spectralStripe is the number of columns that L is applied to at a time.
+const spectralStripe = 256
+
+// lostDirection is the eigenvalue of the Gram matrix, relative to the largest,
+// below which its eigenvector is rounding error.
+const lostDirection = 1e-12
+
+// FitSpectral finds the p functions of the kernel's space that minimize, one
+// after the other,
+//
+//	γ‖f‖²_K + fᵀLf  subject to  Σ_i f(x_i) = 0,  Σ_i f(x_i)² = 1
+//
+// and are orthogonal to those before on the points: equation (13) of Belkin,
+// Niyogi & Sindhwani (2006). With f = Σ α_i k(·, x_i) over all n points these
+// are α = Pv of the smallest eigenvalues of equation (14),
+//
+//	P(γK + KLK)P v = λ PK²P v,  P the projection on the complement of K1
+//
+// that P does not make zero. It is not solved as it stands, because K² is
+// singular in floating point. With K = ΦΦᵀ and α such that f = Φc at the points,
+// it is
+//
+//	(γI + ΦᵀLΦ) c = λ ΦᵀΦ c  on  1ᵀΦc = 0
+//
+// whose left side GGᵀ is well conditioned: the largest eigenvalues 1/λ of
+// G⁻¹ΦᵀΦG⁻ᵀ, on the complement of G⁻¹Φᵀ1, are computed instead. With landmarks Φ
+// is the n×m part of K over the root of the landmarks' Gram matrix, so that the
+// functions are the best expansions over the landmarks.
+//
+// l is L, of any power, without shift. It costs two dense symmetric eigenproblems
+// of order n, or m, and with landmarks 2nm² operations and m passes over the
+// graph; see [SpectralBytes] for memory, of which more than limit, if that is
+// positive, is an error. More components than Φ has independent columns is an
+// error. A precomputed kernel has no points to expand over and is one too.
+func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, s *SpectralSettings, limit int64) (*Spectral, error) {
+	if s == nil {
+		s = &SpectralSettings{} // whose fault is named
+	}
+	filled, err := s.fill()
+	if err != nil {
+		return nil, err
+	}
+	if k, err = k.Fill(); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	switch {
+	case k.Kind == kernel.Precomputed:
+		return nil, fmt.Errorf("cluster: a %v kernel gives no points that functions can be expanded over", k.Kind)
+	case l.Dim() != n:
+		return nil, fmt.Errorf("cluster: a graph of %d vertices for %d points", l.Dim(), n)
+	case filled.Clusters > n:
+		return nil, fmt.Errorf("cluster: %d clusters of %d points", filled.Clusters, n)
+	}
+	if need := SpectralBytes(n, filled.Landmarks); limit > 0 && need > limit {
+		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
+	}
+	filled.Laplacian, filled.Power = l.Kind(), l.Power()
+	m := &Spectral{Settings: filled, Kernel: k, Points: x}
+	if filled.Landmarks > 0 && filled.Landmarks < n {
+		rows := rand.New(rand.NewPCG(filled.Seed, 0x6c616e64)).Perm(n)[:filled.Landmarks]
+		slices.Sort(rows)
+		m.Points = data.Select(x, rows)
+	}
+	phi, expand, err := m.features(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if _, r := phi.Dims(); filled.Components >= r {
+		return nil, fmt.Errorf("cluster: %d components of a kernel with %d independent functions on these points; at most %d exist", filled.Components, r, r-1)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := m.solve(phi, l)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := expand.Dims()
+	m.Embedding = mat.NewDense(n, filled.Components, nil)
+	m.Coefficients = mat.NewDense(rows, filled.Components, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, phi, c, 0, m.Embedding)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, expand, c, 0, m.Coefficients)
+	m.orient()
+	if filled.Clusters > 2 {
+		if _, m.Centres, err = kmeans(ctx, m.Embedding, kmeansSettings{filled.Clusters, filled.Restarts, 300, filled.Seed}); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// features returns Φ, n×r, and the matrix that makes coefficients of c: α = E·c
+// with E = UΣ^-½ for the eigenvalues Σ and vectors U of the Gram matrix of
+// m.Points, those lost in rounding left out.
+func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *mat.Dense, err error) {
+	gram, err := kernel.Gram(m.Points, m.Kernel, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, u, err := dense.EigenSym(gram)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cluster: the Gram matrix: %w", err)
+	}
+	size := len(values)
+	first := 0
+	for first < size && !(values[first] > lostDirection*values[size-1]) {
+		first++
+	}
+	r := size - first
+	if r == 0 {
+		return nil, nil, fmt.Errorf("cluster: the kernel is zero on all points")
+	}
+	expand = mat.NewDense(size, r, nil)
+	for i := range size {
+		row := expand.RawRowView(i)
+		for j, v := range u.RawRowView(i)[first:] {
+			row[j] = v / math.Sqrt(values[first+j])
+		}
+	}
+	n, _ := x.Dims()
+	if size == n { // K·UΣ^-½ = UΣ^½
+		phi = mat.NewDense(n, r, nil)
+		for i := range n {
+			row := phi.RawRowView(i)
+			for j, v := range u.RawRowView(i)[first:] {
+				row[j] = v * math.Sqrt(values[first+j])
+			}
+		}
+		return phi, expand, nil
+	}
+	f, err := kernelmachine.ExpansionOf(m.Kernel, m.Points, expand, make([]float64, r), nil).Predict(ctx, x, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.Scores, expand, nil
+}
+
+// solve returns the c of the components, r×p, with (Φc)ᵀ(Φc) = I, and sets Values.
+func (m *Spectral) solve(phi *mat.Dense, l *sparse.Laplacian) (*mat.Dense, error) {
+	n, r := phi.Dims()
+	p := m.Settings.Components
+	left := mat.NewDense(r, r, nil) // γI + ΦᵀLΦ
+	stripe := mat.NewDense(n, min(spectralStripe, r), nil)
+	for lo := 0; lo < r; lo += spectralStripe {
+		hi := min(lo+spectralStripe, r)
+		lphi := stripe.Slice(0, n, 0, hi-lo).(*mat.Dense)
+		l.MulTo(lphi, phi.Slice(0, n, lo, hi).(*mat.Dense))
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, phi, lphi, 0, left.Slice(0, r, lo, hi).(*mat.Dense))
+	}
+	for i := range r {
+		left.Set(i, i, left.At(i, i)+m.Settings.Gamma)
+	}
+	if err := dense.Cholesky(left); err != nil {
+		return nil, fmt.Errorf("cluster: γI + ΦᵀLΦ: γ is too small beside the Laplacian: %w", err)
+	}
+	h := mat.NewDense(r, r, nil) // G⁻¹ΦᵀΦG⁻ᵀ
+	dense.Syrk(dense.Transposed, 1, phi, 0, h)
+	dense.SolveLower(dense.NoTrans, left, h)
+	h = mat.DenseCopyOf(h.T())
+	dense.SolveLower(dense.NoTrans, left, h)
+	dense.Symmetrize(h)
+	ones := mat.NewDense(r, 1, nil) // G⁻¹Φᵀ1
+	for i := range n {
+		for j, v := range phi.RawRowView(i) {
+			ones.Set(j, 0, ones.At(j, 0)+v)
+		}
+	}
+	dense.SolveLower(dense.NoTrans, left, ones)
+	projectOut(h, ones.RawMatrix().Data)
+	values, vectors, err := dense.EigenSym(h)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: equation (14): %w", err)
+	}
+	c := mat.NewDense(r, p, nil)
+	m.Values = make([]float64, p)
+	for j := range p {
+		mu := values[r-1-j]
+		if !(mu > 0) {
+			return nil, fmt.Errorf("cluster: only %d functions of this kernel sum to zero on the points; ask for fewer components than %d", j, p)
+		}
+		m.Values[j] = 1 / mu
+		for i := range r {
+			c.Set(i, j, vectors.At(i, r-1-j)/math.Sqrt(mu))
+		}
+	}
+	dense.SolveLower(dense.Transposed, left, c)
+	return c, nil
+}
+
+// projectOut makes the symmetric h the matrix QhQ with Q = I − vvᵀ/vᵀv; v is
+// overwritten. Nothing is done if v is zero.
+func projectOut(h *mat.Dense, v []float64) {
+	norm := mat.Norm(mat.NewVecDense(len(v), v), 2)
+	if norm == 0 {
+		return
+	}
+	for i := range v {
+		v[i] /= norm
+	}
+	hv := make([]float64, len(v))
+	var vhv float64
+	for i, a := range v {
+		for j, b := range h.RawRowView(i) {
+			hv[i] += b * v[j]
+		}
+		vhv += a * hv[i]
+	}
+	for i := range v {
+		row := h.RawRowView(i)
+		for j := range v {
+			row[j] -= v[i]*hv[j] + hv[i]*v[j] - vhv*v[i]*v[j]
+		}
+	}
+}
+
+// orient changes the sign of functions so that they are positive where they are
+// largest in magnitude on the training points.
+func (m *Spectral) orient() {
+	for j := range m.Settings.Components {
+		f := mat.Col(nil, j, m.Embedding)
+		if !dense.Orient(f) {
+			continue
+		}
+		m.Embedding.SetCol(j, f)
+		rows, _ := m.Coefficients.Dims()
+		for i := range rows {
+			m.Coefficients.Set(i, j, -m.Coefficients.At(i, j))
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package eigenfunction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Functions are the leading ones of the integral operator of a kernel over n
+// points (Ji et al. 2012, equation 4),
+//
+//	(L f)(·) = 1/n Σ_i k(x_i, ·) f(x_i),   L ψ_j = λ_j ψ_j,
+//
+// as expansions ψ_j = Σ_i B_ij k(z_i, ·). Their mean square over the points is 1, so
+// that the paper's functions, of norm 1 in the space of the kernel, are √λ_j ψ_j.
+// They are immutable and safe for concurrent use.
+type Functions struct {
+	Kernel kernel.Kernel
+	Values []float64 // λ_j, descending and positive
+	// Trace is tr K/n, the sum of all eigenvalues.
+	Trace float64
+	// Points are the z_i; nil for a precomputed kernel, whose expansions are over
+	// all training points.
+	Points    data.Points
+	Expansion *mat.Dense // B, m×s
+}
+
+// eigenfunctionCut is the ratio to the largest eigenvalue below which another
+// counts as zero: its function would be made of rounding errors.
+const eigenfunctionCut = 1e-9
+
+// New computes s of them, or as many as have an eigenvalue above 1e-9
+// of the largest. With landmarks = 0 they are exact: for eigenvectors v_j and
+// eigenvalues σ_j of the Gram matrix K, λ_j = σ_j/n and B_ij = √n/σ_j·v_ij (Smale &
+// Zhou 2009). K is held if it takes no more than 2 GiB (and half of limit, if that is
+// positive) and else formed by tiles in every product: [lanczos.Solve] needs about
+// 5s products, n²(2d + 40) operations each for a block of vectors.
+//
+// Otherwise so many points z are drawn by seed, and L is projected on the span of
+// the first q = 2s + 100 eigenfunctions of the landmarks alone (Rayleigh–Ritz): the
+// values are those of L or below. That takes n·m(2d + 2q + 40) operations in one
+// pass over the points and holds m² + m·q + 2048·q values, none of size n.
+func New(ctx context.Context, x data.Points, k kernel.Kernel, s, landmarks int, seed uint64, limit int64) (*Functions, error) {
+	n, _ := x.Dims()
+	switch {
+	case n == 0:
+		return nil, errors.New("eigenfunction: no points")
+	case s < 1 || landmarks < 0:
+		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions on %d landmarks; the first must be positive and the second not negative", s, landmarks)
+	case landmarks > 0 && landmarks < s:
+		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions of %d landmarks; there must be at least as many landmarks", s, landmarks)
+	}
+	landmarks, pairs := eigenfunctionSize(n, s, landmarks)
+	e := &Functions{}
+	rows := drawLandmarks(n, landmarks, seed)
+	z, err := landmarkSide(x, k, rows)
+	if err != nil {
+		return nil, err
+	}
+	e.Kernel = z.Kernel()
+	r, err := topPairs(ctx, z, pairs, limit)
+	if err != nil {
+		return nil, err
+	}
+	q := 0
+	for q < len(r.Values) && r.Values[q] > eigenfunctionCut*r.Values[0] {
+		q++
+	}
+	if q == 0 {
+		return nil, errors.New("eigenfunction: the kernel is zero at all points")
+	}
+	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q)) // of norm 1 in the space of the kernel
+	dense.ScaleColumns(basis, inverseRoots(r.Values[:q]))
+	if e.Trace, err = meanDiagonal(x, e.Kernel); err != nil {
+		return nil, err
+	}
+	if landmarks < n {
+		if err := e.project(ctx, x, z, rows, basis, min(s, q)); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, v := range r.Values[:q] {
+			e.Values = append(e.Values, v/float64(n))
+		}
+		e.Expansion = basis
+	}
+	dense.ScaleColumns(e.Expansion, inverseRoots(e.Values))
+	if e.Kernel.Kind == kernel.Precomputed {
+		whole := mat.NewDense(n, len(e.Values), nil)
+		for p, i := range rows {
+			copy(whole.RawRowView(i), e.Expansion.RawRowView(p))
+		}
+		e.Expansion = whole
+	} else {
+		e.Points = x
+		if landmarks < n {
+			e.Points = data.Select(x, rows)
+		}
+	}
+	return e, nil
+}
+
+// eigenfunctionSize returns the number of points that s eigenfunctions are expansions
+// over, and that of the eigenpairs of their Gram matrix which are needed.
+func eigenfunctionSize(n, s, landmarks int) (size, pairs int) {
+	if landmarks == 0 || landmarks >= n {
+		return n, min(s, n)
+	}
+	return landmarks, min(2*s+100, landmarks)
+}
+
+// inverseRoots returns 1/√v.
+func inverseRoots(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for j := range v {
+		out[j] = 1 / math.Sqrt(v[j])
+	}
+	return out
+}
+
+// drawLandmarks returns m of n numbers, ascending.
+func drawLandmarks(n, m int, seed uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, 0x7373736c)) // "sssl"
+	rows := data.Range(0, n)
+	for i := range m {
+		if m < n {
+			j := i + rng.IntN(n-i)
+			rows[i], rows[j] = rows[j], rows[i]
+		}
+	}
+	slices.Sort(rows[:m])
+	return rows[:m]
+}
+
+// landmarkSide prepares the given rows of x, all of them if there are as many; of
+// precomputed values it takes the columns as well.
+func landmarkSide(x data.Points, k kernel.Kernel, rows []int) (*kernel.Side, error) {
+	if n, _ := x.Dims(); len(rows) == n {
+		return kernel.New(k, x)
+	}
+	z := data.Select(x, rows)
+	if k.Kind == kernel.Precomputed {
+		z = data.Columns(z, rows)
+	}
+	return kernel.New(k, z)
+}
+
+// heldGram is the largest Gram matrix, in bytes, that is held for an eigenproblem.
+const heldGram = 2 << 30
+
+// topPairs returns the largest eigenpairs of the Gram matrix of z.
+func topPairs(ctx context.Context, z *kernel.Side, k int, limit int64) (*lanczos.Result, error) {
+	var a sparse.Operator = z
+	rest := limit
+	if need := kernel.GramBytes(z.Len()); need <= heldGram && (limit <= 0 || need <= limit/2) {
+		g, err := z.Gram()
+		if err != nil {
+			return nil, err
+		}
+		a = kernel.Matrix{Values: g}
+		if limit > 0 {
+			rest -= need
+		}
+	}
+	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12, MemoryLimit: max(rest, 0)})
+}
+
+// meanDiagonal returns the mean of k(x_i, x_i).
+func meanDiagonal(x data.Points, k kernel.Kernel) (float64, error) {
+	n, _ := x.Dims()
+	diagonal := make([]float64, n)
+	step := data.BlockRows
+	if k.Kind == kernel.Precomputed {
+		step = n
+	}
+	for lo := 0; lo < n; lo += step {
+		hi := min(lo+step, n)
+		side, err := kernel.New(k, data.Select(x, data.Range(lo, hi)))
+		if err != nil {
+			return 0, err
+		}
+		side.DiagonalTo(diagonal[lo:hi])
+	}
+	var sum float64
+	for _, v := range diagonal {
+		sum += v
+	}
+	return sum / float64(n), nil
+}
+
+// project sets Values and Expansion to the s leading pairs of L on the span of
+// functions that are orthonormal in the space of the kernel, the columns of basis
+// being their coefficients over z, the given rows of x.
+func (e *Functions) project(ctx context.Context, x data.Points, z *kernel.Side, rows []int, basis *mat.Dense, s int) error {
+	n, _ := x.Dims()
+	m, q := basis.Dims()
+	gram := mat.NewDense(q, q, nil)
+	values := mat.NewDense(min(data.BlockRows, n), q, nil)
+	for lo := 0; lo < n; lo += data.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+data.BlockRows, n)
+		block := values.Slice(0, hi-lo, 0, q).(*mat.Dense)
+		points, first := x, lo
+		if e.Kernel.Kind == kernel.Precomputed {
+			points, first = data.Columns(data.Select(x, data.Range(lo, hi)), rows), 0
+		}
+		if err := z.ProductTo(block, points, first, first+hi-lo, basis); err != nil {
+			return err
+		}
+		dense.Syrk(dense.Transposed, 1/float64(n), block, 1, gram)
+	}
+	ascending, vectors, err := dense.EigenSym(gram)
+	if err != nil {
+		return err
+	}
+	for len(e.Values) < s && ascending[q-1-len(e.Values)] > eigenfunctionCut*ascending[q-1] {
+		e.Values = append(e.Values, ascending[q-1-len(e.Values)])
+	}
+	turn := mat.NewDense(q, len(e.Values), nil)
+	for i := range q {
+		for j := range e.Values {
+			turn.Set(i, j, vectors.At(i, q-1-j))
+		}
+	}
+	e.Expansion = mat.NewDense(m, len(e.Values), nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, basis, turn, 0, e.Expansion)
+	return nil
+}
+
+// At returns ψ_j(x_i) at m points, m×s. It costs what [kernel.Side.ProductTo] does.
+// A row does not depend on the other points.
+func (e *Functions) At(ctx context.Context, x data.Points) (*mat.Dense, error) {
+	p, err := kernelmachine.ExpansionOf(e.Kernel, e.Points, e.Expansion, make([]float64, len(e.Values)), nil).Predict(ctx, x, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.Scores, nil
+}
+
+// Captured is the part of the trace that is in the first s eigenvalues.
+func (e *Functions) Captured(s int) float64 {
+	var sum float64
+	for _, v := range e.Values[:s] {
+		sum += v
+	}
+	return sum / e.Trace
+}
+
+// PowerLaw fits λ_k ≈ a²·k^(−p) to positive values, k = 1, 2, …, by least squares
+// on the logarithms: assumption A1 of Ji et al. 2012, which asks for p > 2. Both are
+// NaN for fewer than two values.
+func PowerLaw(values []float64) (a2, p float64) {
+	var x, y, xx, xy float64
+	n := float64(len(values))
+	for k, v := range values {
+		lx, ly := math.Log(float64(k+1)), math.Log(v)
+		x, y, xx, xy = x+lx/n, y+ly/n, xx+lx*lx/n, xy+lx*ly/n
+	}
+	if n < 2 {
+		return math.NaN(), math.NaN()
+	}
+	p = -(xy - x*y) / (xx - x*x)
+	return math.Exp(y + p*x), p
+}

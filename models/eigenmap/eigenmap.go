@@ -1,0 +1,413 @@
+package eigenmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Penalty is the form of the penalty on the coefficient of an eigenvector.
+type Penalty int
+
+const (
+	// NoPenalty is plain least squares: step 3 of Belkin & Niyogi (2004).
+	NoPenalty Penalty = iota
+	// Iterated is r(λ) = λˢ, the iterated Laplacian of section 7.1.
+	Iterated
+	// HeatKernel is r(λ) = e^{tλ}, the inverse heat kernel of section 7.1.
+	HeatKernel
+)
+
+var penaltyNames = []string{"none", "iterated", "heat"}
+
+// String returns the name used on the command line and in manifests.
+func (p Penalty) String() string { return enum.String(penaltyNames, p) }
+
+// MarshalText returns the name.
+func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (p *Penalty) UnmarshalText(text []byte) error {
+	return enum.Set(p, penaltyNames, "penalty", text)
+}
+
+// PaperShare is the number of eigenvectors a label that Belkin & Niyogi (2004),
+// section 6.1, recommend.
+const PaperShare = 0.2
+
+// Settings of [Fit]. The zero value is the classifier of the
+// paper with its rule for the number of eigenvectors.
+type Settings struct {
+	// Eigenvectors is the number p of eigenvectors used. Zero means
+	// [PaperShare] of the number of labeled points, at least 1 and at most what
+	// there is; with a penalty it means all there are.
+	Eigenvectors int `json:"eigenvectors"`
+	// Penalty defaults to NoPenalty.
+	Penalty Penalty `json:"penalty"`
+	// Gamma is the strength γ of the penalty. Zero has it chosen by
+	// cross-validation on the labels.
+	Gamma float64 `json:"gamma"`
+	// Power is the s of Iterated. Default 2.
+	Power float64 `json:"power"`
+	// T is the t of HeatKernel. Default 1.
+	T float64 `json:"t"`
+	// Folds of the cross-validation. Default 5, at most the number of labels.
+	Folds int `json:"folds"`
+	// Seed of the assignment to folds.
+	Seed uint64 `json:"seed"`
+}
+
+// referencePair is the eigenvalue, counted from 1, that eigenvalues in a
+// penalty are measured in, so that γ and t mean the same on any graph.
+const referencePair = 20
+
+// fill returns s with all defaults filled in for l labeled points and have
+// eigenvectors.
+func (s Settings) fill(l, have int) (Settings, error) {
+	var faults []error
+	if s.Eigenvectors < 0 || s.Eigenvectors > have {
+		faults = append(faults, fmt.Errorf("eigenmap: %d eigenvectors asked, %d are there; compute more or ask for fewer", s.Eigenvectors, have))
+	}
+	if s.Penalty < NoPenalty || s.Penalty > HeatKernel {
+		faults = append(faults, fmt.Errorf("eigenmap: unknown penalty %d", s.Penalty))
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"γ", s.Gamma}, {"the power s", s.Power}, {"t", s.T}} {
+		if v.value < 0 || math.IsNaN(v.value) || math.IsInf(v.value, 0) {
+			faults = append(faults, fmt.Errorf("eigenmap: %s is %v; it must be positive, or 0 for the default", v.name, v.value))
+		}
+	}
+	if s.Folds < 0 || s.Folds == 1 {
+		faults = append(faults, fmt.Errorf("eigenmap: %d folds; cross-validation needs at least 2", s.Folds))
+	}
+	if s.Penalty == NoPenalty && s.Gamma != 0 {
+		faults = append(faults, fmt.Errorf("eigenmap: γ is %v but there is no penalty", s.Gamma))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return s, err
+	}
+	if s.Eigenvectors == 0 {
+		s.Eigenvectors = have
+		if s.Penalty == NoPenalty {
+			s.Eigenvectors = min(max(1, int(math.Round(PaperShare*float64(l)))), have)
+		}
+	}
+	if s.Power == 0 {
+		s.Power = 2
+	}
+	if s.T == 0 {
+		s.T = 1
+	}
+	if s.Folds == 0 {
+		s.Folds = 5
+	}
+	s.Folds = min(s.Folds, l)
+	return s, nil
+}
+
+// penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty.
+func (s *Settings) penalties(values []float64, l int, gamma float64) []float64 {
+	if s.Penalty == NoPenalty {
+		return nil
+	}
+	// Without a positive eigenvalue every penalty is r(0).
+	reference := values[min(referencePair, len(values))-1]
+	if reference <= 0 {
+		reference = math.Max(values[len(values)-1], math.SmallestNonzeroFloat64)
+	}
+	out := make([]float64, len(values))
+	for j, v := range values {
+		x := math.Max(v, 0) / reference
+		r := math.Pow(x, s.Power)
+		if s.Penalty == HeatKernel {
+			r = math.Exp(s.T * x)
+		}
+		out[j] = math.Min(float64(l)*gamma*r, 1e150) // e^{tλ} may overflow
+	}
+	return out
+}
+
+// Classifier is a fitted eigenmap classifier
+//
+//	f_c(i) = √n Σ_{j≤p} a_jc e_j(i)
+//
+// with one column of coefficients a class, or for two classes a single one that
+// is positive for the larger. It is immutable.
+type Classifier struct {
+	Settings     Settings
+	Classes      []int64
+	Values       []float64  // the p eigenvalues
+	Coefficients *mat.Dense // p×c, or p×1 for two classes
+	Rank         int        // of the labeled rows of the p eigenvectors
+	Labeled      int        // number of labeled points
+	// Unreached is the number of points in components without a label. They
+	// get Fallback, the position in Classes of the most frequent label.
+	Unreached int
+	Fallback  int32
+	// Candidates of the cross-validation and their errors, if it was run.
+	Candidates []Candidate
+}
+
+// Candidate is a strength of the penalty that cross-validation tried.
+type Candidate struct {
+	Gamma float64 `json:"gamma"`
+	Error float64 `json:"error"`
+}
+
+// Fit learns the classes of all n points from the labeled ones. The
+// coefficients minimize
+//
+//	1/l Σ_{i labeled} (c_i − f(i))² + γ Σ_j r(λ_j/λ₂₀) a_j²
+//
+// for each class against the others, c_i = ±1 (Belkin & Niyogi 2004, step 3 and
+// equation 1). Where that leaves a choice, because p exceeds the number of
+// labels or they miss a component, the coefficients of smallest norm are taken.
+//
+// e holds the eigenvectors and eigenvalues of the graph's Laplacian and c its
+// components. It costs l·p² operations.
+func Fit(e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (*Classifier, error) {
+	n, have := e.Vectors.Dims()
+	if err := models.CheckLabels(y, n); err != nil {
+		return nil, err
+	}
+	if s == nil {
+		s = &Settings{}
+	}
+	rows := y.Labeled()
+	filled, err := s.fill(len(rows), have)
+	if err != nil {
+		return nil, err
+	}
+	eq := newNormalEquations(e.Vectors, filled.Eigenvectors, y, rows, nil)
+	m := &Classifier{Settings: filled, Classes: y.Classes}
+	if filled.Penalty != NoPenalty && filled.Gamma == 0 {
+		m.crossValidate(e, y, rows, eq)
+	}
+	m.finish(e, c, y, eq)
+	return m, nil
+}
+
+// FitAll is FitEigenmap for several draws of the labels and several
+// settings, draw by draw: result [i][j] belongs to ys[i] and settings[j]. A draw
+// costs one pass over its labeled rows, or over the others if those are fewer,
+// and one factorization for all settings without penalty. No cross-validation:
+// a penalty needs its γ.
+func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels, settings []Settings) ([][]*Classifier, error) {
+	n, have := e.Vectors.Dims()
+	out := make([][]*Classifier, len(ys))
+	var whole *mat.Dense
+	for i, y := range ys {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := models.CheckLabels(y, n); err != nil {
+			return nil, err
+		}
+		rows := y.Labeled()
+		most := 0
+		for _, s := range settings {
+			filled, err := s.fill(len(rows), have)
+			if err != nil {
+				return nil, err
+			}
+			if filled.Penalty != NoPenalty && filled.Gamma == 0 {
+				return nil, errors.New("eigenmap: several fits at once need γ given")
+			}
+			out[i] = append(out[i], &Classifier{Settings: filled, Classes: y.Classes})
+			most = max(most, filled.Eigenvectors)
+		}
+		if whole == nil && 2*len(rows) > n && len(ys) > 1 {
+			whole = mat.NewDense(have, have, nil)
+			dense.Syrk(dense.Transposed, 1, e.Vectors, 0, whole)
+		}
+		eq := newNormalEquations(e.Vectors, most, y, rows, whole)
+		for _, m := range out[i] {
+			m.finish(e, c, y, eq)
+		}
+	}
+	return out, nil
+}
+
+// finish solves for the coefficients and settles the points out of reach.
+func (m *Classifier) finish(e *lanczos.Result, c *sparse.Components, y *data.Labels, eq *normalEquations) {
+	n, _ := e.Vectors.Dims()
+	p := m.Settings.Eigenvectors
+	m.Values = e.Values[:p:p]
+	m.Labeled = eq.rows
+	m.Coefficients, m.Rank = m.coefficients(eq, n, m.Settings.Gamma)
+	m.Fallback = models.Majority(y)
+	for _, reached := range ReachedPoints(c, y) {
+		if !reached {
+			m.Unreached++
+		}
+	}
+}
+
+// coefficients solves eq, whose basis has columns of norm one, for vectors
+// scaled by √n.
+func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*mat.Dense, int) {
+	penalty := m.Settings.penalties(m.Values, eq.rows, gamma)
+	for j := range penalty {
+		penalty[j] /= float64(n)
+	}
+	a, rank := eq.solve(m.Settings.Eigenvectors, penalty)
+	if p, c := a.Dims(); c == 2 {
+		a = mat.DenseCopyOf(a.Slice(0, p, 1, 2))
+	}
+	a.Scale(1/math.Sqrt(float64(n)), a)
+	return a, rank
+}
+
+// ReachedPoints tells for every point whether its component holds a label.
+func ReachedPoints(c *sparse.Components, y *data.Labels) []bool {
+	has := make([]bool, c.Count())
+	for i, class := range y.Index {
+		if class != data.Unlabeled {
+			has[c.Of[i]] = true
+		}
+	}
+	out := make([]bool, len(c.Of))
+	for i, id := range c.Of {
+		out[i] = has[id]
+	}
+	return out
+}
+
+// Scores returns f for rows of vectors, whose leading columns are the model's
+// eigenvectors at the points asked about: n'×p in, n'×c out, also for two
+// classes. n is the number of points of the graph.
+func (m *Classifier) Scores(vectors *mat.Dense, n int) *mat.Dense {
+	rows, _ := vectors.Dims()
+	p, c := m.Coefficients.Dims()
+	f := mat.NewDense(rows, c, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, math.Sqrt(float64(n)), vectors.Slice(0, rows, 0, p).(*mat.Dense), m.Coefficients, 0, f)
+	return models.BothClasses(f)
+}
+
+// Transduce returns the class of every point of the graph as a position in
+// Classes: the given label where there is one, Fallback in components without
+// a label, and else the class of the largest score.
+func (m *Classifier) Transduce(e *lanczos.Result, c *sparse.Components, y *data.Labels) []int32 {
+	n, _ := e.Vectors.Dims()
+	return m.settle(models.Decide(m.Scores(e.Vectors, n)), c, y)
+}
+
+// settle puts the given labels and the fallback into classes found by scores.
+func (m *Classifier) settle(classes []int32, c *sparse.Components, y *data.Labels) []int32 {
+	reached := ReachedPoints(c, y)
+	for i := range classes {
+		switch {
+		case y.Index[i] != data.Unlabeled:
+			classes[i] = y.Index[i]
+		case !reached[i]:
+			classes[i] = m.Fallback
+		}
+	}
+	return classes
+}
+
+// transduceColumns is the number of columns of scores that TransduceAll holds.
+const transduceColumns = 256
+
+// TransduceAll is Transduce for many models of one graph, each with its own
+// labels. Models of equal numbers of eigenvectors share products with them; it
+// holds n×256 scores.
+func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys []*data.Labels) [][]int32 {
+	n, _ := e.Vectors.Dims()
+	byP := map[int][]int{}
+	for i, m := range ms {
+		byP[m.Settings.Eigenvectors] = append(byP[m.Settings.Eigenvectors], i)
+	}
+	out := make([][]int32, len(ms))
+	for p, group := range byP {
+		vectors := e.Vectors.Slice(0, n, 0, p).(*mat.Dense)
+		_, columns := ms[group[0]].Coefficients.Dims()
+		for part := range slices.Chunk(group, max(1, transduceColumns/columns)) {
+			var width int
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				width += w
+			}
+			a, f := mat.NewDense(p, width, nil), mat.NewDense(n, width, nil)
+			at := 0
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
+				at += w
+			}
+			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, vectors, a, 0, f)
+			at = 0
+			for _, i := range part {
+				_, w := ms[i].Coefficients.Dims()
+				scores := models.BothClasses(f.Slice(0, n, at, at+w).(*mat.Dense))
+				out[i] = ms[i].settle(models.Decide(scores), c, ys[i])
+				at += w
+			}
+		}
+	}
+	return out
+}
+
+// gammaGrid are the strengths that cross-validation tries.
+var gammaGrid = func() []float64 {
+	var g []float64
+	for e := -10; e <= 4; e++ {
+		g = append(g, math.Pow(10, float64(e)/2))
+	}
+	return g
+}()
+
+// crossValidate sets Gamma to the strength of least error over the folds, the
+// largest of equals.
+func (m *Classifier) crossValidate(e *lanczos.Result, y *data.Labels, rows []int, all *normalEquations) {
+	n, _ := e.Vectors.Dims()
+	p := m.Settings.Eigenvectors
+	m.Values = e.Values[:p:p]
+	order := slices.Clone(rows)
+	rng := rand.New(rand.NewPCG(m.Settings.Seed, 0x666f6c6473)) // "folds"
+	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	// Sorted by class and dealt out in turn, every fold has its share of each.
+	slices.SortStableFunc(order, func(a, b int) int { return int(y.Index[a]) - int(y.Index[b]) })
+	wrong := make([]int, len(gammaGrid))
+	for fold := range m.Settings.Folds {
+		var held []int
+		for i := fold; i < len(order); i += m.Settings.Folds {
+			held = append(held, order[i])
+		}
+		train := all.minus(newNormalEquations(e.Vectors, p, y, held, nil))
+		x := mat.NewDense(len(held), p, nil)
+		for i, r := range held {
+			copy(x.RawRowView(i), e.Vectors.RawRowView(r)[:p])
+		}
+		for g, gamma := range gammaGrid {
+			m.Coefficients, _ = m.coefficients(train, n, gamma)
+			for i, class := range models.Decide(m.Scores(x, n)) {
+				if class != y.Index[held[i]] {
+					wrong[g]++
+				}
+			}
+		}
+	}
+	best := 0
+	for g, w := range wrong {
+		m.Candidates = append(m.Candidates, Candidate{gammaGrid[g], float64(w) / float64(len(rows))})
+		if w <= wrong[best] {
+			best = g
+		}
+	}
+	m.Settings.Gamma = gammaGrid[best]
+}

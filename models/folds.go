@@ -1,0 +1,125 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+)
+
+// Folds deals the labeled points of t into k folds: disjoint sets of positions
+// in t.Labeled, ascending, that cover all. Their sizes differ by at most one, and
+// so do the numbers of points of any class in them. The order within a class, or
+// of all points of a regression, is random by the seed. k is at least 2 and at
+// most the number of labeled points, where every fold is one point.
+func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
+	l := len(t.Labeled)
+	if k < 2 || k > l {
+		return nil, fmt.Errorf("models: %d folds of %d labeled points; there must be at least 2 and at most one a point", k, l)
+	}
+	order := data.Range(0, l)
+	rng := rand.New(rand.NewPCG(seed, 0x666f6c6473)) // "folds"
+	rng.Shuffle(l, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	if t.Classes != nil {
+		// Sorted by class and dealt out in turn, every fold has its share of each.
+		slices.SortStableFunc(order, func(a, b int) int { return t.Class(a) - t.Class(b) })
+	}
+	folds := make([][]int, k)
+	for at, q := range order {
+		folds[at%k] = append(folds[at%k], q)
+	}
+	for _, f := range folds {
+		slices.Sort(f)
+	}
+	return folds, nil
+}
+
+// Class returns the position in Classes of the class of labeled point q.
+func (t *Targets) Class(q int) int {
+	row := t.Y.RawRowView(q)
+	if len(t.Classes) != 2 {
+		return slices.Index(row, 1)
+	}
+	if row[0] > 0 {
+		return 1
+	}
+	return 0
+}
+
+// Split is a fold held out and the rest to train on.
+type Split struct {
+	Train  *Targets
+	Labels *data.Labels // of train; nil for a regression
+	Kept   []int        // positions in Labeled that train has
+	Held   []int        // and those it lacks
+	Points []int        // numbers of the points held
+}
+
+// Splits returns a split for every fold of every repetition. A class of which no
+// label is left to train on is not among the classes of that split: its points
+// held out count as wrong. At least two classes must be left.
+func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
+	dealt, err := t.RepeatedFolds(folds, repeats, seed)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Split
+	for _, held := range dealt {
+		s := &Split{Held: held, Kept: t.Except(held)}
+		for _, q := range held {
+			s.Points = append(s.Points, t.Labeled[q])
+		}
+		if t.Classes == nil {
+			s.Train = t.Keep(s.Kept)
+		} else {
+			s.Labels = t.labels(s.Kept)
+			if len(s.Labels.Classes) < 2 {
+				return nil, fmt.Errorf("models: without one of %d folds all labels are of class %d; at least two classes need two labels each", folds, s.Labels.Classes[0])
+			}
+			if s.Train, err = ClassTargets(s.Labels); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// RepeatedFolds returns the folds of all repetitions, one after the other.
+func (t *Targets) RepeatedFolds(k, repeats int, seed uint64) ([][]int, error) {
+	var out [][]int
+	for r := range repeats {
+		folds, err := t.Folds(k, seed+uint64(r))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, folds...)
+	}
+	return out, nil
+}
+
+// Except returns the positions in t.Labeled that are not in fold.
+func (t *Targets) Except(fold []int) []int {
+	return slices.DeleteFunc(data.Range(0, len(t.Labeled)), func(q int) bool { _, in := slices.BinarySearch(fold, q); return in })
+}
+
+// labels returns the classes of the labeled points at the given positions; those
+// without a label are left out.
+func (t *Targets) labels(positions []int) *data.Labels {
+	values, known := make([]int64, t.Len), make([]bool, t.Len)
+	for _, q := range positions {
+		i := t.Labeled[q]
+		values[i], known[i] = t.Classes[t.Class(q)], true
+	}
+	return data.NewLabels(values, known)
+}
+
+// Answer is what a model says about the points held in a split.
+type Answer struct {
+	Scores  *mat.Dense // a row each
+	Classes []int32    // positions in the classes of the split; nil for a regression
+	Err     error      // scores are usable with one of convergence
+}

@@ -1,0 +1,413 @@
+package kernelmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// ApproximateProblem is what all kernel machines by one of the [Approximation] on n points
+// share, whatever the targets and weights. It is immutable and safe for
+// concurrent use.
+type ApproximateProblem struct {
+	points      data.Points
+	kernel      kernel.Kernel
+	laplacian   *sparse.Laplacian // nil without intrinsic norm
+	scale       ApproximationSettings
+	plan        plan
+	report      ApproximationReport
+	pivots      []int           // landmarks; nil for features
+	root        *mat.Dense      // R with K_mm = RRᵀ
+	frequencies *mat.Dense      // of features
+	phi         *mat.Dense      // the features Φ at all points, n×r
+	linear      *linear.Problem // on Φ
+	iterate     *iteration      // nil for direct methods
+}
+
+// NewApproximateProblem prepares fits to the n points x with the intrinsic norm of the
+// power p of the Laplacian l, or without one if l is nil.
+//
+// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the
+// expansion a linear model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the
+// path are those of [linear.Problem]. Φ comes from solvers.NewNystrom (n·m²
+// operations, n·m values; the kernel once), ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by
+// blocks of columns, another n·m² and 2p·nnz·m. A fit of least squares is then a
+// Cholesky factorization of order m; for 16 and more settings at once one
+// eigendecomposition (5m³) serves them all; see [ApproximateProblem.Path].
+//
+// For more than 5000 landmarks, or where n·m values exceed limit, or where it
+// takes fewer operations (50 iterations are counted), nothing of size n·m is
+// held: conjugate gradients work with products K_nm(K_mm)⁻¹K_mn by tiles, after
+// FALKON (Rudi, Carratino & Rosasco 2017), preconditioned by a direct solution on
+// the default number of landmarks. That is for least squares without a bias.
+//
+// Features. Φ holds D random Fourier features, n·D values; the rest is the same.
+//
+// MatrixFree iterates with products of the whole Gram matrix, n²(2d + 2c + 40)
+// operations each, preconditioned by the direct solution on the landmarks.
+//
+// A nil s means the defaults. If limit is positive, more memory for matrices is an
+// error.
+func NewApproximateProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, power int, s *ApproximationSettings, limit int64) (*ApproximateProblem, error) {
+	if s == nil {
+		s = &ApproximationSettings{}
+	}
+	n, d := x.Dims()
+	if n == 0 {
+		return nil, errors.New("kernelmachine: no points")
+	}
+	filled, err := s.fill(n)
+	if err != nil {
+		return nil, err
+	}
+	if k, err = k.Fill(); err != nil {
+		return nil, err
+	}
+	if l != nil && l.Dim() != n {
+		return nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", l.Dim(), n)
+	}
+	p := &ApproximateProblem{points: x, kernel: k, laplacian: l, scale: filled}
+	if p.plan, err = filled.plan(x, k.Kind, limit); err == nil {
+		err = filled.fits(x, k.Kind, p.plan.rank, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if filled.Approximation == Fourier {
+		return p, p.features(ctx, d, power)
+	}
+	side, err := kernel.New(k, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.landmarks(ctx, side, p.plan.rank, power); err != nil {
+		return nil, err
+	}
+	switch {
+	case filled.Approximation == MatrixFree:
+		p.iterate = &iteration{kernel: side}
+		p.report.KernelError = 0
+	case p.plan.expansion > 0:
+		return p, p.addLandmarks(ctx, side)
+	}
+	return p, nil
+}
+
+// over returns the problem on the points and features of p with the intrinsic norm
+// of l.
+func (p *ApproximateProblem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*ApproximateProblem, error) {
+	q := *p
+	q.laplacian = l
+	var err error
+	q.linear, err = p.linear.WithNorm(ctx, l)
+	return &q, err
+}
+
+// landmarks chooses m of them and makes their features.
+func (p *ApproximateProblem) landmarks(ctx context.Context, side *kernel.Side, m, power int) error {
+	y, err := solvers.NewNystrom(ctx, side, &solvers.NystromSettings{Rank: m, Sampling: p.scale.Sampling, Seed: p.scale.Seed})
+	if err != nil {
+		return err
+	}
+	if len(y.Pivots) == 0 {
+		return errors.New("kernelmachine: the kernel is zero at all points")
+	}
+	p.pivots, p.root, p.phi = y.Pivots, y.Root(), y.Factor
+	p.report.Landmarks, p.report.KernelError = len(y.Pivots), y.Residual/y.Trace
+	return p.form(ctx, power)
+}
+
+// features draws Fourier features.
+func (p *ApproximateProblem) features(ctx context.Context, d, power int) error {
+	n, _ := p.points.Dims()
+	var err error
+	if p.frequencies, err = kernel.Frequencies(p.kernel, d, p.scale.Features, p.scale.Seed); err != nil {
+		return err
+	}
+	p.phi = dense.New(n, p.scale.Features)
+	for lo := 0; lo < n; lo += data.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+data.BlockRows, n)
+		kernel.FourierTo(p.phi.Slice(lo, hi, 0, p.scale.Features).(*mat.Dense), p.points, lo, hi, p.frequencies)
+	}
+	if p.report.KernelError, err = kernel.FourierError(p.phi, p.points, p.kernel, p.scale.Seed); err != nil {
+		return err
+	}
+	return p.form(ctx, power)
+}
+
+// form makes the linear problem on Φ.
+func (p *ApproximateProblem) form(ctx context.Context, power int) error {
+	r := p.phi.RawMatrix()
+	var err error
+	p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.laplacian, power)
+	return err
+}
+
+// decompose is the number of settings from which on an eigendecomposition, 5m³
+// operations, is less than a Cholesky factorization for each, m³/3.
+const decompose = 16
+
+// Path fits a machine for each of the settings, in their order. A single setting
+// comes with the estimates Change and Flips, for a factorization of order m/2
+// more.
+//
+// An error that is [cg.ErrNotConverged] or [solvers.ErrNotConverged] comes with
+// all machines, those included that are not within the tolerance. On any other
+// error there are none.
+func (p *ApproximateProblem) Path(ctx context.Context, t *models.Targets, settings []Settings) ([]*Approximate, error) {
+	return p.Series(ctx, t, settings, len(settings) == 1)
+}
+
+// path is Path with or without the estimates.
+func (p *ApproximateProblem) Series(ctx context.Context, t *models.Targets, settings []Settings, estimate bool) ([]*Approximate, error) {
+	filled := make([]Settings, len(settings))
+	for i, s := range settings {
+		var err error
+		if filled[i], err = s.Fill(); err != nil {
+			return nil, err
+		}
+		if err := p.check(t, &filled[i]); err != nil {
+			return nil, err
+		}
+	}
+	parts := map[bool]*linear.Labeled{}
+	var before *linear.Model
+	var out []*Approximate
+	var unfinished []error
+	for _, s := range filled {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		bias := s.Intercept || s.Method == SVM
+		w := parts[bias]
+		if w == nil {
+			w = linear.NewLabeled(p.linear, t)
+			if !bias {
+				clear(w.Mean)
+				clear(w.TargetMean)
+				w.Centred = t.Y
+			}
+			parts[bias] = w
+		}
+		m := &Approximate{Scale: p.scale, Report: p.report, Frequencies: p.frequencies}
+		m.Machine = Machine{Settings: s, Kernel: p.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}
+		var err error
+		if p.iterate != nil {
+			err = p.conjugateGradients(ctx, w, m)
+		} else {
+			linear := &linear.Model{Settings: linearSettings(&s)}
+			switch {
+			case s.Method == SVM:
+				if err = w.Fit(ctx, linear, before); err == nil || errors.Is(err, solvers.ErrNotConverged) {
+					before = linear
+				}
+			case len(filled) >= decompose && w.Rows < w.Dim:
+				err = w.Dual(linear)
+			default:
+				err = w.NormalEquations(linear)
+			}
+			if linear.Coefficients != nil {
+				m.Bias, m.Report.Iterations = linear.Intercepts, linear.Iterations
+				p.expand(m, linear.Coefficients)
+			}
+		}
+		if errors.Is(err, cg.ErrNotConverged) || errors.Is(err, solvers.ErrNotConverged) {
+			unfinished = append(unfinished, err)
+			err = nil
+		}
+		if err == nil && estimate && p.iterate == nil {
+			err = p.estimate(w, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, errors.Join(unfinished...)
+}
+
+// check returns an error unless the problem has machines for t and s.
+func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
+	n, _ := p.points.Dims()
+	switch {
+	case t.Len != n:
+		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
+	case len(t.Labeled) == 0:
+		return errors.New("kernelmachine: no point has a target")
+	case s.Method == SVM && t.Classes == nil:
+		return errors.New("kernelmachine: a support vector machine separates classes; for values use rls")
+	case s.GammaI > 0 && p.laplacian == nil:
+		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
+	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.laplacian.Kind()):
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.laplacian.Kind())
+	}
+	return p.scale.checkFit(s, p.plan)
+}
+
+// Answer evaluates a machine of p at some of the points, from their features if
+// they are held.
+func (p *ApproximateProblem) Answer(ctx context.Context, m *Approximate, rows []int) (*models.Prediction, error) {
+	if p.iterate != nil {
+		return m.Predict(ctx, data.Select(p.points, rows), nil)
+	}
+	_, r := p.phi.Dims()
+	_, c := m.Coefficients.Dims()
+	w := m.Coefficients
+	if p.frequencies == nil { // w = Rᵀa
+		a := w
+		if m.Points == nil {
+			a = dense.Gather(mat.NewDense(r, c, nil), w, p.pivots)
+		}
+		w = mat.NewDense(r, c, nil)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, p.root, a, 0, w)
+	}
+	f, phi := mat.NewDense(len(rows), c, nil), mat.NewDense(min(data.BlockRows, len(rows)), r, nil)
+	for lo := 0; lo < len(rows); lo += data.BlockRows {
+		hi := min(lo+data.BlockRows, len(rows))
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, dense.Gather(phi, p.phi, rows[lo:hi]), w, 0, f.Slice(lo, hi, 0, c).(*mat.Dense))
+	}
+	dense.AddRow(f, m.Bias)
+	return models.NewPrediction(f, m.Classes), nil
+}
+
+// linearSettings are those of the same machine on features.
+func linearSettings(s *Settings) linear.Settings {
+	out := linear.Settings{Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+	if s.Method == SVM {
+		out.Loss = linear.SquaredHinge
+	}
+	if out.MaxIterations == 0 {
+		out.MaxIterations = 200
+	}
+	return out
+}
+
+// expand sets the coefficients, and the points they belong to, from w in f = Φw.
+func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
+	m.Coefficients = mat.DenseCopyOf(w)
+	if p.frequencies != nil {
+		return
+	}
+	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
+	p.place(m, p.pivots)
+}
+
+// place gives the coefficients of m their points. For a precomputed kernel they
+// are spread over all of them.
+func (p *ApproximateProblem) place(m *Approximate, rows []int) {
+	if p.kernel.Kind != kernel.Precomputed {
+		m.Points = data.Select(p.points, rows)
+		return
+	}
+	n, _ := p.points.Dims()
+	_, c := m.Coefficients.Dims()
+	whole := mat.NewDense(n, c, nil)
+	for j, i := range rows {
+		copy(whole.RawRowView(i), m.Coefficients.RawRowView(j))
+	}
+	m.Coefficients = whole
+}
+
+// leading returns the matrix and the right-hand side of the normal equations for
+// the first size features times √factor.
+func (p *ApproximateProblem) leading(w *linear.Labeled, r models.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
+	if w.Gram == nil { // which fills it in
+		s := r
+		s.GammaI, s.GammaA = 0, 1
+		if err := w.NormalEquations(&linear.Model{Settings: linear.Settings{Regularizer: s}}); err != nil {
+			return nil, nil, err
+		}
+	}
+	n, _ := p.points.Dims()
+	_, outputs := w.Moments.Dims()
+	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
+	h.Scale(factor/float64(w.Rows), w.Gram.Slice(0, size, 0, size))
+	b.Scale(math.Sqrt(factor)/float64(w.Rows), w.Moments.Slice(0, size, 0, outputs))
+	for i := range size {
+		row := h.RawRowView(i)
+		if r.GammaI > 0 {
+			gamma := factor * r.Intrinsic(n)
+			for j := range row {
+				row[j] += gamma * p.linear.Norm.At(i, j)
+			}
+		}
+		row[i] += r.GammaA
+	}
+	return h, b, nil
+}
+
+// estimate sets Change and Flips: least squares on all features against those on
+// the leading half.
+func (p *ApproximateProblem) estimate(w *linear.Labeled, m *Approximate) error {
+	const most = 5000
+	n, r := p.phi.Dims()
+	half, factor := r/2, 1.0
+	if p.frequencies != nil {
+		half, factor = r/4*2, 2 // whole pairs
+	}
+	if half == 0 {
+		return nil
+	}
+	step := (n + most - 1) / most
+	var rows []int
+	for i := 0; i < n; i += step {
+		rows = append(rows, i)
+	}
+	values := func(size int, factor float64) (*mat.Dense, error) {
+		h, b, err := p.leading(w, m.Settings.Regularizer, size, factor)
+		if err != nil {
+			return nil, err
+		}
+		if err := models.SolvePositive(h, b, m.Settings.Regularizer); err != nil {
+			return nil, err
+		}
+		b.Scale(math.Sqrt(factor), b)
+		_, outputs := b.Dims()
+		phi, f := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), outputs, nil)
+		dense.Gather(phi, p.phi, rows)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, phi, b, 0, f)
+		bias := linear.MeanProduct(w.Mean[:size], b)
+		for j, v := range w.TargetMean {
+			bias[j] = v - bias[j]
+		}
+		dense.AddRow(f, bias)
+		return f, nil
+	}
+	f, err := values(r, 1)
+	if err != nil {
+		return err
+	}
+	g, err := values(half, factor)
+	if err != nil {
+		return err
+	}
+	if m.Classes != nil {
+		a, b := models.NewPrediction(f, m.Classes).Classes, models.NewPrediction(g, m.Classes).Classes
+		for i := range a {
+			if a[i] != b[i] {
+				m.Report.Flips += 1 / float64(len(a))
+			}
+		}
+	}
+	size := mat.Norm(f, 2)
+	g.Sub(g, f)
+	if size > 0 {
+		m.Report.Change = mat.Norm(g, 2) / size
+	}
+	return nil
+}

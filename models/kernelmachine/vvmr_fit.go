@@ -1,0 +1,198 @@
+package kernelmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// FitVVMR fits one function, exactly or by the means in scale: [NewVVMRProblem]
+// and Fit in one call. l may be nil if γ_I = 0.
+func FitVVMR(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *models.Targets, o *Outputs, s *VVMRSettings, scale *ApproximationSettings, limit int64) (*VVMR, error) {
+	if s == nil {
+		s = &VVMRSettings{} // whose fault is named
+	}
+	filled, err := s.fill()
+	if err != nil {
+		return nil, err
+	}
+	if filled.GammaI == 0 {
+		l = nil
+	}
+	p, err := NewVVMRProblem(ctx, x, k, l, filled.Power, scale, limit)
+	if err != nil {
+		return nil, err
+	}
+	return p.Fit(ctx, t, o, &filled)
+}
+
+// Fit minimizes over functions of n outputs in the space of the kernel
+// K(x, z) = k(x, z)Q, Q = γ_O L_out† + (1 − γ_O) I,
+//
+//	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀLᵖf_c
+//
+// whose coefficients A, N×n, satisfy the Sylvester equation (17) of Minh &
+// Sindhwani (2011),
+//
+//	−(JG + lγ_I s LᵖG)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
+//
+// t are values, or labels of ±1, with NaN for entries that are missing: their
+// squares are left out of the first sum, which stays divided by the number l of
+// points with any entry. o is nil for independent outputs, and γ_O must be 0 then.
+// Then, too, every output is that of LapRLS by itself (RLS if γ_I = 0).
+//
+// With B = J/l + γ_I s Lᵖ = SSᵀ the equation is A = Sh,
+//
+//	SᵀGSh·Q + γ_A h = [Y/√l; 0],
+//
+// symmetric and positive definite. In the eigenvectors of Q each column is a
+// system of its own, all with the large matrix SᵀGS, which one factorization on the
+// features of the problem solves for all eigenvalues: l²r + l³/3 operations each,
+// or 5r³ for all of them, whichever is less, and 5r³ in the first fit with γ_I > 0.
+// Conjugate gradients in the entries of h, with that as preconditioner, then take
+// the residual to the tolerance: one or two steps, of 4Nr·n operations or a product
+// with G, unless entries are missing or G is not what the features make.
+//
+// With [cg.ErrNotConverged] the function is usable; Residual is recomputed in any
+// case.
+func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s *VVMRSettings) (*VVMR, error) {
+	if s == nil {
+		s = &VVMRSettings{}
+	}
+	filled, err := s.fill()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkFit(t, o, filled); err != nil {
+		return nil, err
+	}
+	l, n := t.Y.Dims()
+	if o == nil {
+		o = independentOutputs(n)
+	}
+	theta := o.scaled(filled.GammaO)
+	direct, err := p.spectral(t, theta, filled.Regularizer)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	points, _ := p.points.Dims()
+	e := &sylvesterSystem{root: newSquareRoot(p.laplacian, filled.Regularizer, t.Labeled, points), kernel: p.operator, gammaA: filled.GammaA, outputs: n, missing: newMask(t.Y)}
+	e.q, e.v, e.w = mat.NewDense(n, n, nil), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)
+	scaled := mat.DenseCopyOf(o.vectors)
+	for j, v := range theta {
+		for i := range n {
+			scaled.Set(i, j, v*scaled.At(i, j))
+		}
+	}
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.vectors, 0, e.q)
+	_, size := e.root.Dims()
+	b := mat.NewDense(size*n, 1, nil)
+	for i := range l {
+		for j, v := range t.Y.RawRowView(i) {
+			if !math.IsNaN(v) {
+				b.Set(i*n+j, 0, v/math.Sqrt(float64(l)))
+			}
+		}
+	}
+	res, err := cg.Solve(ctx, e, b, &cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations, Preconditioner: sylvesterPreconditioner{e, direct, p.phi, o.vectors}})
+	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
+		return nil, err
+	}
+	m := &VVMR{Settings: filled, Kernel: p.kernel, Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
+	if p.scale.Landmarks > 0 {
+		scale := p.scale
+		m.Scale, m.KernelError = &scale, p.report.KernelError
+	}
+	a, aq := e.v, e.w
+	e.root.MulTo(a, e.block(res.X.RawMatrix().Data))
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a, e.q, 0, aq)
+	m.Values = mat.NewDense(points, n, nil)
+	p.operator.MulTo(m.Values, aq)
+	m.Residual = p.equation17(m.Values, a, t, filled)
+	p.finish(m, aq)
+	return m, err
+}
+
+// checkFit returns an error unless the problem has a function for t, o and s.
+func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) error {
+	points, _ := p.points.Dims()
+	switch {
+	case t.Len != points:
+		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, points)
+	case len(t.Labeled) == 0:
+		return errors.New("kernelmachine: no point has a target")
+	case o == nil && s.GammaO > 0:
+		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
+	case o != nil && len(o.values) != t.Y.RawMatrix().Cols:
+		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.values), t.Y.RawMatrix().Cols)
+	case s.GammaI > 0 && p.laplacian == nil:
+		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
+	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.laplacian.Kind()):
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.laplacian.Kind())
+	}
+	return nil
+}
+
+// equation17 returns the relative residual of equation (17) for f = GAQ.
+func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSettings) float64 {
+	points, n := f.Dims()
+	l := float64(len(t.Labeled))
+	e := mat.NewDense(points, n, nil)
+	if s.GammaI > 0 {
+		p.laplacian.With(s.Power, 0).MulTo(e, f)
+		e.Scale(-l*s.Intrinsic(points), e)
+	}
+	dense.AddScaled(e, 1, -l*s.GammaA, a)
+	var size float64
+	for q, i := range t.Labeled {
+		to, from := e.RawRowView(i), f.RawRowView(i)
+		for j, v := range t.Y.RawRowView(q) {
+			if !math.IsNaN(v) {
+				to[j] += v - from[j]
+				size += v * v
+			}
+		}
+	}
+	if size == 0 {
+		return 0
+	}
+	return mat.Norm(e, 2) / math.Sqrt(size)
+}
+
+// finish sets the coefficients of f = GAQ, and the points they belong to.
+func (p *VVMRProblem) finish(m *VVMR, aq *mat.Dense) {
+	_, n := aq.Dims()
+	switch {
+	case p.iterate != nil && p.iterate.nearby != nil:
+		m.Coefficients, m.Points = p.iterate.nearby.coefficients(aq), p.iterate.nearby.z
+	case p.gram:
+		m.Coefficients = aq
+		if p.kernel.Kind != kernel.Precomputed {
+			m.Points = p.points
+		}
+	default:
+		_, r := p.phi.Dims()
+		w := mat.NewDense(r, n, nil)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, p.phi, aq, 0, w)
+		if p.pivots == nil {
+			m.Coefficients = w
+			return
+		}
+		machine := &Approximate{}
+		p.expand(machine, w)
+		m.Coefficients, m.Points = machine.Coefficients, machine.Points
+	}
+}

@@ -1,0 +1,379 @@
+package kernelmachine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// vvmrData is a small problem with n correlated outputs, the first l points
+// labeled.
+func vvmrData(t *testing.T, points, l, outputs int) (*data.Dense[float64], *sparse.Laplacian, *models.Targets) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, uint64(points)))
+	x := data.NewDense[float64](points, 3)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := knn.NewGraph(context.Background(), ix, knn.GraphSettings{K: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lap, err := sparse.NewLaplacian(w, sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := mat.NewDense(points, outputs, nil)
+	for i := range points {
+		for j := range outputs {
+			v := math.NaN()
+			if i < l {
+				v = math.Sin(x.Row(i)[0]+0.3*float64(j)) + 0.1*rng.NormFloat64()
+			}
+			y.Set(i, j, v)
+		}
+	}
+	targets, err := models.PartialTargets(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, lap, targets
+}
+
+func vvmrOutputs(t *testing.T, targets *models.Targets) *Outputs {
+	t.Helper()
+	w, err := OutputGraph(targets, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewOutputs(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func closeTo(t *testing.T, what string, got, want mat.Matrix, tol float64) {
+	t.Helper()
+	var d mat.Dense
+	d.Sub(got, want)
+	if e := mat.Norm(&d, 2) / mat.Norm(want, 2); !(e <= tol) {
+		t.Errorf("%s: off by %.1e", what, e)
+	}
+}
+
+// Equation (17) is solved where it stands: as a Sylvester equation in A, by
+// solvers.Stein, and by its Kronecker form over the known entries.
+func TestVVMRIsEquation17(t *testing.T) {
+	ctx := context.Background()
+	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
+	x, lap, targets := vvmrData(t, 60, 17, 5)
+	o := vvmrOutputs(t, targets)
+	for _, missing := range []bool{false, true} {
+		if missing {
+			targets.Y.Set(0, 1, math.NaN())
+			targets.Y.Set(0, 3, math.NaN())
+			targets.Y.Set(11, 0, math.NaN())
+		}
+		for _, power := range []int{1, 2, 3} {
+			for _, gammaO := range []float64{0, 0.5, 1} {
+				s := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 0.02, Power: power, Laplacian: sparse.Normalized}, GammaO: gammaO}
+				m, err := FitVVMR(ctx, x, k, lap, targets, o, &s, nil, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(m.Residual <= 1e-8) {
+					t.Errorf("power %d, γ_O %v, missing %v: residual %.1e", power, gammaO, missing, m.Residual)
+				}
+				want := kroneckerVVMR(t, x, k, lap.With(power, 0), targets, o, s)
+				closeTo(t, fmt.Sprintf("power %d, γ_O %v, missing %v", power, gammaO, missing), m.Values, want, 1e-7)
+			}
+		}
+	}
+}
+
+// kroneckerVVMR solves (PG⊗Q + lγ_I LᵖG⊗Q + lγ_A I)a = y, equation (15), and
+// returns f = GAQ. Without missing entries solvers.Stein must agree.
+func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Laplacian, targets *models.Targets, o *Outputs, s VVMRSettings) *mat.Dense {
+	t.Helper()
+	g, err := kernel.Gram(x, k, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, l, n := targets.Len, float64(len(targets.Labeled)), targets.Y.RawMatrix().Cols
+	lg := mat.NewDense(points, points, nil)
+	lap.MulTo(lg, g)
+	var q mat.Dense
+	q.Mul(o.vectors, mat.NewDiagDense(n, o.scaled(s.GammaO)))
+	q.Mul(&q, o.vectors.T())
+	for i := range n {
+		for j := range i {
+			q.Set(i, j, q.At(j, i))
+		}
+	}
+	big, y := mat.NewDense(points*n, points*n, nil), mat.NewDense(points*n, 1, nil)
+	all := mat.NewDense(points, n, nil)
+	side := mat.NewDense(points, points, nil)
+	whole := true
+	for i := range points {
+		for j := range n {
+			known := 0.0
+			for p, r := range targets.Labeled {
+				if v := targets.Y.At(p, j); r == i && !math.IsNaN(v) {
+					known = 1
+					y.Set(i*n+j, 0, v)
+					all.Set(i, j, -v/(l*s.GammaA))
+				} else if r == i {
+					whole = false
+				}
+			}
+			for p := range points {
+				v := known*g.At(i, p) + l*s.GammaI*lg.At(i, p)
+				side.Set(i, p, -v/(l*s.GammaA))
+				for c := range n {
+					big.Set(i*n+j, p*n+c, v*q.At(c, j))
+				}
+			}
+			big.Set(i*n+j, i*n+j, big.At(i*n+j, i*n+j)+l*s.GammaA)
+		}
+	}
+	lu, err := dense.FactorLU(big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lu.Solve(y)
+	a := mat.NewDense(points, n, y.RawMatrix().Data)
+	if whole {
+		r, err := solvers.Stein(context.Background(), side, &q, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeTo(t, "Stein", r.X, a, 1e-8)
+	}
+	var f mat.Dense
+	f.Mul(g, a)
+	f.Mul(&f, &q)
+	return &f
+}
+
+func TestVVMRSpecialCases(t *testing.T) {
+	ctx := context.Background()
+	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
+	x, lap, targets := vvmrData(t, 150, 30, 4)
+	o := vvmrOutputs(t, targets)
+	r := models.Regularizer{GammaA: 1e-3, GammaI: 0.01, Power: 2, Laplacian: sparse.Normalized}
+	independent, err := FitVVMR(ctx, x, k, lap, targets, o, &VVMRSettings{Regularizer: r}, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laprls, err := Fit(ctx, x, k, lap, targets, &Settings{Regularizer: r}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := laprls.Predict(ctx, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "γ_O = 0 and independent LapRLS", independent.Values, want.Scores, 1e-8)
+
+	// γ_I = 0: (K_ll β Q + lγ_A β = Y) and f = K_l β Q.
+	r.GammaI = 0
+	supervised, err := FitVVMR(ctx, x, k, nil, targets, o, &VVMRSettings{Regularizer: r, GammaO: 0.7}, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labeled := data.Select(x, targets.Labeled)
+	g, err := kernel.Gram(labeled, k, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := -1 / (30 * r.GammaA)
+	var q, side, right mat.Dense
+	q.Mul(o.vectors, mat.NewDiagDense(4, o.scaled(0.7)))
+	q.Mul(&q, o.vectors.T())
+	for i := range 4 {
+		for j := range i {
+			q.Set(i, j, q.At(j, i))
+		}
+	}
+	side.Scale(scale, g)
+	right.Scale(scale, targets.Y)
+	beta, err := solvers.Stein(ctx, &side, &q, &right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross := mat.NewDense(150, 30, nil)
+	if err := kernel.Cross(cross, x, labeled, k); err != nil {
+		t.Fatal(err)
+	}
+	var f mat.Dense
+	f.Mul(cross, beta.X)
+	f.Mul(&f, &q)
+	closeTo(t, "γ_I = 0 and vector-valued RLS", supervised.Values, &f, 1e-8)
+}
+
+// All ways to fit give one function, which answers for its training points and
+// comes back from a file.
+func TestVVMRMeans(t *testing.T) {
+	ctx := context.Background()
+	x, lap, targets := vvmrData(t, 200, 60, 5)
+	targets.Y.Set(3, 2, math.NaN())
+	targets.Labels = []int64{-1, 0, 3, 4, 70}
+	o := vvmrOutputs(t, targets)
+	s := &VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.05, Laplacian: sparse.Normalized}, GammaO: 0.8}
+	gaussian := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
+	g, err := kernel.Gram(x, gaussian, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	precomputed := &data.Dense[float64]{Rows: 200, Cols: 200, Data: g.RawMatrix().Data}
+	var values []*mat.Dense
+	for _, c := range []struct {
+		name  string
+		x     data.Points
+		k     kernel.Kernel
+		scale *ApproximationSettings
+	}{
+		{"exact", x, gaussian, nil},
+		{"precomputed", precomputed, kernel.Kernel{Kind: kernel.Precomputed}, nil},
+		{"matrix-free", x, gaussian, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 40}},
+		{"all landmarks", x, gaussian, &ApproximationSettings{Landmarks: 200}},
+		{"linear", x, kernel.Kernel{}, nil},
+		{"linear, sparse", data.ToSparse(x), kernel.Kernel{}, &ApproximationSettings{}},
+		{"linear, matrix-free", x, kernel.Kernel{}, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 2}},
+		{"few landmarks", x, gaussian, &ApproximationSettings{Landmarks: 30}},
+	} {
+		m, err := FitVVMR(ctx, c.x, c.k, lap, targets, o, s, c.scale, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if !(m.Residual <= 1e-7) || m.Labeled != 60 {
+			t.Errorf("%s: residual %.1e after %d iterations", c.name, m.Residual, m.Iterations)
+		}
+		values = append(values, m.Values)
+		got, err := m.Predict(ctx, c.x, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		closeTo(t, c.name+", training points", got.Scores, m.Values, 1e-8)
+		path := filepath.Join(t.TempDir(), "m.npz")
+		if err := m.Save(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		back, _, err := load(path, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		again, err := back.Predict(ctx, c.x, nil)
+		same := reflect.DeepEqual(back.(*VVMR).Scale, m.Scale) && (m.Scale == nil) == (c.scale == nil || m.Points == nil) && slices.Equal(back.(*VVMR).Labels, targets.Labels)
+		if err != nil || !same || !mat.Equal(again.Scores, got.Scores) || back.Name() != VVMRName || back.Outcomes() != nil {
+			t.Errorf("%s: another model came back: %v", c.name, err)
+		}
+	}
+	for i, name := range []string{"precomputed", "matrix-free", "all landmarks"} {
+		closeTo(t, name, values[i+1], values[0], 1e-6)
+	}
+	closeTo(t, "sparse", values[5], values[4], 1e-10)
+	closeTo(t, "linear, matrix-free", values[6], values[4], 1e-6)
+}
+
+// With as many labels as features the other factorization is taken.
+func TestVVMRManyLabels(t *testing.T) {
+	ctx := context.Background()
+	x, lap, targets := vvmrData(t, 120, 100, 3)
+	o := vvmrOutputs(t, targets)
+	s := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.1, Power: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
+	m, err := FitVVMR(ctx, x, kernel.Kernel{}, lap, targets, o, &s, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "many labels", m.Values, kroneckerVVMR(t, x, kernel.Kernel{}, lap, targets, o, s), 1e-8)
+	if m.Iterations > 3 {
+		t.Errorf("%d iterations of an exact preconditioner", m.Iterations)
+	}
+}
+
+func TestVVMRFaults(t *testing.T) {
+	ctx := context.Background()
+	x, lap, targets := vvmrData(t, 40, 10, 3)
+	o := vvmrOutputs(t, targets)
+	good := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
+	for want, c := range map[string]struct {
+		s     VVMRSettings
+		o     *Outputs
+		l     *sparse.Laplacian
+		scale *ApproximationSettings
+	}{
+		"γ_A":              {VVMRSettings{}, o, lap, nil},
+		"γ_O is 2":         {VVMRSettings{Regularizer: good.Regularizer, GammaO: 2}, o, lap, nil},
+		"graph of outputs": {good, nil, lap, nil},
+		"2 outputs":        {good, independentOutputs(2), lap, nil},
+		"no graph":         {good, o, nil, nil},
+		"matrix-free":      {good, o, lap, &ApproximationSettings{Approximation: Fourier}},
+	} {
+		if _, err := FitVVMR(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, c.l, targets, c.o, &c.s, c.scale, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// The cost counts at least what must be held, and refuses what the fit refuses.
+func TestVVMRCost(t *testing.T) {
+	x, _, targets := vvmrData(t, 400, 50, 4)
+	s := &VVMRSettings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}
+	many := data.NewDense[float64](linear.MaxFormed+1, 2)
+	for _, c := range []struct {
+		name  string
+		x     data.Points
+		k     kernel.Kind
+		scale *ApproximationSettings
+		least int64  // values
+		fault string // or the fault
+	}{
+		{"exact", x, kernel.Gaussian, nil, 4 * 400 * 400, ""},
+		{"linear", x, kernel.Linear, nil, 400 * 3, ""},
+		{"landmarks", x, kernel.Gaussian, &ApproximationSettings{Landmarks: 100}, 400 * 100, ""},
+		{"matrix-free", x, kernel.Gaussian, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 100}, 400 * 100, ""},
+		{"features", x, kernel.Gaussian, &ApproximationSettings{Approximation: Fourier}, 0, "matrix-free"},
+		{"too many", many, kernel.Gaussian, nil, 0, "the most is 5000"},
+	} {
+		bytes, operations, err := VVMRCost(c.x, targets, c.k, 2000, s, c.scale, 0)
+		_, faultOfFit := NewVVMRProblem(context.Background(), c.x, kernel.Kernel{Kind: c.k, Sigma: 1}, nil, 1, c.scale, 0)
+		switch {
+		case c.fault != "":
+			if err == nil || faultOfFit == nil || !strings.Contains(err.Error(), c.fault) || !strings.Contains(faultOfFit.Error(), c.fault) {
+				t.Errorf("%s: %v, the fit says %v", c.name, err, faultOfFit)
+			}
+		case err != nil || faultOfFit != nil:
+			t.Errorf("%s: %v, %v", c.name, err, faultOfFit)
+		case bytes < 8*c.least || bytes > 1<<24 || !(operations > 0):
+			t.Errorf("%s: %d bytes, %g operations", c.name, bytes, operations)
+		}
+	}
+	one, _, _ := VVMRCost(x, targets, kernel.Gaussian, 2000, s, nil, 0)
+	more, _, _ := VVMRCost(x, targets.Keep([]int{0}), kernel.Gaussian, 200000, s, nil, 0)
+	if more-one < 8*198000*4 {
+		t.Errorf("%d bytes with 2000 edges, %d with 200000", one, more)
+	}
+}

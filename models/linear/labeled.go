@@ -1,0 +1,269 @@
+package linear
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
+)
+
+// Labeled is what fits to the same targets have in common.
+type Labeled struct {
+	p          *Problem
+	Targets    *models.Targets
+	Rows, Dim  int
+	x          solvers.Design // the labeled rows
+	Mean       []float64      // of them
+	TargetMean []float64      // of the targets
+	Centred    *mat.Dense     // targets less their means
+
+	Gram, Moments *mat.Dense // X̃ᵀX̃ and X̃ᵀỸ, centred; of least squares with l ≥ d
+	rows          *mat.Dense // X̃U, if it is small
+}
+
+// SmallRows is the number of elements up to which X̃U is formed though l ≥ d.
+const SmallRows = 1 << 23
+
+func NewLabeled(p *Problem, t *models.Targets) *Labeled {
+	x := data.Select(p.x, t.Labeled)
+	w := &Labeled{p: p, Targets: t, x: solvers.NewDesign(x)}
+	w.Rows, w.Dim = x.Dims()
+	w.Mean = make([]float64, w.Dim)
+	row := make([]float64, w.Dim)
+	for i := range w.Rows {
+		data.RowTo(row, x, i)
+		for j, v := range row {
+			w.Mean[j] += v
+		}
+	}
+	for j := range w.Mean {
+		w.Mean[j] /= float64(w.Rows)
+	}
+	w.TargetMean = dense.ColumnMeans(t.Y)
+	w.Centred = mat.DenseCopyOf(t.Y)
+	for i := range w.Rows {
+		for j, v := range w.TargetMean {
+			w.Centred.Set(i, j, w.Centred.At(i, j)-v)
+		}
+	}
+	return w
+}
+
+// Fit fills in m; before is the model of the step before or nil.
+func (w *Labeled) Fit(ctx context.Context, m, before *Model) error {
+	switch direct := w.p.direct(); {
+	case direct && m.Settings.Loss == LeastSquares && w.Rows >= w.Dim:
+		return w.NormalEquations(m)
+	case direct && m.Settings.Loss == LeastSquares:
+		return w.Dual(m)
+	case direct:
+		return w.newtonInBasis(ctx, m, before)
+	case m.Settings.Loss == LeastSquares:
+		return w.conjugateGradients(ctx, m, before)
+	}
+	return w.newton(ctx, m, before)
+}
+
+// finish sets the coefficients of least squares and the intercepts that go with
+// them: f has the mean of the targets over the labeled points.
+func (w *Labeled) finish(m *Model, coefficients *mat.Dense) {
+	m.Coefficients = coefficients
+	m.Intercepts = MeanProduct(w.Mean, coefficients)
+	for j, v := range w.TargetMean {
+		m.Intercepts[j] = v - m.Intercepts[j]
+	}
+}
+
+// NormalEquations solves
+//
+//	(X̃ᵀX̃/l + γ_A I + γ_I s M) w = X̃ᵀỸ/l
+//
+// by Cholesky factorization; X̃ and Ỹ are the labeled points and their targets
+// less their means, which eliminates b.
+func (w *Labeled) NormalEquations(m *Model) error {
+	_, outputs := w.Centred.Dims()
+	if w.Gram == nil {
+		w.Gram, w.Moments = mat.NewDense(w.Dim, w.Dim, nil), mat.NewDense(w.Dim, outputs, nil)
+		for lo := 0; lo < w.Rows; lo += data.BlockRows {
+			hi := min(lo+data.BlockRows, w.Rows)
+			block := w.centred(lo, hi)
+			dense.Syrk(dense.Transposed, 1, block, 1, w.Gram)
+			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, w.Centred.Slice(lo, hi, 0, outputs).(*mat.Dense), 1, w.Moments)
+		}
+	}
+	r := m.Settings.Regularizer
+	n, _ := w.p.x.Dims()
+	h := mat.NewDense(w.Dim, w.Dim, nil)
+	h.Scale(1/float64(w.Rows), w.Gram)
+	for i := range w.Dim {
+		if r.GammaI > 0 {
+			row, gamma := h.RawRowView(i), r.Intrinsic(n)
+			for j, v := range w.p.Norm.RawRowView(i) {
+				row[j] += gamma * v
+			}
+		}
+		h.Set(i, i, h.At(i, i)+r.GammaA)
+	}
+	c := mat.NewDense(w.Dim, outputs, nil)
+	c.Scale(1/float64(w.Rows), w.Moments)
+	if err := models.SolvePositive(h, c, r); err != nil {
+		return err
+	}
+	w.finish(m, c)
+	return nil
+}
+
+// centred returns the labeled rows lo to hi less the mean.
+func (w *Labeled) centred(lo, hi int) *mat.Dense {
+	block, _ := data.Block(w.x.(solvers.DenseDesign).Points, nil, lo, hi, 0, w.Dim)
+	if _, shared := w.x.(solvers.DenseDesign).Points.(*data.Dense[float64]); shared {
+		block = mat.DenseCopyOf(block)
+	}
+	for i := range hi - lo {
+		row := block.RawRowView(i)
+		for j, v := range w.Mean {
+			row[j] -= v
+		}
+	}
+	return block
+}
+
+// inEigenbasis returns Z = X̃U and the eigenvalues λ of M.
+func (w *Labeled) inEigenbasis() (z *mat.Dense, values []float64, err error) {
+	values, u, err := w.p.Eigen()
+	if err != nil {
+		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
+	}
+	if w.rows == nil {
+		w.rows = w.centred(0, w.Rows)
+		if u != nil {
+			z := mat.NewDense(w.Rows, w.Dim, nil)
+			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.rows, u, 0, z)
+			w.rows = z
+		}
+	}
+	return w.rows, values, nil
+}
+
+// norms returns γ_A + γ_I s λ for the eigenvalues λ of M.
+func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
+	n, _ := w.p.x.Dims()
+	out := make([]float64, len(values))
+	for j, v := range values {
+		out[j] = r.GammaA + r.Intrinsic(n)*v
+	}
+	return out
+}
+
+// Dual solves the same equations as normalEquations on the labeled points: with
+// D = diag(γ_A + γ_I s λ) and Z = X̃U it is
+//
+//	w = U D⁻¹Zᵀβ,   (Z D⁻¹Zᵀ + l I) β = Ỹ,
+//
+// where Z D⁻¹Zᵀ is the warped kernel of Sindhwani, Niyogi & Belkin (2005).
+func (w *Labeled) Dual(m *Model) error {
+	z, values, err := w.inEigenbasis()
+	if err != nil {
+		return err
+	}
+	norms := w.norms(m.Settings.Regularizer, values)
+	scaled := mat.DenseCopyOf(z)
+	for i := range w.Rows {
+		row := scaled.RawRowView(i)
+		for j, v := range norms {
+			row[j] /= math.Sqrt(v)
+		}
+	}
+	g := mat.NewDense(w.Rows, w.Rows, nil)
+	dense.Syrk(dense.NoTrans, 1, scaled, 0, g)
+	for i := range w.Rows {
+		g.Set(i, i, g.At(i, i)+float64(w.Rows))
+	}
+	beta := mat.DenseCopyOf(w.Centred)
+	if err := models.SolvePositive(g, beta, m.Settings.Regularizer); err != nil {
+		return err
+	}
+	_, outputs := beta.Dims()
+	v := mat.NewDense(w.Dim, outputs, nil)
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, z, beta, 0, v)
+	for j := range norms {
+		norms[j] = 1 / norms[j]
+	}
+	w.finish(m, inBasis{u: w.p.basis, scale: norms}.expand(v))
+	return nil
+}
+
+// newtonInBasis minimizes over u, w = U D^-½ u with D = 2(γ_A + γ_I s λ), where
+// both norms together are ½‖u‖².
+func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
+	values, u, err := w.p.Eigen()
+	if err != nil {
+		return fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
+	}
+	scale := w.norms(m.Settings.Regularizer, values)
+	for j, v := range scale {
+		scale[j] = 1 / math.Sqrt(2*v)
+	}
+	x := inBasis{w.x, w.Mean, u, scale}
+	if w.Rows < w.Dim || w.Rows*w.Dim <= SmallRows {
+		z, _, err := w.inEigenbasis()
+		if err != nil {
+			return err
+		}
+		x = inBasis{x: solvers.DenseDesign{Points: &data.Dense[float64]{Rows: w.Rows, Cols: w.Dim, Data: z.RawMatrix().Data}}, scale: scale}
+	}
+	problem := &solvers.NewtonProblem{X: x, Ridge: 1}
+	return w.minimize(ctx, m, before, problem, inBasis{mean: w.Mean, u: u, scale: scale})
+}
+
+// minimize runs Newton's method from the model before, if there is one. The
+// coordinates of problem are those of b.
+func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solvers.NewtonProblem, b inBasis) error {
+	s := m.Settings
+	problem.Y, problem.C, problem.Width = w.Targets.Y, 1/float64(w.Rows), s.Width
+	if s.Loss == HuberizedHinge {
+		problem.Loss = solvers.HuberizedHinge
+	}
+	newton := &solvers.NewtonSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+	if before != nil {
+		newton.StartW, newton.StartB = b.coordinates(before)
+	}
+	res, err := solvers.Newton(ctx, problem, newton)
+	if res == nil {
+		return err
+	}
+	m.Coefficients, m.Intercepts, m.Iterations = b.expand(res.W), res.B, res.Iterations
+	if b.mean != nil {
+		for j, v := range MeanProduct(b.mean, m.Coefficients) {
+			m.Intercepts[j] -= v
+		}
+	}
+	return err
+}
+
+// coordinates are the inverse of what minimize does to a solution.
+func (b inBasis) coordinates(m *Model) (*mat.Dense, []float64) {
+	w := mat.DenseCopyOf(m.Coefficients)
+	if b.u != nil {
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, b.u, m.Coefficients, 0, w)
+	}
+	for i, v := range b.scale {
+		row := w.RawRowView(i)
+		for j := range row {
+			row[j] /= v
+		}
+	}
+	shift := append([]float64{}, m.Intercepts...)
+	if b.mean != nil {
+		for j, v := range MeanProduct(b.mean, m.Coefficients) {
+			shift[j] += v
+		}
+	}
+	return w, shift
+}

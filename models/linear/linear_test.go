@@ -1,0 +1,647 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// planes are n points of d dimensions in three noisy groups, and their groups.
+func planes(n, d int, seed uint64) (*data.Dense[float64], *data.Labels) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	x := data.NewDense[float64](n, d)
+	classes := make([]int64, n)
+	for i := range n {
+		classes[i] = int64(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = rng.NormFloat64() + 2
+			if j%3 == i%3 {
+				x.Data[i*d+j] += 1
+			}
+		}
+	}
+	return x, data.NewLabels(classes, nil)
+}
+
+// linearCase are points with a graph and targets.
+type linearCase struct {
+	x     *data.Dense[float64]
+	w     *sparse.CSR
+	truth *data.Labels
+	drawn *data.Labels
+	t     *models.Targets
+}
+
+func newLinearCase(t *testing.T, n, d, labels int) *linearCase {
+	t.Helper()
+	c := &linearCase{}
+	c.x, c.truth = planes(n, d, 1)
+	ix, err := knn.NewBrute(c.x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.w, _, err = knn.NewGraph(context.Background(), ix, knn.GraphSettings{K: 5, Weights: knn.Heat}); err != nil {
+		t.Fatal(err)
+	}
+	if c.drawn, err = c.truth.Draw(labels, 1); err != nil {
+		t.Fatal(err)
+	}
+	if c.t, err = models.ClassTargets(c.drawn); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *linearCase) laplacian(t *testing.T, kind sparse.Kind) *sparse.Laplacian {
+	t.Helper()
+	l, err := sparse.NewLaplacian(c.w, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (c *linearCase) fit(t *testing.T, x data.Points, y *models.Targets, s Settings) *Model {
+	t.Helper()
+	m, err := Fit(context.Background(), x, c.laplacian(t, s.Regularizer.Laplacian), y, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// free fits by products alone, though the points are dense and few.
+func (c *linearCase) free(t *testing.T, x data.Points, y *models.Targets, s Settings) *Model {
+	t.Helper()
+	p := &Problem{given: x, x: data.ToSparse(x), Power: max(1, s.Regularizer.Power)}
+	p.l = c.laplacian(t, s.Regularizer.Laplacian).With(p.Power, 0)
+	p.design = solvers.NewDesign(p.x)
+	m, err := p.Fit(context.Background(), y, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// values are the outputs at all points.
+func (c *linearCase) values(m *Model) *mat.Dense {
+	return m.values(solvers.DenseDesign{Points: c.x}, c.x.Rows)
+}
+
+// far returns max |a − b| / max |a|.
+func far(a, b *mat.Dense) float64 {
+	var diff mat.Dense
+	diff.Sub(a, b)
+	return mat.Norm(&diff, math.Inf(1)) / mat.Norm(a, math.Inf(1))
+}
+
+var (
+	both      = []sparse.Kind{sparse.Combinatorial, sparse.Normalized}
+	allLosses = []Loss{LeastSquares, SquaredHinge, HuberizedHinge}
+)
+
+// regular are weights that matter on the points of planes.
+func regular(kind sparse.Kind, power int) models.Regularizer {
+	return models.Regularizer{GammaA: 0.03, GammaI: 0.01, Power: power, Laplacian: kind}
+}
+
+// LapRLS with the kernel K = XXᵀ: f = Kα + b with
+//
+//	(JK + γ_A l I + γ_I s l LᵖK)α + b·1_l = Y,   1_lᵀ(Y − J(Kα + b)) = 0,
+//
+// solved as one dense system. Belkin, Niyogi & Sindhwani (2006), equation 8, has
+// it without b.
+func (c *linearCase) kernelFormula(s Settings) *mat.Dense {
+	n, l := c.x.Rows, len(c.t.Labeled)
+	_, outputs := c.t.Y.Dims()
+	x := mat.NewDense(n, c.x.Cols, c.x.Data)
+	k, lap := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	k.Mul(x, x.T())
+	op, _ := sparse.NewLaplacian(c.w, s.Regularizer.Laplacian)
+	unit := mat.NewDense(n, n, nil)
+	for i := range n {
+		unit.Set(i, i, 1)
+	}
+	op.With(s.Regularizer.Power, 0).MulTo(lap, unit)
+	lk := mat.NewDense(n, n, nil)
+	lk.Mul(lap, k)
+	a, b := mat.NewDense(n+1, n+1, nil), mat.NewDense(n+1, outputs, nil)
+	for i := range n {
+		for j := range n {
+			a.Set(i, j, float64(l)*s.Regularizer.Intrinsic(n)*lk.At(i, j))
+		}
+		a.Set(i, i, a.At(i, i)+float64(l)*s.Regularizer.GammaA)
+	}
+	for p, i := range c.t.Labeled {
+		for j := range n {
+			a.Set(i, j, a.At(i, j)+k.At(i, j))
+			a.Set(n, j, a.At(n, j)+k.At(i, j))
+		}
+		a.Set(i, n, 1)
+		a.Set(n, n, a.At(n, n)+1)
+		for j := range outputs {
+			b.Set(i, j, c.t.Y.At(p, j))
+			b.Set(n, j, b.At(n, j)+c.t.Y.At(p, j))
+		}
+	}
+	var solution mat.Dense
+	if err := solution.Solve(a, b); err != nil {
+		panic(err)
+	}
+	f := mat.NewDense(n, outputs, nil)
+	f.Mul(k, solution.Slice(0, n, 0, outputs))
+	dense.AddRow(f, solution.RawRowView(n))
+	return f
+}
+
+func TestLinearIsTheKernelFormula(t *testing.T) {
+	for _, labels := range []int{9, 60} { // fewer than dimensions, and more
+		c := newLinearCase(t, 120, 12, labels)
+		for _, kind := range both {
+			for _, power := range []int{1, 2, 3} {
+				s := Settings{Regularizer: regular(kind, power), Tolerance: 1e-12}
+				want := c.kernelFormula(s)
+				if e := far(want, c.values(c.fit(t, c.x, c.t, s))); !(e <= 1e-8) {
+					t.Errorf("%d labels, %v, power %d: direct is %.1e from the kernel formula", labels, kind, power, e)
+				}
+				if e := far(want, c.values(c.free(t, c.x, c.t, s))); !(e <= 1e-8) {
+					t.Errorf("%d labels, %v, power %d: by products it is %.1e from the kernel formula", labels, kind, power, e)
+				}
+			}
+		}
+	}
+}
+
+// The objective has no slope at the minimum, by differences.
+func TestLinearMinimizes(t *testing.T) {
+	c := newLinearCase(t, 150, 9, 40)
+	for _, loss := range allLosses {
+		for _, kind := range both {
+			s := Settings{Regularizer: regular(kind, 2), Loss: loss, Tolerance: 1e-11}
+			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, kind), 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := p.Fit(context.Background(), c.t, &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(j, o int, by float64) float64 { // j = 9 is the intercept
+				moved := &Model{Settings: m.Settings, Classes: m.Classes, Coefficients: mat.DenseCopyOf(m.Coefficients), Intercepts: slices.Clone(m.Intercepts)}
+				if j < 9 {
+					moved.Coefficients.Set(j, o, moved.Coefficients.At(j, o)+by)
+				} else {
+					moved.Intercepts[o] += by
+				}
+				return p.Objective(moved, c.t)[o]
+			}
+			const e = 1e-5
+			for o := range 3 {
+				for j := range 10 {
+					if slope := (at(j, o, e) - at(j, o, -e)) / (2 * e); !(math.Abs(slope) <= 1e-8) {
+						t.Errorf("%v %v: slope %.2e of output %d along %d", loss, kind, slope, o, j)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLinearWithoutIntrinsicNorm(t *testing.T) {
+	for _, labels := range []int{7, 60} {
+		c := newLinearCase(t, 120, 12, labels)
+		for _, loss := range allLosses {
+			s := Settings{Regularizer: models.Regularizer{GammaA: 0.1}, Loss: loss}
+			with := c.fit(t, c.x, c.t, s)
+			without, err := Fit(context.Background(), c.x, nil, c.t, &s)
+			if err != nil || !mat.Equal(with.Coefficients, without.Coefficients) || !slices.Equal(with.Intercepts, without.Intercepts) {
+				t.Errorf("%v: γ_I = 0 depends on the graph, %v", loss, err)
+			}
+			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, sparse.Combinatorial), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prepared, err := p.Fit(context.Background(), c.t, &s)
+			if err != nil || !(far(with.Coefficients, prepared.Coefficients) <= 1e-7) {
+				t.Errorf("%v: γ_I = 0 in a problem with a graph has another answer, %v", loss, err)
+			}
+			if name := with.Name(); name != RLSName && name != SVMName {
+				t.Errorf("γ_I = 0 is called %s", name)
+			}
+		}
+	}
+}
+
+func TestLinearScalings(t *testing.T) {
+	c := newLinearCase(t, 120, 12, 20)
+	for _, loss := range allLosses {
+		s := Settings{Regularizer: regular(sparse.Combinatorial, 1), Loss: loss}
+		direct := c.fit(t, c.x, c.t, s)
+		s.Regularizer.Scaling = models.PerPair
+		s.Regularizer.GammaI *= 120 * 120
+		if e := far(direct.Coefficients, c.fit(t, c.x, c.t, s).Coefficients); !(e <= 1e-12) {
+			t.Errorf("%v: the conventions of scaling differ by %.1e", loss, e)
+		}
+	}
+}
+
+// Three ways to the same minimum: with d×d matrices, in the space of the rows,
+// and by products alone.
+func TestLinearWaysAgree(t *testing.T) {
+	for _, size := range [][3]int{{150, 20, 10}, {150, 20, 60}, {40, 90, 12}} {
+		c := newLinearCase(t, size[0], size[1], size[2])
+		for _, loss := range allLosses {
+			for _, kind := range both {
+				s := Settings{Regularizer: regular(kind, 2), Loss: loss, Tolerance: 1e-11}
+				want := c.fit(t, c.x, c.t, s)
+				bySparse := c.fit(t, data.ToSparse(c.x), c.t, s) // by the space of the rows if n < d
+				if e := far(want.Coefficients, bySparse.Coefficients); !(e <= 1e-7) {
+					t.Errorf("%v %v %v: sparse points are %.1e away", size, loss, kind, e)
+				}
+				if e := far(want.Coefficients, c.free(t, c.x, c.t, s).Coefficients); !(e <= 1e-7) {
+					t.Errorf("%v %v %v: products alone are %.1e away", size, loss, kind, e)
+				}
+			}
+		}
+	}
+}
+
+func TestLinearPath(t *testing.T) {
+	for _, size := range [][3]int{{120, 15, 10}, {120, 15, 60}, {40, 90, 12}} {
+		c := newLinearCase(t, size[0], size[1], size[2])
+		for _, x := range []data.Points{c.x, data.ToSparse(c.x)} {
+			p, err := NewProblem(context.Background(), x, c.laplacian(t, sparse.Combinatorial), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, loss := range allLosses {
+				var path []Settings
+				for _, a := range []float64{0.01, 0.1, 1} {
+					for _, i := range []float64{0, 0.001, 0.1} {
+						path = append(path, Settings{Regularizer: models.Regularizer{GammaA: a, GammaI: i}, Loss: loss, Tolerance: 1e-10})
+					}
+				}
+				got, err := p.Path(context.Background(), c.t, path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, m := range got {
+					if e := far(c.fit(t, x, c.t, path[i]).Coefficients, m.Coefficients); !(e <= 1e-7) {
+						t.Errorf("%v %v: step %d of the path is %.1e from its own fit", size, loss, i, e)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Scaling points by k and γ_A by k², exchanging two classes, or moving the
+// origin (with the combinatorial Laplacian) changes nothing else.
+func TestLinearSymmetries(t *testing.T) {
+	c := newLinearCase(t, 120, 10, 30)
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, loss := range allLosses {
+		s := Settings{Regularizer: regular(sparse.Combinatorial, 1), Loss: loss, Tolerance: 1e-11}
+		f := c.values(c.fit(t, c.x, c.t, s))
+
+		scaled, moved := data.NewDense[float64](120, 10), data.NewDense[float64](120, 10)
+		for i, v := range c.x.Data {
+			scaled.Data[i] = 4 * v
+			moved.Data[i] = v + 1.5
+		}
+		larger := s
+		larger.Regularizer.GammaA *= 16
+		if e := far(f, c.fit(t, scaled, c.t, larger).values(solvers.DenseDesign{Points: scaled}, 120)); !(e <= 1e-8) {
+			t.Errorf("%v: scaling changes f by %.1e", loss, e)
+		}
+		if e := far(f, c.fit(t, moved, c.t, s).values(solvers.DenseDesign{Points: moved}, 120)); !(e <= 1e-8) {
+			t.Errorf("%v: another origin changes f by %.1e", loss, e)
+		}
+
+		order := rng.Perm(120)
+		perm := make([]int32, 120)
+		for i, v := range order {
+			perm[i] = int32(v)
+		}
+		y, err := models.ClassTargets(c.drawn.Select(order))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := &linearCase{w: c.w.Permute(perm)}
+		g := other.fit(t, data.Select(c.x, order), y, s)
+		if e := far(f, c.values(g)); !(e <= 1e-8) {
+			t.Errorf("%v: another order of the points changes f by %.1e", loss, e)
+		}
+
+		flipped := *c.t
+		flipped.Y = mat.DenseCopyOf(c.t.Y)
+		flipped.Y.Scale(-1, flipped.Y)
+		h := c.values(c.fit(t, c.x, &flipped, s))
+		h.Scale(-1, h)
+		if e := far(f, h); !(e <= 1e-8) {
+			t.Errorf("%v: opposite targets give more than the opposite, by %.1e", loss, e)
+		}
+	}
+}
+
+func TestLinearTypesOfPoints(t *testing.T) {
+	digits, truth := data.Digits(300, 1)
+	ix, err := knn.NewBrute(digits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &linearCase{}
+	if c.w, _, err = knn.NewGraph(context.Background(), ix, knn.GraphSettings{K: 5}); err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := truth.Draw(60, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := models.ClassTargets(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := data.Points(digits)
+	_, d := bytes.Dims()
+	single, double := data.NewDense[float32](300, d), data.NewDense[float64](300, d)
+	for i := range 300 {
+		data.RowTo(double.Row(i), bytes, i)
+		for j, v := range double.Row(i) {
+			single.Row(i)[j] = float32(v)
+		}
+	}
+	for _, loss := range allLosses {
+		s := Settings{Regularizer: models.Regularizer{GammaA: 100, GammaI: 1e-3}, Loss: loss}
+		want := c.fit(t, double, y, s)
+		for _, x := range []data.Points{bytes, single} {
+			got := c.fit(t, x, y, s)
+			if !mat.Equal(got.Coefficients, want.Coefficients) {
+				t.Errorf("%v: %T gives other coefficients than float64", loss, x)
+			}
+			p, err := got.Predict(context.Background(), x, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := got.Predict(context.Background(), data.Select(x, []int{17}), nil)
+			if err != nil || !slices.Equal(part.Scores.RawRowView(0), p.Scores.RawRowView(17)) {
+				t.Errorf("%v: the answer for one point depends on the others, %v", loss, err)
+			}
+		}
+	}
+}
+
+func TestLinearRegression(t *testing.T) {
+	c := newLinearCase(t, 120, 8, 30)
+	values := mat.NewDense(120, 2, nil)
+	for i := range 120 {
+		for o := range 2 {
+			v := math.NaN()
+			if i%3 == 0 {
+				v = 3*c.x.Row(i)[o] - c.x.Row(i)[o+2] + 5
+			}
+			values.Set(i, o, v)
+		}
+	}
+	y, err := models.ValueTargets(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := c.fit(t, c.x, y, Settings{Regularizer: models.Regularizer{GammaA: 1e-9}})
+	p, err := m.Predict(context.Background(), c.x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 120 {
+		if want := 3*c.x.Row(i)[1] - c.x.Row(i)[3] + 5; !(math.Abs(p.Scores.At(i, 1)-want) <= 1e-6) {
+			t.Fatalf("point %d is %v, want %v", i, p.Scores.At(i, 1), want)
+		}
+	}
+	if p.Classes != nil || m.Outcomes() != nil {
+		t.Error("a regression has classes")
+	}
+	if _, err := Fit(context.Background(), c.x, nil, y, &Settings{Regularizer: models.Regularizer{GammaA: 1}, Loss: SquaredHinge}); err == nil {
+		t.Error("a hinge took values")
+	}
+}
+
+// With the Laplacian of ClassGraph, the intrinsic norm is the sum of those
+// within the classes.
+func TestClassGraph(t *testing.T) {
+	c := newLinearCase(t, 90, 6, 30)
+	weights := []float64{2, 0, 0.5}
+	w, err := ClassGraph(c.w, c.truth, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, lf := mat.NewDense(90, 1, nil), mat.NewDense(90, 1, nil)
+	for i := range 90 {
+		f.Set(i, 0, math.Sin(float64(i)))
+	}
+	l.MulTo(lf, f)
+	var want float64
+	for i := range 90 {
+		for j := range i {
+			if c.truth.Index[i] == c.truth.Index[j] {
+				want += weights[c.truth.Index[i]] * c.w.At(i, j) * math.Pow(f.At(i, 0)-f.At(j, 0), 2)
+			}
+		}
+	}
+	if got := mat.Dot(f.ColView(0), lf.ColView(0)); !(math.Abs(got-want) <= 1e-12*want) {
+		t.Errorf("the norm is %v, want %v", got, want)
+	}
+	for _, bad := range [][]float64{{1, 2}, {1, -1, 1}, {1, math.NaN(), 1}, {1, math.Inf(1), 1}} {
+		if _, err := ClassGraph(c.w, c.truth, bad); err == nil {
+			t.Errorf("weights %v were taken", bad)
+		}
+	}
+}
+
+func TestLinearSaysWhatIsWrong(t *testing.T) {
+	ctx := context.Background()
+	c := newLinearCase(t, 60, 6, 20)
+	_, err := Fit(ctx, c.x, nil, c.t, &Settings{Loss: 9, Width: 2, Tolerance: math.NaN(), MaxIterations: -1})
+	for _, part := range []string{"γ_A", "loss", "width", "tolerance", "iterations"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
+	}
+	if _, err := Fit(ctx, c.x, nil, c.t, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
+		t.Errorf("no settings: %v", err)
+	}
+	l := c.laplacian(t, sparse.Combinatorial)
+	p, err := NewProblem(ctx, c.x, l, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Fit(ctx, &models.Targets{Len: 60}, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); err == nil {
+		t.Error("targets of no point were taken")
+	}
+	for what, r := range map[string]models.Regularizer{
+		"power":     {GammaA: 1, GammaI: 1, Power: 2},
+		"Laplacian": {GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized},
+	} {
+		if _, err := p.Fit(ctx, c.t, &Settings{Regularizer: r}); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+	if _, err := Fit(ctx, c.x, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}); err == nil {
+		t.Error("an intrinsic norm without a graph")
+	}
+	small, _ := planes(30, 6, 1)
+	if _, err := Fit(ctx, small, l, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}); err == nil {
+		t.Error("a graph of other points was taken")
+	}
+	if _, err := Fit(ctx, small, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); err == nil {
+		t.Error("targets of other points were taken")
+	}
+	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
+	wide, _ := planes(5, 7, 1)
+	if _, err := m.Predict(ctx, wide, nil); err == nil {
+		t.Error("points of other dimensions were answered")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := p.Fit(cancelled, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for _, loss := range allLosses {
+		q := &Problem{given: c.x, x: data.ToSparse(c.x), Power: 1, l: l}
+		q.design = solvers.NewDesign(q.x)
+		m, err := q.Fit(ctx, c.t, &Settings{Regularizer: regular(sparse.Combinatorial, 1), Loss: loss, MaxIterations: 1, Tolerance: 1e-12})
+		if m == nil || !errors.Is(err, cg.ErrNotConverged) && !errors.Is(err, solvers.ErrNotConverged) {
+			t.Errorf("%v: one iteration: %v", loss, err)
+		}
+	}
+}
+
+func TestLinearFile(t *testing.T) {
+	c := newLinearCase(t, 80, 6, 20)
+	two := c.drawn.Keep(c.drawn.Labeled())
+	two.Classes = []int64{4, 9}
+	for i, v := range two.Index {
+		if v == 2 {
+			two.Index[i] = 0
+		}
+	}
+	pair, err := models.ClassTargets(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := &models.Targets{Len: 80, Labeled: c.t.Labeled, Y: c.t.Y}
+	for _, y := range []*models.Targets{c.t, pair, values} {
+		for _, loss := range allLosses {
+			for _, gammaI := range []float64{0, 0.1} {
+				if y == values && loss != LeastSquares {
+					continue
+				}
+				m := c.fit(t, c.x, y, Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: gammaI, Scaling: models.PerPair}, Loss: loss})
+				path := filepath.Join(t.TempDir(), "m.npz")
+				if err := m.Save(path, map[string]string{"points": "abc"}); err != nil {
+					t.Fatal(err)
+				}
+				got, mf, err := load(path, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				back := got.(*Model)
+				if back.Settings != m.Settings || back.Name() != m.Name() || !slices.Equal(back.Outcomes(), m.Outcomes()) || mf.Hashes["points"] != "abc" ||
+					!mat.Equal(back.Coefficients, m.Coefficients) || !slices.Equal(back.Intercepts, m.Intercepts) || back.Labeled != m.Labeled || back.Iterations != m.Iterations {
+					t.Errorf("%s: %+v came back as %+v", m.Name(), m, back)
+				}
+				if _, _, err := load(path, 50); err == nil {
+					t.Error("50 bytes were enough")
+				}
+			}
+		}
+	}
+}
+
+func TestLinearFileDamage(t *testing.T) {
+	dir := t.TempDir()
+	settings := modelFile{Settings: Settings{Regularizer: models.Regularizer{GammaA: 1}}}
+	bad := settings
+	bad.Regularizer.GammaA = -1
+	w := models.MatrixEntry("coefficients", mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}))
+	for what, c := range map[string]struct {
+		s       modelFile
+		entries []npy.Entry
+	}{
+		"γ_A":                {bad, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2, 3}}}},
+		"2 intercepts":       {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2}}}},
+		"coefficients":       {settings, []npy.Entry{{Name: "intercepts", Data: []float64{1, 2}}}},
+		"outputs":            {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2, 3}}, {Name: "classes", Data: []int64{1, 2}}}},
+		"element 1 of inter": {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, math.NaN(), 3}}}},
+	} {
+		path := filepath.Join(dir, "m.npz")
+		if err := models.SaveFile(path, RLSName, c.s, nil, c.entries); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	c := newLinearCase(t, 60, 6, 20)
+	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
+	path := filepath.Join(dir, "whole.npz")
+	if err := m.Save(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(dir, "cut.npz")
+	for _, size := range []int{0, 10, len(whole) / 2, len(whole) - 1} {
+		if err := os.WriteFile(cut, whole[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := load(cut, 0); err == nil {
+			t.Errorf("%d of %d bytes were read as a model", size, len(whole))
+		}
+	}
+}
+
+func TestLinearHasTheSameBitsAtAnyThreads(t *testing.T) {
+	c := newLinearCase(t, 700, 140, 200)
+	fit := func(loss Loss, free bool) *Model {
+		s := Settings{Regularizer: regular(sparse.Normalized, 2), Loss: loss}
+		if free {
+			return c.free(t, c.x, c.t, s)
+		}
+		return c.fit(t, c.x, c.t, s)
+	}
+	for _, loss := range allLosses {
+		for _, free := range []bool{false, true} {
+			many := fit(loss, free)
+			old := runtime.GOMAXPROCS(1)
+			one := fit(loss, free)
+			runtime.GOMAXPROCS(old)
+			if !mat.Equal(one.Coefficients, many.Coefficients) || !slices.Equal(one.Intercepts, many.Intercepts) {
+				t.Errorf("%v, products alone %v: one thread gives other bits", loss, free)
+			}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// MaxFormed is the largest order of dense matrices to be formed: the dimension
+// of dense points, or the number of others.
+const MaxFormed = 5000
+
+// Problem is what linear models of one set of points and one graph have in
+// common, whatever the targets, losses and weights. It is safe for concurrent
+// use.
+type Problem struct {
+	given  data.Points
+	x      data.Points       // given, or its coordinates in space
+	space  *rowSpace         // nil unless used
+	design solvers.Design    // x, where it is only multiplied with
+	l      *sparse.Laplacian // Lᵖ; nil without intrinsic norm
+	Power  int
+	Norm   *mat.Dense // XᵀLᵖX, if formed
+
+	once   sync.Once
+	values []float64  // eigenvalues of m
+	basis  *mat.Dense // and eigenvectors
+	err    error
+}
+
+// NewProblem prepares fits to the n×d points x with the intrinsic norm of
+// (the p-th power of) the Laplacian l, or without one if l is nil.
+//
+// For dense points of d ≤ 5000 dimensions it forms M = XᵀLᵖX, by blocks of
+// columns: n·d² + 2p·nnz(L)·d operations, d² values, and three n×128 blocks
+// while it works. Fits then are direct or nearly so: see [Problem.Path].
+//
+// Up to 5000 points, sparse or of more dimensions than that, are first brought
+// to dense coordinates in the space they span: about 5n³ operations and four n×n
+// matrices. For other sparse points and dimensions nothing is formed; a fit
+// multiplies blocks with X, Lᵖ and Xᵀ in turn. Sparse points are stored a second
+// time, transposed.
+func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int) (*Problem, error) {
+	if power < 1 {
+		return nil, fmt.Errorf("linear: power %d of the Laplacian; it must be at least 1", power)
+	}
+	n, d := x.Dims()
+	p := &Problem{given: x, x: x, Power: power}
+	if l != nil {
+		if l.Dim() != n {
+			return nil, fmt.Errorf("linear: a graph of %d points for %d points", l.Dim(), n)
+		}
+		p.l = l.With(power, 0)
+	}
+	if !p.direct() && n <= MaxFormed && n < d {
+		space, points, err := newRowSpace(x)
+		if err != nil {
+			return nil, err
+		}
+		p.space, p.x = space, points
+	}
+	if !p.direct() {
+		p.design = solvers.NewDesign(x)
+		return p, nil
+	}
+	if l == nil {
+		return p, nil
+	}
+	_, d = p.x.Dims()
+	p.Norm = mat.NewDense(d, d, nil)
+	return p, p.form(ctx)
+}
+
+// direct tells whether fits work with d×d matrices.
+func (p *Problem) direct() bool {
+	_, sparsePoints := p.x.(*sparse.CSR)
+	_, d := p.x.Dims()
+	return !sparsePoints && d <= MaxFormed
+}
+
+// form computes XᵀLᵖX.
+func (p *Problem) form(ctx context.Context) error {
+	n, d := p.x.Dims()
+	width := max(16, min(128, d, 1<<23/n))
+	var columns, rows []float64
+	y := make([]float64, n*width)
+	for from := 0; from < d; from += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+width, d)
+		var block *mat.Dense
+		block, columns = data.Block(p.x, columns, 0, n, from, to)
+		ly := mat.NewDense(n, to-from, y[:n*(to-from)])
+		p.l.MulTo(ly, block)
+		below := p.Norm.Slice(from, d, from, to).(*mat.Dense)
+		for lo := 0; lo < n; lo += data.BlockRows {
+			hi := min(lo+data.BlockRows, n)
+			block, rows = data.Block(p.x, rows, lo, hi, from, d)
+			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, ly.Slice(lo, hi, 0, to-from).(*mat.Dense), 1, below)
+		}
+	}
+	for i := range d {
+		for j := range i {
+			p.Norm.Set(j, i, p.Norm.At(i, j))
+		}
+	}
+	return nil
+}
+
+// Eigen returns the eigenvalues and eigenvectors of XᵀLᵖX, which the first call
+// computes; nil vectors stand for the identity.
+func (p *Problem) Eigen() (values []float64, basis *mat.Dense, err error) {
+	p.once.Do(func() {
+		if p.Norm == nil {
+			_, d := p.x.Dims()
+			p.values = make([]float64, d)
+			return
+		}
+		p.values, p.basis, p.err = dense.EigenSym(p.Norm)
+		for j, v := range p.values {
+			p.values[j] = math.Max(0, v)
+		}
+	})
+	return p.values, p.basis, p.err
+}
+
+// Fit is [Problem.Path] for one model.
+func (p *Problem) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Model, error) {
+	if s == nil {
+		s = &Settings{}
+	}
+	models, err := p.Path(ctx, t, []Settings{*s})
+	if models == nil {
+		return nil, err
+	}
+	return models[0], err
+}
+
+// Path fits a model for each of the settings, in their order.
+//
+// With XᵀLᵖX formed, l labels and m outputs, the labels are looked at once. If
+// l < d, the eigenvectors U of XᵀLᵖX are computed in the first fit of the
+// problem (about 5d³ operations). In their basis both norms are diagonal for all
+// γ_A and γ_I at once, and a model of least squares costs l²d + l³/3 operations,
+// after ld² for the path. If l ≥ d, it costs d³/3 operations, after ld². The
+// hinges take Newton steps in the basis U, scaled so that the two norms together
+// are the Euclidean one; each model starts at the one before. An inner step costs
+// 4ldm operations, and 4d²m more if X̃U is too large to keep (above 64 MB).
+//
+// Otherwise least squares are solved by block conjugate gradients and the hinges
+// by Newton's method with conjugate gradients, both preconditioned by an
+// approximate diagonal and started at the model before.
+//
+// An error that is [cg.ErrNotConverged] or [solvers.ErrNotConverged] comes with
+// all models, those included that are not within the tolerance. On any other
+// error there are none.
+func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settings) ([]*Model, error) {
+	n, _ := p.x.Dims()
+	if t.Len != n {
+		return nil, fmt.Errorf("linear: targets for %d points, there are %d", t.Len, n)
+	}
+	if len(t.Labeled) == 0 {
+		return nil, errors.New("linear: no point has a target")
+	}
+	filled := make([]Settings, len(settings))
+	for i, s := range settings {
+		var err error
+		if filled[i], err = s.fill(); err != nil {
+			return nil, err
+		}
+		r := filled[i].Regularizer
+		switch {
+		case t.Classes == nil && s.Loss != LeastSquares:
+			return nil, fmt.Errorf("linear: the %v loss is for classes; values take the squared loss", s.Loss)
+		case r.GammaI > 0 && p.l == nil:
+			return nil, errors.New("linear: γ_I is positive but there is no graph")
+		case r.GammaI > 0 && (r.Power != p.Power || r.Laplacian != p.l.Kind()):
+			return nil, fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one", r.Power, r.Laplacian, p.Power, p.l.Kind())
+		}
+	}
+	work := NewLabeled(p, t)
+	var out []*Model
+	var unfinished []error
+	for i := range filled {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m := &Model{Settings: filled[i], Classes: t.Classes, Labeled: len(t.Labeled)}
+		var before *Model
+		if i > 0 {
+			before = out[i-1]
+		}
+		err := work.Fit(ctx, m, before)
+		if errors.Is(err, cg.ErrNotConverged) || errors.Is(err, solvers.ErrNotConverged) {
+			unfinished = append(unfinished, err)
+			err = nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	if p.space != nil {
+		for _, m := range out {
+			m.Coefficients = p.space.expand(m.Coefficients)
+		}
+	}
+	return out, errors.Join(unfinished...)
+}
+
+// Objective returns what m minimizes over t, evaluated from the definition, for
+// each output. It costs a product with each of X, Lᵖ and the labeled rows.
+func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
+	n, _ := p.given.Dims()
+	l, outputs := t.Y.Dims()
+	total := make([]float64, outputs)
+	f := m.values(solvers.DenseDesign{Points: data.Select(p.given, t.Labeled)}, l)
+	for i := range l {
+		for j, v := range f.RawRowView(i) {
+			total[j] += m.Settings.loss(t.Y.At(i, j), v) / float64(l)
+		}
+	}
+	r := m.Settings.Regularizer
+	for j := range total {
+		w := m.Coefficients.ColView(j)
+		total[j] += r.GammaA * mat.Dot(w, w)
+	}
+	if r.GammaI > 0 {
+		f, lf := mat.NewDense(n, outputs, nil), mat.NewDense(n, outputs, nil)
+		solvers.DenseDesign{Points: p.given}.MulTo(f, m.Coefficients)
+		p.l.MulTo(lf, f)
+		for j := range total {
+			total[j] += r.Intrinsic(n) * mat.Dot(f.ColView(j), lf.ColView(j))
+		}
+	}
+	return total
+}
+
+// WithNorm returns the problem on the points of p with the intrinsic norm of l.
+func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*Problem, error) {
+	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power()}
+	if !q.direct() {
+		return q, nil
+	}
+	_, d := q.x.Dims()
+	q.Norm = mat.NewDense(d, d, nil)
+	return q, q.form(ctx)
+}

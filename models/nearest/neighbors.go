@@ -1,0 +1,236 @@
+package nearest
+
+import (
+	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Vote returns the most frequent of the given classes; of equals the one that
+// comes first, which is that of the nearest neighbour among them.
+func Vote(classes []int32) int32 {
+	best, most := classes[0], 0
+	for i, c := range classes {
+		if slices.Contains(classes[:i], c) {
+			continue
+		}
+		count := 0
+		for _, other := range classes[i:] {
+			if other == c {
+				count++
+			}
+		}
+		if count > most {
+			best, most = c, count
+		}
+	}
+	return best
+}
+
+// Votes lets the neighbours of every point vote with their labels, of c classes.
+// The scores are the shares of the vote.
+func Votes(nb *knn.Neighbors, labels []int32, c int, recall *knn.Recall) *models.Prediction {
+	out := &models.Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
+	for i := range out.Classes {
+		index, _ := nb.Row(i)
+		classes := make([]int32, len(index))
+		shares := out.Scores.RawRowView(i)
+		for p, at := range index {
+			classes[p] = labels[at]
+			shares[classes[p]] += 1 / float64(len(index))
+		}
+		out.Classes[i] = Vote(classes)
+	}
+	return out
+}
+
+// KNN classifies every point of x by a vote among its k nearest labeled points,
+// once for each k in ks; fewer where there are fewer labeled points. Labeled
+// points keep their label. nb may hold the nearest neighbours of all points, as
+// many as the caller likes: where enough of them are labeled, no search is
+// needed. metric is that of nb.
+func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbors, y *data.Labels, ks []int) ([][]int32, error) {
+	n, _ := x.Dims()
+	if err := models.CheckLabels(y, n); err != nil {
+		return nil, err
+	}
+	labeled := y.Labeled()
+	most := min(slices.Max(ks), len(labeled))
+	out := make([][]int32, len(ks))
+	for i := range out {
+		out[i] = slices.Clone(y.Index)
+	}
+	decideAt := func(i int, classes []int32) {
+		for j, k := range ks {
+			out[j][i] = Vote(classes[:min(k, len(classes))])
+		}
+	}
+	open := make([]bool, n) // still without an answer
+	par.For(n, 1024, func(lo, hi int) {
+		var classes []int32
+		for i := lo; i < hi; i++ {
+			if y.Index[i] != data.Unlabeled {
+				continue
+			}
+			classes = classes[:0]
+			if nb != nil {
+				index, _ := nb.Row(i)
+				for p := 0; p < len(index) && len(classes) < most; p++ {
+					if c := y.Index[index[p]]; c != data.Unlabeled {
+						classes = append(classes, c)
+					}
+				}
+			}
+			if open[i] = len(classes) < most; !open[i] {
+				decideAt(i, classes)
+			}
+		}
+	})
+	var rest []int
+	for i, o := range open {
+		if o {
+			rest = append(rest, i)
+		}
+	}
+	if len(rest) == 0 {
+		return out, nil
+	}
+	ix, err := knn.NewBrute(data.Select(x, labeled), &knn.Settings{Metric: metric})
+	if err != nil {
+		return nil, err
+	}
+	found, err := ix.Query(ctx, data.Select(x, rest), most)
+	if err != nil {
+		return nil, err
+	}
+	classes := make([]int32, most)
+	for j, i := range rest {
+		index, _ := found.Row(j)
+		for p, at := range index {
+			classes[p] = y.Index[labeled[at]]
+		}
+		decideAt(i, classes)
+	}
+	return out, nil
+}
+
+// GeodesicKNN classifies every vertex of a graph with edge lengths by a vote
+// among its k nearest labeled vertices, by length of the shortest path, once for
+// each k in ks (Belkin & Niyogi 2004, section 6.4). Labeled vertices keep their
+// label; vertices that no label reaches get the most frequent one.
+//
+// It is one run of Dijkstra's algorithm in which every vertex is settled by up
+// to max(ks) different labeled vertices: O(k·nnz·log n).
+func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, error) {
+	if err := models.CheckLabels(y, lengths.Rows); err != nil {
+		return nil, err
+	}
+	most := slices.Max(ks)
+	sources := make([][]int32, lengths.Rows) // labeled vertices that settled a vertex, nearest first
+	var queue frontier
+	for _, i := range y.Labeled() {
+		queue.push(visit{0, int32(i), int32(i)})
+	}
+	for len(queue) > 0 {
+		v := queue.pop()
+		if len(sources[v.at]) >= most || slices.Contains(sources[v.at], v.from) {
+			continue
+		}
+		sources[v.at] = append(sources[v.at], v.from)
+		col, length := lengths.Row(int(v.at))
+		for p, j := range col {
+			if len(sources[j]) < most {
+				step := 1.0
+				if length != nil {
+					step = length[p]
+				}
+				queue.push(visit{v.length + step, j, v.from})
+			}
+		}
+	}
+	fallback := models.Majority(y)
+	out := make([][]int32, len(ks))
+	for i := range out {
+		out[i] = slices.Clone(y.Index)
+	}
+	var classes []int32
+	for i, from := range sources {
+		if y.Index[i] != data.Unlabeled {
+			continue
+		}
+		classes = classes[:0]
+		for _, s := range from {
+			classes = append(classes, y.Index[s])
+		}
+		for j, k := range ks {
+			out[j][i] = fallback
+			if len(classes) > 0 {
+				out[j][i] = Vote(classes[:min(k, len(classes))])
+			}
+		}
+	}
+	return out, nil
+}
+
+// visit is a path from a labeled vertex to another one.
+type visit struct {
+	length   float64
+	at, from int32
+}
+
+func (v visit) less(w visit) bool {
+	switch {
+	case v.length != w.length:
+		return v.length < w.length
+	case v.at != w.at:
+		return v.at < w.at
+	}
+	return v.from < w.from
+}
+
+// frontier is a binary min-heap of visits.
+type frontier []visit
+
+func (q *frontier) push(v visit) {
+	h := append(*q, v)
+	for c := len(h) - 1; c > 0; {
+		p := (c - 1) / 2
+		if !h[c].less(h[p]) {
+			break
+		}
+		h[c], h[p] = h[p], h[c]
+		c = p
+	}
+	*q = h
+}
+
+func (q *frontier) pop() visit {
+	h := *q
+	top := h[0]
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	for p := 0; ; {
+		c := 2*p + 1
+		if c >= last {
+			break
+		}
+		if c+1 < last && h[c+1].less(h[c]) {
+			c++
+		}
+		if !h[c].less(h[p]) {
+			break
+		}
+		h[p], h[c] = h[c], h[p]
+		p = c
+	}
+	*q = h
+	return top
+}

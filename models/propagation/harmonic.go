@@ -1,0 +1,102 @@
+package propagation
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// pinned is the operator L with the rows and columns of some vertices replaced
+// by those of the identity: positive definite if every component has one.
+type pinned struct {
+	l  *sparse.Laplacian
+	at []int32 // vertices pinned
+}
+
+func (a *pinned) Dim() int { return a.l.Dim() }
+
+// MulTo needs blocks that are zero at the vertices pinned, as all blocks of the
+// solver are when the right-hand sides are.
+func (a *pinned) MulTo(dst, x *mat.Dense) {
+	a.l.MulTo(dst, x)
+	for _, i := range a.at {
+		copy(dst.RawRowView(int(i)), x.RawRowView(int(i)))
+	}
+}
+
+// harmonic solves L_uu f_u = W_ul y_l over the unlabeled points of components
+// with a label. The diagonal is D.
+func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
+	p := d.problem
+	n, w := p.Len(), p.plain.Graph()
+	fixed := make([]bool, n)
+	for _, i := range d.at {
+		fixed[i] = true
+	}
+	a := &pinned{l: p.plain}
+	diagonal := make([]float64, n)
+	for i, degree := range p.plain.Degrees() {
+		diagonal[i] = degree
+		if fixed[i] = fixed[i] || !d.reached[p.components.Of[i]]; fixed[i] {
+			a.at = append(a.at, int32(i))
+			diagonal[i] = 1
+		}
+	}
+	_, c := d.y.Dims()
+	b := mat.NewDense(n, c, nil)
+	for q, i := range d.at {
+		col, val := w.Row(int(i))
+		for e, u := range col {
+			if fixed[u] {
+				continue
+			}
+			v := 1.0
+			if val != nil {
+				v = val[e]
+			}
+			row := b.RawRowView(int(u))
+			for j, y := range d.y.RawRowView(q) {
+				row[j] += v * y
+			}
+		}
+	}
+	r, err := d.solve(ctx, a, b, diagonal)
+	if r == nil {
+		return nil, err
+	}
+	if d.settings.MassNormalization {
+		d.normalizeMass(r.X)
+	}
+	for q, i := range d.at {
+		copy(r.X.RawRowView(int(i)), d.y.RawRowView(q))
+	}
+	return r, err
+}
+
+// normalizeMass multiplies f_c, which is zero at labeled points, by q_c/Σ_u f_c
+// for priors q. A class without mass stays as it is.
+func (d *draw) normalizeMass(f *mat.Dense) {
+	q := d.settings.Priors
+	if q == nil {
+		q = d.counts()
+		for c := range q {
+			q[c]++
+		}
+	}
+	var total float64
+	for _, v := range q {
+		total += v
+	}
+	scale := dense.ColumnMeans(f)
+	for c, mean := range scale {
+		scale[c] = 1
+		if mass := mean * float64(d.problem.Len()); mass > 0 {
+			scale[c] = q[c] / total / mass
+		}
+	}
+	dense.ScaleColumns(f, scale)
+}

@@ -1,0 +1,33 @@
+package propagation
+
+import (
+	"context"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// lgc solves (I − αS)F = (1 − α)Y as (L + cI)F = cY with L = I − S and
+// c = (1 − α)/α. At a point of degree zero S is zero and so is the row of L: F is
+// (1 − α)Y there.
+func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
+	alpha := d.settings.Alpha
+	c := (1 - alpha) / alpha
+	b := d.sources(d.y)
+	b.Scale(c, b)
+	l := d.problem.laplacian(sparse.Normalized).With(1, c)
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: d.solver()})
+	if r == nil {
+		return nil, err
+	}
+	for _, i := range d.at {
+		if l.Degrees()[i] > 0 {
+			continue
+		}
+		row := r.X.RawRowView(int(i))
+		for j := range row {
+			row[j] *= 1 - alpha
+		}
+	}
+	return r, err
+}

@@ -1,0 +1,108 @@
+package propagation
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// poisson solves L u = Σ_j (y_j − ȳ) δ_j, Σ d_i u_i = 0 in every component, with
+// ȳ the mean there, through the normalized Laplacian: v = D^½u solves
+//
+//	D^-½LD^-½ v = D^-½ Σ_j (y_j − ȳ) δ_j
+//
+// and is orthogonal to the null vector D^½1. Then column c is multiplied by
+// b_c/ȳ_c for priors b.
+func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
+	l := d.problem.laplacian(sparse.Normalized)
+	of, degrees := d.problem.components.Of, l.Degrees()
+	root := make([]float64, len(degrees)) // D^-½
+	for i, v := range degrees {
+		root[i] = 1
+		if v > 0 {
+			root[i] = 1 / math.Sqrt(v)
+		}
+	}
+	shares := d.shares()
+	centred := mat.DenseCopyOf(d.y)
+	for q, i := range d.at {
+		row := centred.RawRowView(q)
+		for c, mean := range shares[of[i]] {
+			row[c] = (row[c] - mean) * root[i]
+		}
+	}
+	s := d.solver()
+	s.Project = true // what rounding left along the null vectors
+	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s})
+	if r == nil {
+		return nil, err
+	}
+	dense.ScaleRows(r.X, root)
+	d.centre(r.X)
+	for i, component := range of {
+		share, ok := shares[component]
+		if !ok {
+			continue
+		}
+		row := r.X.RawRowView(i)
+		for c, y := range share {
+			switch {
+			case y == 1: // no other class: nothing flows
+				row[c] = 1
+			case y > 0 && d.settings.Priors != nil:
+				row[c] *= d.settings.Priors[c] / y
+			}
+		}
+	}
+	return r, err
+}
+
+// shares returns for every component with a label the share of each class among
+// its labels.
+func (d *draw) shares() map[int32][]float64 {
+	_, classes := d.y.Dims()
+	shares, labels := map[int32][]float64{}, map[int32]float64{}
+	for q, i := range d.at {
+		component := d.problem.components.Of[i]
+		if shares[component] == nil {
+			shares[component] = make([]float64, classes)
+		}
+		shares[component][d.class(q)]++
+		labels[component]++
+	}
+	for component, share := range shares {
+		for c := range share {
+			share[c] /= labels[component]
+		}
+	}
+	return shares
+}
+
+// centre makes Σ d_i u_i zero in every component with a label.
+func (d *draw) centre(u *mat.Dense) {
+	of, degrees := d.problem.components.Of, d.problem.plain.Degrees()
+	_, classes := u.Dims()
+	count := len(d.reached)
+	sums, mass := mat.NewDense(count, classes, nil), make([]float64, count)
+	for i, component := range of {
+		mass[component] += degrees[i]
+		sum := sums.RawRowView(int(component))
+		for c, v := range u.RawRowView(i) {
+			sum[c] += degrees[i] * v
+		}
+	}
+	for i, component := range of {
+		if mass[component] == 0 {
+			continue
+		}
+		row := u.RawRowView(i)
+		for c, v := range sums.RawRowView(int(component)) {
+			row[c] -= v / mass[component]
+		}
+	}
+}

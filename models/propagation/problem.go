@@ -1,0 +1,83 @@
+package propagation
+
+import (
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Problem is a graph prepared for [Problem.Fit] with any labels. It is
+// safe for concurrent use.
+type Problem struct {
+	// Vertices are in reverse Cuthill–McKee order, for the products: place[i] is
+	// where vertex i is. Below, all but degrees is in that order.
+	place      []int32
+	degrees    []float64 // of vertex i
+	plain      *sparse.Laplacian
+	normalized func() *sparse.Laplacian
+	components *sparse.Components
+}
+
+// NewProblem prepares the graph with weights w and components c, which may
+// be nil to have them found. It checks the graph and copies it, in O(nnz).
+func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
+	if err := w.CheckGraph(); err != nil {
+		return nil, err
+	}
+	if w.Rows == 0 {
+		return nil, fmt.Errorf("propagation: the graph has no points")
+	}
+	if c == nil {
+		c = w.Components()
+	}
+	if len(c.Of) != w.Rows {
+		return nil, fmt.Errorf("propagation: components of %d points for a graph of %d", len(c.Of), w.Rows)
+	}
+	order := w.ReverseCuthillMcKee()
+	p := &Problem{place: make([]int32, w.Rows), degrees: w.Degrees(),
+		components: &sparse.Components{Of: make([]int32, w.Rows), Sizes: c.Sizes}}
+	for at, i := range order {
+		p.place[i] = int32(at)
+		p.components.Of[at] = c.Of[i]
+	}
+	ordered := w.Permute(order)
+	var err error
+	if p.plain, err = sparse.NewLaplacian(ordered, sparse.Combinatorial); err != nil {
+		return nil, err
+	}
+	p.normalized = sync.OnceValue(func() *sparse.Laplacian {
+		l, err := sparse.NewLaplacian(ordered, sparse.Normalized)
+		if err != nil {
+			panic(err) // plain is of the same graph
+		}
+		return l
+	})
+	return p, nil
+}
+
+// Len returns the number of points.
+func (p *Problem) Len() int { return len(p.place) }
+
+// laplacian returns the Laplacian of the given kind.
+func (p *Problem) laplacian(kind sparse.Kind) *sparse.Laplacian {
+	if kind == sparse.Combinatorial {
+		return p.plain
+	}
+	return p.normalized()
+}
+
+// back returns the rows of x in the order of the vertices.
+func (p *Problem) back(x *mat.Dense) *mat.Dense {
+	n, m := x.Dims()
+	out := mat.NewDense(n, m, nil)
+	par.For(n, 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(out.RawRowView(i), x.RawRowView(int(p.place[i])))
+		}
+	})
+	return out
+}

@@ -1,0 +1,328 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Method is a way to continue labels over the points of a graph.
+type Method int
+
+const (
+	// Harmonic keeps the given labels and makes every other value the mean of
+	// its neighbours', weighted by the edges: label propagation (Zhu, Ghahramani
+	// & Lafferty 2003, equations 2 to 5),
+	//
+	//	L_uu f_u = W_ul y_l,   f_l = y_l
+	//
+	// with L = D − W, l the labeled and u the other points.
+	Harmonic Method = iota
+	// LGC is local and global consistency, or label spreading (Zhou et al. 2003),
+	//
+	//	(I − αS)F = (1 − α)Y,   S = D^-½WD^-½
+	//
+	// with Y one for the class of a labeled point and zero elsewhere.
+	LGC
+	// Tikhonov is graph regularization, as models with a kernel have it on the
+	// points of the graph alone (Belkin, Matveeva & Niyogi 2004; the limit of
+	// Laplacian regularized least squares in Table 2 of Belkin, Niyogi &
+	// Sindhwani 2006),
+	//
+	//	(J/l + γ_A I + γ_I s Lᵖ) f = Jy/l
+	//
+	// with J the diagonal matrix that is one at the l labeled points, and s of
+	// [models.Scaling].
+	Tikhonov
+	// Poisson is Poisson learning, for very few labels (Calder, Cook, Thorpe &
+	// Slepčev 2020, equation 2.1),
+	//
+	//	L u = Σ_j (y_j − ȳ) δ_j,   Σ_i d_i u_i = 0
+	//
+	// with L = D − W, j the labeled points and ȳ the mean of their y_j.
+	Poisson
+)
+
+var methodNames = []string{"harmonic", "lgc", "tikhonov", "poisson"}
+
+// String returns the name used on the command line and in manifests.
+func (m Method) String() string { return enum.String(methodNames, m) }
+
+// MarshalText returns the name.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *Method) UnmarshalText(text []byte) error {
+	return enum.Set(m, methodNames, "graph regularization", text)
+}
+
+// Settings of [Fit]. The zero value is harmonic functions.
+type Settings struct {
+	Method Method `json:"method"`
+	// Alpha is the α of LGC, in (0, 1). Default 0.99, the paper's.
+	Alpha float64 `json:"alpha,omitempty"`
+	// Regularizer of Tikhonov, which needs it: γ_A and γ_I positive.
+	Regularizer models.Regularizer `json:"regularizer,omitzero"`
+	// MassNormalization scales each class of a harmonic function so that its
+	// share of the mass is that of Priors: class mass normalization (Zhu et al.
+	// 2003, section 4).
+	MassNormalization bool `json:"mass_normalization,omitempty"`
+	// Priors are the shares of the classes in all points, up to a factor. The
+	// default with MassNormalization are the labeled points of each class and
+	// one more. Poisson multiplies u_c by Priors[c]/ȳ_c, both as shares (Calder
+	// et al. 2020, equation 2.4); its default is ȳ, which changes nothing. Other
+	// methods have none.
+	Priors []float64 `json:"priors,omitempty"`
+	// Tolerance bounds the relative residuals; see [cg.Settings]. Default 1e-8.
+	// Those of Tikhonov are relative to Jy/l: with γ_I far below 1/l, take less.
+	Tolerance float64 `json:"tolerance"`
+	// MaxIterations bounds the iterations. Default 10,000.
+	MaxIterations int `json:"max_iterations"`
+	// OnIteration, if not nil, is told how far the solver is; an error stops it.
+	OnIteration func(cg.State) error `json:"-"`
+}
+
+// fill returns s with its defaults for y, or all faults at once.
+func (s Settings) fill(y *models.Targets) (Settings, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("propagation: "+format, args...)) }
+	if s.Method < Harmonic || s.Method > Poisson {
+		fault("graph regularization %v", s.Method)
+	}
+	if y.Classes == nil && (s.Method == LGC || s.Method == Poisson) {
+		fault("%v is for classes; for a regression take %v or %v", s.Method, Harmonic, Tikhonov)
+	}
+	if s.Alpha != 0 && (s.Method != LGC || !(s.Alpha > 0 && s.Alpha < 1)) {
+		fault("α is %v; it lies between 0 and 1 and belongs to %v, not %v", s.Alpha, LGC, s.Method)
+	}
+	if s.Alpha == 0 && s.Method == LGC {
+		s.Alpha = 0.99
+	}
+	if s.Method == Tikhonov {
+		r, err := s.Regularizer.Fill()
+		if err != nil {
+			faults = append(faults, err)
+		} else if r.GammaI == 0 {
+			fault("γ_I is 0; it must be positive, or the unlabeled points stay without a value")
+		}
+		s.Regularizer = r
+	} else if s.Regularizer != (models.Regularizer{}) {
+		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
+	}
+	if s.MassNormalization && (s.Method != Harmonic || y.Classes == nil) {
+		fault("class mass normalization belongs to %v and classes", Harmonic)
+	}
+	if s.Priors != nil {
+		if s.Method != Poisson && !s.MassNormalization {
+			fault("priors belong to %v and to class mass normalization", Poisson)
+		}
+		if len(s.Priors) != len(y.Classes) {
+			fault("%d priors for %d classes", len(s.Priors), len(y.Classes))
+		}
+		for c, v := range s.Priors {
+			if !(v > 0) || math.IsInf(v, 1) {
+				fault("prior %d is %v; it must be positive", c, v)
+			}
+		}
+	}
+	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
+		fault("tolerance %v; it must lie in (0, 1), or be 0 for the default", s.Tolerance)
+	}
+	if s.MaxIterations < 0 {
+		fault("%d iterations at most; the number must be positive", s.MaxIterations)
+	}
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-8
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = 10000
+	}
+	return s, errors.Join(faults...)
+}
+
+// Solution is what graph regularization found at the n points of a graph. It is
+// immutable.
+type Solution struct {
+	Settings Settings
+	Classes  []int64 // nil for a regression
+	// Scores are n×c, a column a class, or the n×m values of a regression: of
+	// Harmonic the probabilities of the classes (scaled by class mass
+	// normalization), of LGC and Poisson F and u, of Tikhonov f for each class
+	// against the others, which are −1. In components without a label they are
+	// zero; values of a regression are the mean of the labeled ones there.
+	Scores *mat.Dense
+	// Labels are the classes of all points as positions in Classes: the given
+	// one where there is one, Fallback in components without a label, else that
+	// of the largest score. Nil for a regression.
+	Labels  []int32
+	Degrees []float64 // of the points in the graph
+	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each,
+	// recomputed from the definition, and the iterations it took.
+	Residuals  []float64
+	Iterations int
+	Labeled    int // number of labeled points
+	// Unreached is the number of points in components without a label.
+	Unreached int
+	Fallback  int32 // the most frequent class among the labels, 0 for a regression
+}
+
+// Fit continues the targets y of some points to all n points of the graph
+// with weights w and components c (nil to find them): [NewProblem] and
+// [Problem.Fit].
+func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Targets, s *Settings) (*Solution, error) {
+	p, err := NewProblem(w, c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Fit(ctx, y, s)
+}
+
+// Fit continues the targets y to all points. A nil s means the defaults.
+//
+// Every component is a problem of its own. In one without a label nothing is
+// known: see [Solution]. In one whose labels are all of one class Poisson learning
+// has no source; its points get that class.
+//
+// It costs an iteration of cg.Solve, a pass over the graph for all classes at
+// once, times their number, and holds seven n×c blocks. With cg.ErrNotConverged
+// and a cancelled ctx the Graph holds what was reached.
+func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Solution, error) {
+	if s == nil {
+		s = &Settings{}
+	}
+	if y.Len != p.Len() {
+		return nil, fmt.Errorf("propagation: targets of %d points for a graph of %d", y.Len, p.Len())
+	}
+	filled, err := s.fill(y)
+	if err != nil {
+		return nil, err
+	}
+	d := p.newDraw(y, filled)
+	var r *cg.Result
+	switch filled.Method {
+	case Harmonic:
+		r, err = d.harmonic(ctx)
+	case LGC:
+		r, err = d.lgc(ctx)
+	case Tikhonov:
+		r, err = d.tikhonov(ctx)
+	case Poisson:
+		r, err = d.poisson(ctx)
+	}
+	if r == nil {
+		return nil, err
+	}
+	g := &Solution{Settings: filled, Classes: y.Classes, Degrees: p.degrees, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
+	g.Settings.OnIteration = nil
+	g.Scores = p.back(r.X)
+	g.settle(d, y)
+	return g, err
+}
+
+// settle decides all classes and fills in what no label reaches.
+func (g *Solution) settle(d *draw, y *models.Targets) {
+	var mean []float64
+	if g.Classes == nil {
+		mean = dense.ColumnMeans(d.y)
+	} else {
+		g.Labels = models.Decide(g.Scores)
+		g.Fallback = d.mostFrequent()
+	}
+	for i, at := range d.problem.place {
+		if d.reached[d.problem.components.Of[at]] {
+			continue
+		}
+		g.Unreached++
+		if mean != nil {
+			copy(g.Scores.RawRowView(i), mean)
+		} else {
+			g.Labels[i] = g.Fallback
+		}
+	}
+	if g.Classes != nil {
+		for q, i := range y.Labeled {
+			g.Labels[i] = d.class(q)
+		}
+	}
+}
+
+// draw is a graph with labels, in the order of the problem.
+type draw struct {
+	problem  *Problem
+	settings Settings
+	classes  bool       // or a regression
+	at       []int32    // places of the labeled points
+	y        *mat.Dense // their targets, l×c; of classes one and zero
+	reached  []bool     // components with a label
+}
+
+func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
+	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: t.Y, reached: make([]bool, p.components.Count())}
+	for _, i := range t.Labeled {
+		d.at = append(d.at, p.place[i])
+		d.reached[p.components.Of[p.place[i]]] = true
+	}
+	if d.classes {
+		d.y = mat.NewDense(len(d.at), len(t.Classes), nil)
+		for q := range d.at {
+			d.y.Set(q, t.Class(q), 1)
+		}
+	}
+	return d
+}
+
+// class returns the class of labeled point q.
+func (d *draw) class(q int) int32 { return int32(slices.Index(d.y.RawRowView(q), 1)) }
+
+// counts returns the number of labeled points of every class.
+func (d *draw) counts() []float64 {
+	_, classes := d.y.Dims()
+	counts := make([]float64, classes)
+	for q := range d.at {
+		counts[d.class(q)]++
+	}
+	return counts
+}
+
+// mostFrequent returns the most frequent class, the first of equals.
+func (d *draw) mostFrequent() int32 {
+	counts := d.counts()
+	return int32(slices.Index(counts, slices.Max(counts)))
+}
+
+// sources returns an n×c block that is y at the labeled points and zero
+// elsewhere.
+func (d *draw) sources(y *mat.Dense) *mat.Dense {
+	_, c := y.Dims()
+	b := mat.NewDense(d.problem.Len(), c, nil)
+	for q, i := range d.at {
+		copy(b.RawRowView(int(i)), y.RawRowView(q))
+	}
+	return b
+}
+
+// solver are the settings of the solver.
+func (d *draw) solver() cg.Settings {
+	return cg.Settings{Tolerance: d.settings.Tolerance, MaxIterations: d.settings.MaxIterations, OnIteration: d.settings.OnIteration}
+}
+
+// solve solves AX = B with M = diag(diagonal).
+func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, diagonal []float64) (*cg.Result, error) {
+	m, err := cg.NewJacobi(diagonal)
+	if err != nil {
+		return nil, err
+	}
+	s := d.solver()
+	s.Preconditioner = m
+	return cg.Solve(ctx, a, b, &s)
+}

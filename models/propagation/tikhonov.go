@@ -1,0 +1,61 @@
+package propagation
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// weighted is the operator γLᵖ + diag(g), with Lᵖ not formed.
+type weighted struct {
+	l     *sparse.Laplacian // Lᵖ
+	gamma float64
+	g     []float64
+}
+
+func (a *weighted) Dim() int { return a.l.Dim() }
+
+func (a *weighted) MulTo(dst, x *mat.Dense) {
+	a.l.MulTo(dst, x)
+	par.For(len(a.g), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst.RawRowView(i)
+			for j, v := range x.RawRowView(i) {
+				to[j] = a.gamma*to[j] + a.g[i]*v
+			}
+		}
+	})
+}
+
+// tikhonov solves (J/l + γ_A I + γ_I s Lᵖ) f = Jy/l. The diagonal of Lᵖ is
+// replaced by that of L to the power p, which it is not below.
+func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
+	reg := d.settings.Regularizer
+	n, labels := d.problem.Len(), float64(len(d.at))
+	l := d.problem.laplacian(reg.Laplacian)
+	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(n), g: make([]float64, n)}
+	for i := range a.g {
+		a.g[i] = reg.GammaA
+	}
+	for _, i := range d.at {
+		a.g[i] += 1 / labels
+	}
+	diagonal := make([]float64, n)
+	for i, degree := range l.Degrees() {
+		if reg.Laplacian == sparse.Normalized && degree > 0 {
+			degree = 1
+		}
+		diagonal[i] = a.gamma*math.Pow(degree, float64(reg.Power)) + a.g[i]
+	}
+	y := mat.DenseCopyOf(d.y)
+	if d.classes {
+		y.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, y)
+	}
+	y.Scale(1/labels, y)
+	return d.solve(ctx, a, d.sources(y), diagonal)
+}
