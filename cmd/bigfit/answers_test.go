@@ -16,7 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/simd"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // answersFile holds the recorded answers. BIGFIT_UPDATE_ANSWERS=1 writes it anew.
@@ -174,7 +174,7 @@ func tuneAnswers(t *testing.T) (grid, scores answer) {
 	t.Helper()
 	var r struct {
 		Scores []struct {
-			models.TunePoint
+			selection.Point
 			Mean  *float64 // nil is NaN
 			Folds []*float64
 		}

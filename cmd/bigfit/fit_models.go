@@ -88,7 +88,7 @@ var modelTable = []modelSpec{
 	{linear.LapSVMName, "svm-linear with the intrinsic norm", classes,
 		linearModel(linear.SquaredHinge), slices.Concat(ambientFlags, intrinsicFlags, solverFlags, hingeFlags)},
 
-	{kernelmachine.TSVMName, "svm-linear that assigns classes to the other points (Sindhwani & Keerthi 2006)", classes,
+	{linear.TSVMName, "svm-linear that assigns classes to the other points (Sindhwani & Keerthi 2006)", classes,
 		modelSettings{linearTSVM: &linear.TSVMSettings{}}, slices.Concat(ambientFlags, transductionFlags, solverFlags, hingeFlags)},
 
 	{nearest.Name, "vote of the nearest labeled points", classes,
