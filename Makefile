@@ -4,7 +4,7 @@ export BIGFIT_DATA
 
 FUZZTIME ?= 20s
 # Packages in which goroutines run.
-RACE = ./internal/par ./internal/dense ./internal/progress ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
+RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 
 .PHONY: build test lint race fuzz bench generate ci
 

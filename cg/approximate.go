@@ -1,46 +1,24 @@
 package cg
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// NewApproximateCholesky returns a sparse factorization of L + cI for the
-// Laplacian l with its shift c ≥ 0 and power 1, whose expectation is L + cI:
-// vertices are eliminated in the order of their current degree, and of the clique
-// that takes the place of one with d neighbours only d − 1 edges are kept, drawn
-// at random with the right weights on average (Kyng & Sachdeva, FOCS 2016; Gao,
-// Kyng & Spielman, arXiv 2303.00709). The shift is an edge to a vertex
-// that is never eliminated. With c = 0 the inverse has a zero for one vertex of
-// every component, and is positive definite on the complement of the null vectors.
+// newApproximate returns a sparse factorization of L + cI, c ≥ 0, whose expectation
+// is L + cI. Vertices are eliminated in the order of their current degree. Exact
+// elimination of a vertex with d neighbours would join them all; here d − 1 edges
+// are drawn at random, with weights that are right on average (Kyng & Sachdeva,
+// FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). The shift is an edge to a
+// vertex that is never eliminated. With c = 0 the inverse has a zero for one vertex
+// of every component, and is positive definite on the complement of the null
+// vectors.
 //
 // The condition of the preconditioned operator is moderate whatever the graph. It
 // takes O(nnz log nnz) operations to make and 4 for each of the about 1.5·nnz
 // numbers to apply to a vector, by one processor for every 8 columns.
-func NewApproximateCholesky(l *sparse.Laplacian, seed uint64) (Preconditioner, error) {
-	if !(l.Shift() >= 0) || l.Power() != 1 {
-		return nil, fmt.Errorf("cg: approximate Cholesky of a Laplacian with power %d and shift %v; it needs power 1 and no negative shift", l.Power(), l.Shift())
-	}
-	return newApproximate(newSystem(l), seed), nil
-}
-
-// An edge of the graph that is left.
-type edge struct {
-	to     int32
-	weight float64
-}
-
-// elimination is the graph during the factorization.
-type elimination struct {
-	edges  [][]edge
-	ground []float64 // weight of the edge to the vertex that stays
-	gone   []bool
-	queue  *buckets
-}
-
 func newApproximate(s *system, seed uint64) *factors {
 	n := s.w.Rows
 	g := elimination{edges: make([][]edge, n), ground: make([]float64, n), gone: make([]bool, n)}
@@ -90,6 +68,20 @@ func newApproximate(s *system, seed uint64) *factors {
 	}
 	m.lower = m.upper.T()
 	return m
+}
+
+// An edge of the graph that is left.
+type edge struct {
+	to     int32
+	weight float64
+}
+
+// elimination is the graph during the factorization.
+type elimination struct {
+	edges  [][]edge
+	ground []float64 // weight of the edge to the vertex that stays
+	gone   []bool
+	queue  *buckets
 }
 
 // star appends the edges of v to what is left, parallel ones added up, lightest

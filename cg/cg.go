@@ -29,11 +29,8 @@ type Settings struct {
 	// [*NullComponentError] unless Project is set.
 	Null *mat.Dense
 	// Project takes from B its components along the null vectors. The tolerance
-	// then refers to what is left.
+	// then refers to the rest of B.
 	Project bool
-	// Deflate are known eigenpairs of A, whose part of the solution needs no
-	// search. Those of the smallest eigenvalues help most.
-	Deflate *Eigenpairs
 	// Block is the largest number of columns that are solved together. Default
 	// 16.
 	Block int
@@ -43,23 +40,9 @@ type Settings struct {
 	// OnIteration, if not nil, is called after every iteration, on the calling
 	// goroutine. An error stops the run.
 	OnIteration func(State) error
-	// OnCheckpoint, if not nil, is called after OnIteration. An error stops the
-	// run. See [Snapshot].
-	OnCheckpoint func(*Snapshot) error
-	// Resume continues the run that made a snapshot and ends with the same bits.
-	// The operator, the right-hand sides and all other settings must be the
-	// same; what can be compared is.
-	Resume *Snapshot
 }
 
-// Eigenpairs are eigenvalues λ_j > 0 and orthonormal eigenvectors, the columns
-// of the n×k matrix Vectors.
-type Eigenpairs struct {
-	Values  []float64
-	Vectors *mat.Dense
-}
-
-// State is what OnIteration is told.
+// State describes the progress of a run to OnIteration.
 type State struct {
 	Iteration int     // in this block of columns
 	From, To  int     // the columns in the block
@@ -69,12 +52,12 @@ type State struct {
 	Products  int     // products of the operator with one vector so far
 }
 
-// String says in a few words how far the run is.
+// String describes the state in one line.
 func (s State) String() string {
 	return fmt.Sprintf("iteration %d, residual %.1e, %d of %d columns", s.Iteration, s.Residual, s.Converged, s.Columns)
 }
 
-// Result is a solution, or with an error how far it got.
+// Result is a solution, or with an error the last iterate.
 type Result struct {
 	X *mat.Dense // n×m
 	// Residuals are ‖b_j − A·x_j‖₂/‖b_j‖₂, recomputed from the definition; 0 for
@@ -109,7 +92,7 @@ func (r *Result) MaxIterations() int {
 	return most
 }
 
-// String says in a few words what was computed and how well.
+// String summarizes the result in one line.
 func (r *Result) String() string {
 	return fmt.Sprintf("%d right-hand sides, residual %.1e, %d iterations, %d products", len(r.Residuals), r.MaxResidual(), r.MaxIterations(), r.Products)
 }
@@ -144,26 +127,8 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 		}
 	}
 	if p.Null != nil {
-		if err := checkOrthonormal(n, p.Null, "null vectors"); err != nil {
+		if err := checkOrthonormal(n, p.Null); err != nil {
 			faults = append(faults, err)
-		}
-	}
-	if d := p.Deflate; d != nil {
-		switch {
-		case d.Vectors == nil:
-			fault("eigenpairs to deflate have no vectors")
-		case len(d.Values) != d.Vectors.RawMatrix().Cols:
-			fault("%d eigenvalues for %d eigenvectors to deflate", len(d.Values), d.Vectors.RawMatrix().Cols)
-		default:
-			if err := checkOrthonormal(n, d.Vectors, "eigenvectors to deflate"); err != nil {
-				faults = append(faults, err)
-			}
-			for j, v := range d.Values {
-				if !(v > 0) || math.IsInf(v, 1) {
-					fault("eigenvalue %d to deflate is %v; it must be positive, and vectors of eigenvalue 0 belong to Null", j, v)
-					break
-				}
-			}
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
@@ -198,9 +163,9 @@ func (p *plan) bytes() int64 {
 	return 8 * int64(p.n) * blocks
 }
 
-// Bytes returns about the memory that Solve takes for an operator of dimension n
-// and m right-hand sides, beside the operator, what is in the settings and what
-// a preconditioner keeps.
+// Bytes estimates the memory that Solve takes for an operator of dimension n and m
+// right-hand sides, without the operator, the matrices in the settings and the
+// preconditioner.
 func Bytes(n, m int, s *Settings) (int64, error) {
 	p, err := newPlan(n, m, s)
 	if err != nil {
@@ -209,12 +174,12 @@ func Bytes(n, m int, s *Settings) (int64, error) {
 	return p.bytes(), nil
 }
 
-// checkOrthonormal returns an error unless the columns of v have n elements and
-// are orthonormal to 1e-8.
-func checkOrthonormal(n int, v *mat.Dense, what string) error {
+// checkOrthonormal returns an error unless the null vectors, the columns of v,
+// have n elements and are orthonormal to 1e-8.
+func checkOrthonormal(n int, v *mat.Dense) error {
 	rows, k := v.Dims()
 	if rows != n {
-		return fmt.Errorf("cg: %s of length %d for an operator of dimension %d", what, rows, n)
+		return fmt.Errorf("cg: null vectors of length %d for an operator of dimension %d", rows, n)
 	}
 	g := gram(v, v)
 	for i := range k {
@@ -224,7 +189,7 @@ func checkOrthonormal(n int, v *mat.Dense, what string) error {
 				want = 1
 			}
 			if !(math.Abs(g.At(i, j)-want) <= 1e-8) {
-				return fmt.Errorf("cg: the %s are not orthonormal: the product of %d and %d is %v", what, i, j, g.At(i, j))
+				return fmt.Errorf("cg: the null vectors are not orthonormal: the product of %d and %d is %v", i, j, g.At(i, j))
 			}
 		}
 	}

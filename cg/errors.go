@@ -12,8 +12,8 @@ var ErrNotConverged = errors.New("cg: not converged")
 // BreakdownError says that the method met a direction p in which the operator,
 // or the preconditioner, is not positive.
 type BreakdownError struct {
-	// Preconditioner tells which of the two: p is a direction of search and the
-	// operator A, or p is a residual and the operator M⁻¹.
+	// Preconditioner is false if the operator A is not positive along a direction of
+	// search p, and true if M⁻¹ is not positive along a residual p.
 	Preconditioner bool
 	Iteration      int     // iterations done before
 	Column         int     // right-hand side that has the largest share of p

@@ -104,17 +104,6 @@ func (a denseOperator) Dim() int { return a.RawMatrix().Rows }
 
 func (a denseOperator) MulTo(dst, x *mat.Dense) { dst.Mul(a.Dense, x) }
 
-// matrix returns an operator as a matrix.
-func matrix(a sparse.Operator) *mat.Dense {
-	n := a.Dim()
-	one, out := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-	for i := range n {
-		one.Set(i, i, 1)
-	}
-	a.MulTo(out, one)
-	return out
-}
-
 // diagonal is an operator with the given eigenvalues.
 func diagonal(values ...float64) denseOperator {
 	a := mat.NewDense(len(values), len(values), nil)

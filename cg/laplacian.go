@@ -28,9 +28,7 @@ type LaplacianSettings struct {
 // c are the components of the graph, nil to have them found. Their null vectors V
 // are eigenvectors for every shift: with c > 0 the part VVᵀB of B is divided by cᵖ;
 // with c = 0 it must be zero, or Project be set, and the solution is the one
-// orthogonal to V. Neither needs V as a matrix. Eigenpairs to deflate are those of L,
-// without shift and power, as in eigs.npz; those of eigenvalue 0 may be among them.
-// They must be orthonormal, so not scaled for the random walk.
+// orthogonal to V. Neither needs V as a matrix.
 //
 // [Auto] takes the condition of D⁻¹(L + cI) from the shift and from the longest
 // way through the graph. Below 2000 it is [Chebyshev], whose polynomial has about
@@ -49,7 +47,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	if !(shift >= 0) || math.IsInf(shift, 1) {
 		faults = append(faults, fmt.Errorf("cg: the Laplacian is shifted by %v; it must not be negative", shift))
 	}
-	if set.Method < Auto || int(set.Method) >= len(methodNames) {
+	if !methods.Valid(set.Method) {
 		faults = append(faults, fmt.Errorf("cg: preconditioner %v", set.Method))
 	}
 	if c != nil && len(c.Of) != l.Dim() {
@@ -58,7 +56,6 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	if set.Null != nil {
 		faults = append(faults, errors.New("cg: the null vectors of a Laplacian are known; leave Null out"))
 	}
-	set.Deflate = shifted(l, set.Deflate)
 	p, err := newPlan(l.Dim(), b.RawMatrix().Cols, &set.Settings)
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
@@ -68,9 +65,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
 	if m == nil {
-		if method, m, err = precondition(l, set.Method, set.Seed); err != nil {
-			return nil, err
-		}
+		method, m = precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
 	var null subspace
@@ -89,33 +84,6 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	return r, err
 }
 
-// shifted returns the eigenpairs of (L + cI)ᵖ for those of L, without null vectors.
-// What does not fit together is returned as it is, for newPlan to refuse.
-func shifted(l *sparse.Laplacian, e *Eigenpairs) *Eigenpairs {
-	if e == nil || e.Vectors == nil || len(e.Values) != e.Vectors.RawMatrix().Cols || e.Vectors.RawMatrix().Rows != l.Dim() {
-		return e
-	}
-	const null = 1e-12 // of the largest eigenvalue
-	limit := null * l.With(1, 0).UpperBound()
-	var keep []int
-	out := &Eigenpairs{}
-	for j, v := range e.Values {
-		if !(math.Abs(v) <= limit) {
-			keep = append(keep, j)
-			out.Values = append(out.Values, math.Pow(v+l.Shift(), float64(l.Power())))
-		}
-	}
-	if len(keep) == 0 {
-		return nil
-	}
-	ones := make([]float64, len(keep))
-	for q := range ones {
-		ones[q] = 1
-	}
-	out.Vectors = gather(e.Vectors, keep, ones)
-	return out
-}
-
 // largeCondition is the condition of L + cI from which an approximate factorization
 // is cheaper than a polynomial; largePower that of (L + cI)ᵖ for which single
 // precision would not do.
@@ -126,9 +94,9 @@ const (
 
 // precondition makes the preconditioner of the given method for L + cI, or chooses
 // one. It need not serve the null vectors of L.
-func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner, error) {
+func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
 	if method == None {
-		return method, identity{}, nil
+		return method, identity{}
 	}
 	s := newSystem(l)
 	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
@@ -146,17 +114,14 @@ func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 	}
 	switch method {
 	case Jacobi:
-		return method, s.jacobi(), nil
-	case IncompleteCholesky:
-		m, err := s.incomplete()
-		return method, m, err
+		return method, s.jacobi()
 	case ApproximateCholesky:
 		if relative < spread/100 {
 			// What the ground takes is along the null vectors only.
 			clear(s.ground)
 		}
-		return method, newApproximate(s, seed), nil
+		return method, newApproximate(s, seed)
 	}
 	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
-	return method, newPolynomial(s, low, high, degree), nil
+	return method, newPolynomial(s, low, high, degree)
 }

@@ -16,9 +16,9 @@ import (
 type polynomial struct {
 	w       *sparse.CSR
 	weights []float32 // w_ij over the mean of D; nil if the graph is binary
-	factor  []float32 // what makes of them w_ij/d_i
-	before  []float64 // what r is multiplied by
-	after   []float64 // what the result is multiplied by
+	factor  []float32 // turns the weights of row i into w_ij/d_i
+	before  []float64 // factors of the rows of r
+	after   []float64 // factors of the rows of the result
 	first   float32
 	steps   []chebyshevStep
 	scratch sync.Pool // of *[]float32
@@ -46,6 +46,26 @@ func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 		m.weights[p] = float32(v / s.mean)
 	}
 	return m
+}
+
+// A chebyshevStep is the step z₊ = z + momentum·(z − z₋) + rate·(r − A·z) of
+// Chebyshev's iteration.
+type chebyshevStep struct{ momentum, rate float64 }
+
+// chebyshevSteps returns the steps of the iteration on [low, high] that begins
+// with z = r/((low+high)/2). The residual is T_k((low+high−2λ)/(high−low)) over
+// its value at 0, with k one more than the number of steps (Golub & Varga, Numer.
+// Math. 3, 1961).
+func chebyshevSteps(low, high float64, degree int) []chebyshevStep {
+	middle, half := (high+low)/2, (high-low)/2
+	steps := make([]chebyshevStep, degree)
+	rho := half / middle
+	for k := range steps {
+		next := 1 / (2*middle/half - rho)
+		steps[k] = chebyshevStep{next * rho, 2 * next / half}
+		rho = next
+	}
+	return steps
 }
 
 func (m *polynomial) ApplyTo(dst, r *mat.Dense) {

@@ -14,8 +14,8 @@ const roundingRank = 1e-13
 
 // factor factors the Gram matrix g = WᵀM⁻¹W as ξᵀξ by Cholesky with diagonal
 // pivoting and returns ξ (k×r) and t (r×k) with ξ·t = I, so that the columns of
-// W·t are orthonormal. k is the numerical rank: how far g is from symmetric tells
-// how accurate it is. A column of zeros, one that is solved exactly, does not count.
+// W·t are orthonormal. k is the numerical rank; the asymmetry of g measures
+// its accuracy. A column of zeros, one that is solved exactly, does not count.
 // A diagonal element that is negative or not finite is returned as bad, and the
 // first if all are zero; bad is −1 otherwise.
 func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {

@@ -24,7 +24,7 @@ type run struct {
 	out   *Result
 	known []bool // columns whose residual was recomputed after their last change
 
-	// Of the block at hand:
+	// State of the current block:
 	from, to int
 	cycle    int
 	state    State
@@ -51,9 +51,6 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	if r.m == nil {
 		r.m = identity{}
 	}
-	if e := p.Deflate; e != nil {
-		r.m = deflated{r.m, &denseNull{e.Vectors}, func(k int) float64 { return e.Values[k] }}
-	}
 	r.norms = columnNorms(b)
 	for j, v := range r.norms {
 		if math.IsInf(v, 1) {
@@ -76,14 +73,7 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			project(r.out.X, null)
 		}
 	}
-	first := 0
-	if p.Resume != nil {
-		if err := p.Resume.restore(r); err != nil {
-			return nil, err
-		}
-		first = r.from
-	}
-	err := r.blocks(ctx, first)
+	err := r.blocks(ctx)
 	if errors.Is(err, ErrNotConverged) || err == nil {
 		err = nil
 		left := 0
@@ -104,8 +94,8 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 // rounding.
 const nullLimit = 1e-10
 
-// dropRounding makes columns of b that were null vectors, and now hold what the
-// projection left of them, zero.
+// dropRounding sets to zero the columns of b that were combinations of null vectors:
+// after the projection they hold rounding errors only.
 func (r *run) dropRounding() {
 	rest := columnNorms(r.b)
 	for j, v := range rest {
@@ -120,17 +110,14 @@ func (r *run) dropRounding() {
 	}
 }
 
-// blocks solves block after block from column first on.
-func (r *run) blocks(ctx context.Context, first int) error {
+// blocks solves one block of columns after the other.
+func (r *run) blocks(ctx context.Context) error {
 	var failure error
-	for from := first; from < r.cols; from += r.Block {
-		resumed := r.q != nil
+	for from := 0; from < r.cols; from += r.Block {
 		r.from, r.to = from, min(from+r.Block, r.cols)
-		if !resumed {
-			r.cycle, r.worst = 0, math.Inf(1)
-			r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products}
-		}
-		if err := r.solveBlock(ctx, resumed); errors.Is(err, ErrNotConverged) {
+		r.cycle, r.worst = 0, math.Inf(1)
+		r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products}
+		if err := r.solveBlock(ctx); errors.Is(err, ErrNotConverged) {
 			failure = err
 		} else if err != nil {
 			return err
@@ -141,24 +128,21 @@ func (r *run) blocks(ctx context.Context, first int) error {
 
 // solveBlock solves columns [from, to): cycles of iterations until the true residuals
 // are within the tolerance or no longer fall.
-func (r *run) solveBlock(ctx context.Context, resumed bool) error {
+func (r *run) solveBlock(ctx context.Context) error {
 	defer func() { r.q, r.p, r.c, r.ap, r.z, r.spare = nil, nil, nil, nil, nil, nil }()
 	for {
-		if !resumed {
-			if more, err := r.begin(); err != nil || !more {
-				return err
-			}
+		if left, err := r.begin(); err != nil || left == 0 {
+			return err
 		}
-		resumed = false
 		if err := r.iterate(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// begin starts a cycle from the true residuals, or reports that there is nothing
-// more to do.
-func (r *run) begin() (more bool, err error) {
+// begin starts a cycle from the true residuals and returns the number of columns
+// that are not within the tolerance. It is 0 if the block is solved.
+func (r *run) begin() (left int, err error) {
 	res := r.residuals(r.from, r.to)
 	norms := columnNorms(res)
 	r.active, r.scale = r.active[:0], r.scale[:0]
@@ -178,10 +162,10 @@ func (r *run) begin() (more bool, err error) {
 		}
 	}
 	if len(r.active) == 0 {
-		return false, nil
+		return 0, nil
 	}
 	if !(worst < r.worst/2) || r.state.Iteration >= r.MaxIterations || math.IsInf(worst, 1) {
-		return false, ErrNotConverged
+		return 0, ErrNotConverged
 	}
 	r.worst = worst
 	r.cycle++
@@ -196,7 +180,7 @@ func (r *run) begin() (more bool, err error) {
 	for j := range k {
 		r.c.Set(j, j, 1)
 	}
-	return true, r.turn()
+	return k, r.turn()
 }
 
 // clear makes column j of the solution zero.
@@ -271,11 +255,6 @@ func (r *run) iterate(ctx context.Context) error {
 		}
 		if err := r.turn(); err != nil {
 			return err
-		}
-		if r.OnCheckpoint != nil {
-			if err := r.OnCheckpoint(&Snapshot{r}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -57,74 +57,52 @@ func (s *system) jacobi() Preconditioner {
 	return m
 }
 
-// incomplete returns the incomplete Cholesky factorization of L + cI.
-func (s *system) incomplete() (Preconditioner, error) {
-	w := s.w
-	a := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int64, w.Rows+1),
-		Col: make([]int32, 0, len(w.Col)+w.Rows), Val: make([]float64, 0, len(w.Col)+w.Rows)}
-	// Only the lower triangle is read.
-	for i := range w.Rows {
-		col, val := w.Row(i)
-		d := s.diagonal[i]
-		for p, j := range col {
-			v := 1.0
-			if val != nil {
-				v = val[p]
-			}
-			if int(j) < i {
-				a.Col, a.Val = append(a.Col, j), append(a.Val, -v)
-			} else if int(j) == i && v < d {
-				d -= v
-			}
-		}
-		a.Col, a.Val = append(a.Col, int32(i)), append(a.Val, d)
-		a.Ptr[i+1] = int64(len(a.Col))
-	}
-	m, err := newIncomplete(a)
-	if err != nil {
-		return nil, err
-	}
-	for i, f := range s.outer {
-		m.outer[i] *= f
-	}
-	return m, nil
-}
-
-// spread estimates the smallest eigenvalue of D⁻¹(D − W) behind the null vectors
-// as 8/h², a little less than that of a path, where h is the number of steps from
-// one rim of the graph to another, found by two breadth-first searches. It knows
-// nothing of weights.
+// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) as 8/h², a little
+// less than that of a path. h is the number of steps between two far ends of a
+// component, the largest of all, found by two breadth-first searches in each. The
+// weights do not count.
 func (s *system) spread() float64 {
-	n := s.w.Rows
-	seen := make([]int32, n)
-	var queue []int32
-	// search returns the last vertex reached, and in how many steps.
-	search := func(root, mark int32) (last int32, steps int) {
-		queue = append(queue[:0], root)
-		seen[root] = mark
-		for head, level := 0, 1; head < len(queue); {
-			for level = len(queue); head < level; head++ {
-				last = queue[head]
-				col, _ := s.w.Row(int(last))
-				for _, j := range col {
-					if seen[j] != mark {
-						seen[j] = mark
-						queue = append(queue, j)
-					}
-				}
-			}
-			steps++
-		}
-		return last, steps
-	}
+	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
 	steps := 1
-	for root := range n {
-		if seen[root] != 0 || s.w.Ptr[root] == s.w.Ptr[root+1] {
-			continue
+	for root := range s.w.Rows {
+		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
+			end, _ := search.from(int32(root), 1)
+			_, h := search.from(end, 2)
+			steps = max(steps, h)
 		}
-		rim, _ := search(int32(root), 1)
-		_, h := search(rim, 2)
-		steps = max(steps, h)
 	}
 	return min(1, 8/float64(steps*steps))
+}
+
+// breadthFirst is the memory of breadth-first searches of a graph.
+type breadthFirst struct {
+	w     *sparse.CSR
+	seen  []int32 // the mark of the last search that reached a vertex
+	queue []int32
+}
+
+// from visits all vertices connected with root, and returns the vertex reached last and
+// the number of levels. It marks the vertices with a number that no search before
+// has given them.
+func (b *breadthFirst) from(root, mark int32) (last int32, levels int) {
+	b.queue = append(b.queue[:0], root)
+	b.seen[root] = mark
+	for head := 0; head < len(b.queue); levels++ {
+		for level := len(b.queue); head < level; head++ {
+			last = b.queue[head]
+			b.visit(last, mark)
+		}
+	}
+	return last, levels
+}
+
+// visit appends the neighbours of a vertex that lack the mark to the queue.
+func (b *breadthFirst) visit(vertex, mark int32) {
+	col, _ := b.w.Row(int(vertex))
+	for _, j := range col {
+		if b.seen[j] != mark {
+			b.seen[j] = mark
+			b.queue = append(b.queue, j)
+		}
+	}
 }

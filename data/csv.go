@@ -87,7 +87,7 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// separator tells what divides the fields of a line: a tab, a semicolon, a
+// separator returns the byte that divides the fields of a line: a tab, a semicolon, a
 // comma or, as 0, blanks.
 func separator(line []byte) byte {
 	for _, sep := range []byte("\t;,") {
@@ -181,7 +181,7 @@ func integerText(b []byte) (int64, bool) {
 	return int64(v), true
 }
 
-// isHeader tells whether a line holds column names: none of its fields is a
+// isHeader reports whether a line holds column names: none of its fields is a
 // number, and not all are empty. A line of both is an error.
 func isHeader(l *lines, line []byte, sep byte) (bool, error) {
 	nums, texts := 0, 0
@@ -211,7 +211,7 @@ func short(b []byte) string {
 }
 
 // readCSV reads a table of numbers.
-func readCSV(src *source, opt ReadOptions) (*Dense[float64], error) {
+func readCSV(src *source, opt ReadOptions) (Points, error) {
 	l := &lines{src: src}
 	line, err := l.nextData()
 	if err == io.EOF {

@@ -6,6 +6,7 @@ package data
 import (
 	"fmt"
 
+	"github.com/bigfit/bigfit/internal/sealed"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -15,10 +16,12 @@ type Element interface {
 }
 
 // Points is a set of n points in d dimensions: one of *Dense[uint8],
-// *Dense[float32], *Dense[float64] or *sparse.CSR.
+// *Dense[float32], *Dense[float64] or *sparse.CSR, and nothing else.
 type Points interface {
 	// Dims returns the number of points and their dimension.
 	Dims() (n, d int)
+	// SealPoints does nothing; no other module can implement it.
+	SealPoints(sealed.Points)
 }
 
 var (
@@ -42,6 +45,9 @@ func NewDense[T Element](rows, cols int) *Dense[T] {
 
 // Dims returns the number of points and their dimension.
 func (d *Dense[T]) Dims() (n, dim int) { return d.Rows, d.Cols }
+
+// SealPoints marks a type of [Points].
+func (d *Dense[T]) SealPoints(sealed.Points) {}
 
 // Row returns point i; it aliases d.
 func (d *Dense[T]) Row(i int) []T { return d.Data[i*d.Cols : (i+1)*d.Cols : (i+1)*d.Cols] }

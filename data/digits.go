@@ -58,7 +58,7 @@ const (
 )
 
 // pointRand returns the generator of point i in a set drawn by seed. Streams of
-// different points are unrelated; the point -1 is for what all points share.
+// different points are unrelated; the point -1 is for the values that all points share.
 func pointRand(seed, stream uint64, i int) *rand.Rand {
 	return rand.New(rand.NewPCG(mix64(seed^mix64(stream)), mix64(uint64(int64(i)))))
 }
@@ -110,7 +110,7 @@ type sample struct {
 type pen struct {
 	knots []vec
 	path  []sample
-	depth [DigitSide * DigitSide]float64 // how far a pixel is inside the ink, pixels
+	depth [DigitSide * DigitSide]float64 // of a pixel inside the ink, in pixels
 }
 
 // write draws one digit of the class s into img.

@@ -6,25 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"io"
 
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// HashFile returns the SHA-256 of a file's bytes in hexadecimal.
-func HashFile(path string) (string, error) {
-	f, _, err := npy.OpenRegular(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
 
 // HashPoints returns the SHA-256, in hexadecimal, of the element type, shape
 // and content of a set of points or of a graph. It does not depend on the file

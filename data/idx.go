@@ -44,14 +44,14 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	return h, nil
 }
 
-// readIDX reads an idx file, plain or compressed.
-func readIDX(s *source, limit int64) (*npy.Array, error) {
+// readIDX reads the array of an idx file, plain or compressed.
+func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	h, err := readIDXHeader(s)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if need := h.Bytes(); limit > 0 && need > limit {
-		return nil, &npy.LimitError{What: s.path, Need: need, Limit: limit}
+		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
 	hint := h.Bytes()
 	if s.gzip {
@@ -59,15 +59,15 @@ func readIDX(s *source, limit int64) (*npy.Array, error) {
 	}
 	a, err := npy.Decode(s.r, h, hint)
 	if err != nil {
-		return nil, s.fault("%w; get the file again", err)
+		return nil, "", s.fault("%w; get the file again", err)
 	}
 	switch _, err := s.r.ReadByte(); {
 	case err == nil:
-		return nil, s.fault("bytes follow the %s that the idx header claims; the file is damaged: get it again", h)
+		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is damaged: get it again", h)
 	case !errors.Is(err, io.EOF):
-		return nil, s.readError(err)
+		return nil, "", s.readError(err)
 	}
-	return a, nil
+	return a, s.path, nil
 }
 
 func (s *source) idxError(err error, want int) error {

@@ -74,7 +74,7 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *Dense[floa
 	return x
 }
 
-// manifoldMap draws what all points of a manifold share: Q and Ω, row-major
+// manifoldMap draws the matrices that all points of a manifold share: Q and Ω, row-major
 // ambient×intrinsic, φ, and the factor ρ/‖Ω‖₂.
 func manifoldMap(ambient, intrinsic int, seed uint64) (q, omega, phase []float64, bend float64) {
 	rng := pointRand(seed, streamManifold, -1)

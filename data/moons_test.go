@@ -16,7 +16,7 @@ func TestTwoMoonsDeterministic(t *testing.T) {
 	}
 }
 
-// moonDistance is how far the point is from the half circle of its class.
+// moonDistance returns the distance of a point from the half circle of its class.
 func moonDistance(p []float64, class int32) float64 {
 	x, y := p[0], p[1]
 	if class == 1 {

@@ -8,26 +8,45 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// readNPY reads the array of a .npy file.
+func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) {
+	a, err := npy.ReadFile(src.path, limit)
+	return a, src.path, err
+}
+
+// readNPZ reads an array of a .npz file.
+func readNPZ(src *source, key, usual string, limit int64) (*npy.Array, string, error) {
+	z, err := npy.OpenArchive(src.path, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	defer z.Close()
+	if key, err = pickKey(z, key, usual); err != nil {
+		return nil, "", err
+	}
+	a, err := z.Read(key)
+	return a, fmt.Sprintf("%s: array %q", src.path, key), err
+}
+
 // readPointsNPZ reads points from a .npz file: the array of the given key, or
 // a SciPy sparse matrix if there is no key.
-func readPointsNPZ(path string, opt ReadOptions) (Points, error) {
-	a, err := npy.OpenArchive(path, opt.Limit)
+func readPointsNPZ(src *source, opt ReadOptions) (Points, error) {
+	if opt.Key == "" {
+		z, err := npy.OpenArchive(src.path, opt.Limit)
+		if err != nil {
+			return nil, err
+		}
+		scipy := sparse.IsNPZ(z)
+		z.Close()
+		if scipy {
+			return sparse.ReadNPZ(src.path, opt.Limit)
+		}
+	}
+	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
 	if err != nil {
 		return nil, err
 	}
-	defer a.Close()
-	if opt.Key == "" && sparse.IsNPZ(a) {
-		return sparse.ReadNPZ(path, opt.Limit)
-	}
-	key, err := pickKey(a, opt.Key, "X")
-	if err != nil {
-		return nil, err
-	}
-	x, err := a.Read(key)
-	if err != nil {
-		return nil, err
-	}
-	return toPoints(fmt.Sprintf("%s: array %q", path, key), x, opt.Limit)
+	return toPoints(what, a, opt.Limit)
 }
 
 // pickKey chooses the array of an archive: the one asked for, else the usual

@@ -37,14 +37,17 @@ type PCA struct {
 //
 // It costs n·d² + O(d³) operations and holds d² + 4096·d values; the products of
 // bytes are exact and cost an eighth. k is at most min(n, d). In more than 5000
-// dimensions, or 1000 for sparse points, it returns what [NewRandomizedPCA] does.
+// dimensions, or 1000 for sparse points, the components come from a random
+// subspace: their variances are no larger than the true ones, and accurate as far as
+// they stand out from the rest (Halko, Martinsson & Tropp, SIAM Rev. 53 (2011),
+// 217–288, algorithm 4.4).
 func NewPCA(x Points, k int) (*PCA, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err
 	}
 	if _, sparse := x.(*sparse.CSR); d > maxCovariance || sparse && d > maxSparseCovariance {
-		return NewRandomizedPCA(x, k, 1)
+		return newRandomizedPCA(x, k, 1)
 	}
 	p := &PCA{}
 	var cov *mat.Dense

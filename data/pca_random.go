@@ -16,7 +16,7 @@ import (
 // turn a random subspace towards its leading eigenvectors.
 const powerIterations = 7
 
-// NewRandomizedPCA returns nearly the k principal components of x, found in a
+// newRandomizedPCA returns nearly the k principal components of x, found in a
 // subspace of max(k + 10, 3k/2) dimensions, at most min(n, d), by subspace
 // iteration from random vectors and the Rayleigh–Ritz method. The variances are
 // those along the components returned, no larger than the true ones; components
@@ -29,7 +29,7 @@ const powerIterations = 7
 // points, and 2·d·l values beside blocks of the points.
 //
 // Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
-func NewRandomizedPCA(x Points, k int, seed uint64) (*PCA, error) {
+func newRandomizedPCA(x Points, k int, seed uint64) (*PCA, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err

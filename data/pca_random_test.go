@@ -60,7 +60,7 @@ func TestRandomizedPCA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := NewRandomizedPCA(x, k, 3)
+		got, err := newRandomizedPCA(x, k, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 	var first [2]*PCA
 	for _, threads := range []int{1, 2, 3} {
 		runtime.GOMAXPROCS(threads)
-		p, err := NewRandomizedPCA(long, 3, 1)
+		p, err := newRandomizedPCA(long, 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewRandomizedPCA(long, 31, 1); err == nil {
+	if _, err := newRandomizedPCA(long, 31, 1); err == nil {
 		t.Error("31 components in 30 dimensions: no error")
 	}
 }

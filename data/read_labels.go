@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
-// LabelOptions says how labels are read.
+// LabelOptions are the options of [ReadLabels].
 type LabelOptions struct {
 	// Key names the array in a .npz file. Default: the key given with the path
 	// ("file.npz:key"), else "y", else the only array.
@@ -25,8 +25,8 @@ type LabelOptions struct {
 	NoUnlabeled bool
 }
 
-// ReadLabels reads one label a point; [ReadMultiLabels] any number. The format is told by the content of the
-// file:
+// ReadLabels reads one label a point; [ReadMultiLabels] reads any number. The format
+// follows from the content of the file:
 //
 //   - .npy, .npz and idx: integers, bool (0 and 1), or floats that are integers
 //     or NaN for no label; one dimension, or two of which one is 1.
@@ -39,34 +39,19 @@ type LabelOptions struct {
 // to name the array of a .npz file. An error names the file and the place,
 // rows counted from 0 and lines of text from 1.
 func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
-	src, err := openSource(path)
+	src, key, err := openKey(path, opt.Key)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	if opt.Key == "" {
-		opt.Key = src.key
-	}
-	if opt.Key != "" && src.format != FormatNPZ {
-		return nil, src.fault("key %q is given, but the file is %s, not .npz", opt.Key, src.format)
-	}
+	what := src.path
 	var values []int64
 	var labeled []bool
-	what := src.path
-	mark := int64(-1)
-	if opt.Unlabeled != nil {
-		mark = *opt.Unlabeled
-	}
-	marks := !opt.NoUnlabeled
-	switch src.format {
-	case FormatSVMLight:
-		marks = marks && opt.Unlabeled != nil
-		_, values, err = readSVMLight(src, opt.Limit, 0, false)
-	case FormatCSV:
-		values, labeled, err = readLabelLines(src, opt.Limit)
-	default:
+	if src.format.labels != nil {
+		values, labeled, err = src.format.labels(src, opt.Limit)
+	} else {
 		var a *npy.Array
-		if a, what, err = readLabelArray(src, opt); err == nil {
+		if a, what, err = src.format.array(src, key, "y", opt.Limit); err == nil {
 			values, labeled, err = labelValues(what, a)
 		}
 	}
@@ -82,36 +67,19 @@ func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
 			labeled[i] = true
 		}
 	}
+	mark := int64(-1)
+	if opt.Unlabeled != nil {
+		mark = *opt.Unlabeled
+	}
+	marks := !opt.NoUnlabeled && (opt.Unlabeled != nil || !src.format.classMinusOne)
 	for i, v := range values {
 		labeled[i] = labeled[i] && !(marks && v == mark)
 	}
 	return NewLabels(values, labeled), nil
 }
 
-// readLabelArray reads the array of a binary file and tells its name.
-func readLabelArray(src *source, opt LabelOptions) (a *npy.Array, what string, err error) {
-	switch src.format {
-	case FormatNPY:
-		a, err = npy.ReadFile(src.path, opt.Limit)
-		return a, src.path, err
-	case FormatIDX:
-		a, err = readIDX(src, opt.Limit)
-		return a, src.path, err
-	}
-	z, err := npy.OpenArchive(src.path, opt.Limit)
-	if err != nil {
-		return nil, "", err
-	}
-	defer z.Close()
-	key, err := pickKey(z, opt.Key, "y")
-	if err != nil {
-		return nil, "", err
-	}
-	a, err = z.Read(key)
-	return a, fmt.Sprintf("%s: array %q", src.path, key), err
-}
-
-// labelValues returns the labels of an array, and for floats which are given.
+// labelValues returns the labels of an array, and of floats also which points have
+// one.
 func labelValues(what string, a *npy.Array) (values []int64, labeled []bool, err error) {
 	long := 0
 	for _, s := range a.Shape {
@@ -206,7 +174,7 @@ func label(b []byte) (v int64, given, ok bool) {
 	return v, ok, ok
 }
 
-// isName tells whether text may name a column.
+// isName reports whether text may name a column.
 func isName(b []byte) bool {
 	return len(b) > 0 && (b[0] == '_' || 'A' <= b[0] && b[0] <= 'Z' || 'a' <= b[0] && b[0] <= 'z')
 }

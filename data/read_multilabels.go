@@ -21,8 +21,24 @@ type MultiLabels struct {
 	Values []int64
 }
 
+// Ordered returns labels that have Values with the columns in another order. A label
+// that is not among Values is one that no point has.
+func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
+	n, _ := m.Y.Dims()
+	out := mat.NewDense(n, len(order), nil)
+	for c, v := range order {
+		j := slices.Index(m.Values, v)
+		for i := range n {
+			if from := m.Y.RawRowView(i); j >= 0 || math.IsNaN(from[0]) { // all of a row, or none
+				out.Set(i, c, from[max(j, 0)])
+			}
+		}
+	}
+	return &MultiLabels{Y: out, Values: order}
+}
+
 // ReadMultiLabels reads points' labels, of which each may have several. The format
-// is told by the content of the file:
+// follows from the content of the file:
 //
 //   - .npy, .npz and idx, as [ReadValues] does: a column a label.
 //   - svmlight: integers with commas between, "1,5,7", in front of the lines. A
@@ -33,29 +49,19 @@ type MultiLabels struct {
 // What the numbers of a block may be is not checked. Errors, compression and keys
 // are those of ReadValues.
 func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
-	src, err := openSource(path)
+	src, key, err := openKey(path, opt.Key)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	if src.format != FormatSVMLight {
-		y, err := ReadValues(path, opt)
-		if err != nil {
-			return nil, err
-		}
-		return &MultiLabels{Y: y}, nil
+	if src.format.lists != nil {
+		return src.format.lists(src, opt.Limit)
 	}
-	if opt.Key == "" {
-		opt.Key = src.key
-	}
-	if opt.Key != "" {
-		return nil, src.fault("key %q is given, but the file is %s, not .npz", opt.Key, src.format)
-	}
-	rows, err := readLabelLists(src, opt.Limit)
+	y, err := src.values(key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
-	return rows.block(src, opt.Limit)
+	return &MultiLabels{Y: y}, nil
 }
 
 // labelLists are the labels of rows, one after the other; row i has those from
@@ -139,9 +145,8 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 	return &MultiLabels{Y: y, Values: values}, nil
 }
 
-// svmlightLabel cuts what stands before the first blank off a line, the labels of
-// a row of svmlight; nothing of a line that begins with a blank and a pair
-// index:value.
+// svmlightLabel cuts a line of svmlight at its first blank, behind the labels. The
+// label is nil for a line that begins with a blank and a pair index:value.
 func (l *lines) svmlightLabel(line []byte, row int) (label, rest []byte, err error) {
 	line, _, _ = bytes.Cut(line, []byte("#"))
 	line = trim(line)

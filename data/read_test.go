@@ -347,15 +347,6 @@ func TestInspect(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	os.WriteFile(path, []byte("abc"), 0o666)
-	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // FIPS 180-2, B.1
-	if h, err := HashFile(path); h != abc || err != nil {
-		t.Errorf("hash %s (%v)", h, err)
-	}
-	_, err := HashFile(path + "x")
-	wantError(t, err, path+"x", "no such file")
-
 	ones := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}, Val: []float64{1, 1}}
 	bare := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}}
 	if HashPoints(ones) != HashPoints(bare) {
@@ -477,4 +468,32 @@ func FuzzReadLabels(f *testing.F) {
 			}
 		}
 	})
+}
+
+// CheckFinite looks at the values of all kinds of points.
+func TestCheckFinite(t *testing.T) {
+	dense := NewDense[float64](3, 2)
+	dense.Data[4] = 7
+	for _, bad := range []float64{0, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		dense.Data[3] = bad
+		single := NewDense[float32](3, 2)
+		for i, v := range dense.Data {
+			single.Data[i] = float32(v)
+		}
+		stored := &sparse.CSR{Rows: 2, Cols: 9, Ptr: []int64{0, 1, 2}, Col: []int32{4, 8}, Val: []float64{1, bad}}
+		for _, x := range []Points{dense, single, stored} {
+			err := CheckFinite("these", x)
+			if (err == nil) != (bad == 0) {
+				t.Errorf("%T with %v: %v", x, bad, err)
+			}
+			if err != nil && !strings.HasPrefix(err.Error(), "these: ") {
+				t.Errorf("%T: %v", x, err)
+			}
+		}
+	}
+	for _, x := range []Points{NewDense[uint8](2, 2), &sparse.CSR{Rows: 1, Cols: 3, Ptr: []int64{0, 1}, Col: []int32{2}}} {
+		if err := CheckFinite("these", x); err != nil {
+			t.Errorf("%T: %v", x, err)
+		}
+	}
 }

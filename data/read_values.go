@@ -12,7 +12,7 @@ import (
 )
 
 // ReadValues reads a block of n×m numbers, such as the values of a regression or
-// the scores of classes. The format is told by the content of the file: .npy and
+// the scores of classes. The format follows from the content of the file: .npy and
 // .npz with one dimension, which is n×1, or two; idx; or text with one number a
 // line, with or without a line that names the column, lines that begin with #
 // skipped. NaN is a value here, and "?" in text stands for it; infinities are
@@ -23,24 +23,20 @@ import (
 // names the file and the place, rows and columns counted from 0 and lines of
 // text from 1.
 func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
-	src, err := openSource(path)
+	src, key, err := openKey(path, opt.Key)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	if opt.Key == "" {
-		opt.Key = src.key
+	return src.values(key, opt.Limit)
+}
+
+// values reads what [ReadValues] returns, from a source that nothing was read of.
+func (s *source) values(key string, limit int64) (*mat.Dense, error) {
+	if s.format.values != nil {
+		return s.format.values(s, limit)
 	}
-	if opt.Key != "" && src.format != FormatNPZ {
-		return nil, src.fault("key %q is given, but the file is %s, not .npz", opt.Key, src.format)
-	}
-	switch src.format {
-	case FormatSVMLight:
-		return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
-	case FormatCSV:
-		return readValueLines(src, opt.Limit)
-	}
-	a, what, err := readLabelArray(src, LabelOptions{Key: opt.Key, Limit: opt.Limit})
+	a, what, err := s.format.array(s, key, "y", limit)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// looksSVMLight tells whether text is in svmlight form by its first lines: a
+// looksSVMLight reports whether text is in svmlight form by its first lines: a
 // number or a list of numbers, or a blank for none, then only pairs index:value.
 // Lines without any pair decide nothing.
 func looksSVMLight(head []byte) bool {
@@ -51,98 +53,43 @@ func looksSVMLight(head []byte) bool {
 	return false
 }
 
-// readSVMLight reads lines "label index:value …". Indices count from 1, or
-// from 0 if a 0 occurs; they are sorted, and equal ones in a line an error.
-// "qid:…" and what follows # is ignored. columns is ReadOptions.Columns. If
-// points is false only the labels are kept, which then must be one integer
-// each; see [ReadMultiLabels] for others.
-func readSVMLight(src *source, limit int64, columns int, points bool) (*sparse.CSR, []int64, error) {
-	l := &lines{src: src}
-	m := &sparse.CSR{Ptr: []int64{0}}
-	ones := true
-	var labels []int64
-	lowest, highest := 1, 0
-	type entry struct {
-		col int32
-		val float64
-	}
-	var row []entry
+// svmlight reads lines "label index:value …" as a matrix.
+type svmlight struct {
+	lines
+	m               *sparse.CSR
+	row             []svmlightEntry // of the current line
+	lowest, highest int             // index
+	ones            bool            // all values are 1
+}
+
+type svmlightEntry struct {
+	col int32
+	val float64
+}
+
+// readSVMLightPoints reads the points of lines "label index:value …". Indices count
+// from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line an
+// error. "qid:…" and what follows # is ignored.
+func readSVMLightPoints(src *source, opt ReadOptions) (Points, error) {
+	r := &svmlight{lines: lines{src: src}, m: &sparse.CSR{Ptr: []int64{0}}, lowest: 1, ones: true}
+	m := r.m
 	for {
-		line, err := l.nextData()
+		line, err := r.nextData()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		at := m.Rows
-		m.Rows++
-		label, rest, err := l.svmlightLabel(line, at)
-		if err != nil {
-			return nil, nil, err
+		if err := r.readRow(line); err != nil {
+			return nil, err
 		}
-		if !points {
-			v, ok := integerText(label)
-			if !ok {
-				return nil, nil, l.fault("the label of row %d is %s; labels must be integers: number the classes", at, short(label))
-			}
-			labels = append(labels, v)
-		} else if len(label) > 0 {
-			for part := label; ; {
-				v, more := cut(part, ',')
-				if _, ok := number(v); !ok {
-					return nil, nil, l.fault("the label of row %d is %s, not a number", at, short(label))
-				}
-				if len(v) == len(part) {
-					break
-				}
-				part = more
-			}
-		}
-		row = row[:0]
-		for len(rest) > 0 && points {
-			var token []byte
-			token, rest = cut(rest, 0)
-			index, value, ok := bytes.Cut(token, []byte(":"))
-			if ok && string(index) == "qid" {
-				continue
-			}
-			c, whole := number(index)
-			if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
-				return nil, nil, l.fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", at, short(token))
-			}
-			v, isNum := number(value)
-			if !isNum {
-				return nil, nil, l.fault("row %d, index %d has the value %s, not a number", at, int(c), short(value))
-			}
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, nil, l.fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", at, int(c), v)
-			}
-			row = append(row, entry{int32(c), v})
-		}
-		slices.SortFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
-		for i, e := range row {
-			if i > 0 && row[i-1].col == e.col {
-				return nil, nil, l.fault("row %d has index %d twice", at, e.col)
-			}
-			m.Col = append(m.Col, e.col)
-			m.Val = append(m.Val, e.val)
-			ones = ones && e.val == 1
-		}
-		if len(row) > 0 {
-			lowest = min(lowest, int(row[0].col))
-			highest = max(highest, int(row[len(row)-1].col))
-		}
-		m.Ptr = append(m.Ptr, int64(len(m.Col)))
-		if need := 12*int64(len(m.Col)) + 8*int64(len(m.Ptr)+len(labels)); limit > 0 && need > limit {
-			return nil, nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+		if need := 12*int64(len(m.Col)) + 8*int64(len(m.Ptr)); opt.Limit > 0 && need > opt.Limit {
+			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
-	if !points {
-		return nil, labels, nil
-	}
-	m.Cols = highest
-	if lowest == 0 {
+	m.Cols = r.highest
+	if r.lowest == 0 {
 		m.Cols++
 	} else {
 		for p := range m.Col {
@@ -150,13 +97,125 @@ func readSVMLight(src *source, limit int64, columns int, points bool) (*sparse.C
 		}
 	}
 	switch {
-	case columns > 0 && m.Cols > columns:
-		return nil, nil, src.fault("it uses %d columns, want %d at most", m.Cols, columns)
-	case columns > 0:
-		m.Cols = columns
+	case opt.Columns > 0 && m.Cols > opt.Columns:
+		return nil, src.fault("it uses %d columns, want %d at most", m.Cols, opt.Columns)
+	case opt.Columns > 0:
+		m.Cols = opt.Columns
 	}
-	if ones {
+	if r.ones {
 		m.Val = nil
 	}
-	return m, nil, nil
+	return m, nil
+}
+
+// readRow appends the point of a line.
+func (r *svmlight) readRow(line []byte) error {
+	m, at := r.m, r.m.Rows
+	label, rest, err := r.svmlightLabel(line, at)
+	if err != nil {
+		return err
+	}
+	if err := r.checkLabels(label, at); err != nil {
+		return err
+	}
+	r.row = r.row[:0]
+	for len(rest) > 0 {
+		var token []byte
+		token, rest = cut(rest, 0)
+		if err := r.readEntry(token, at); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(r.row, func(a, b svmlightEntry) int { return int(a.col) - int(b.col) })
+	for i, e := range r.row {
+		if i > 0 && r.row[i-1].col == e.col {
+			return r.fault("row %d has index %d twice", at, e.col)
+		}
+		m.Col = append(m.Col, e.col)
+		m.Val = append(m.Val, e.val)
+		r.ones = r.ones && e.val == 1
+	}
+	if len(r.row) > 0 {
+		r.lowest = min(r.lowest, int(r.row[0].col))
+		r.highest = max(r.highest, int(r.row[len(r.row)-1].col))
+	}
+	m.Rows++
+	m.Ptr = append(m.Ptr, int64(len(m.Col)))
+	return nil
+}
+
+// checkLabels returns an error unless the label of a row is empty, a number, or
+// several numbers with commas between.
+func (r *svmlight) checkLabels(label []byte, row int) error {
+	for rest := label; len(label) > 0; {
+		first, after := cut(rest, ',')
+		if _, ok := number(first); !ok {
+			return r.fault("the label of row %d is %s, not a number", row, short(label))
+		}
+		if len(first) == len(rest) {
+			break
+		}
+		rest = after
+	}
+	return nil
+}
+
+// readEntry appends index:value to the current line.
+func (r *svmlight) readEntry(token []byte, row int) error {
+	index, value, ok := bytes.Cut(token, []byte(":"))
+	if ok && string(index) == "qid" {
+		return nil
+	}
+	c, whole := number(index)
+	if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
+		return r.fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, short(token))
+	}
+	v, isNum := number(value)
+	if !isNum {
+		return r.fault("row %d, index %d has the value %s, not a number", row, int(c), short(value))
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return r.fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", row, int(c), v)
+	}
+	r.row = append(r.row, svmlightEntry{int32(c), v})
+	return nil
+}
+
+// readSVMLightLabels reads the labels of lines with one integer each; see
+// [ReadMultiLabels] for others.
+func readSVMLightLabels(src *source, limit int64) (values []int64, labeled []bool, err error) {
+	l := &lines{src: src}
+	for {
+		line, err := l.nextData()
+		if err == io.EOF {
+			return values, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		label, _, err := l.svmlightLabel(line, len(values))
+		if err != nil {
+			return nil, nil, err
+		}
+		v, ok := integerText(label)
+		if !ok {
+			return nil, nil, l.fault("the label of row %d is %s; labels must be integers: number the classes", len(values), short(label))
+		}
+		values = append(values, v)
+		if need := 8 * int64(len(values)); limit > 0 && need > limit {
+			return nil, nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+		}
+	}
+}
+
+func noSVMLightValues(src *source, _ int64) (*mat.Dense, error) {
+	return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
+}
+
+func readSVMLightLists(src *source, limit int64) (*MultiLabels, error) {
+	rows, err := readLabelLists(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	return rows.block(src, limit)
 }

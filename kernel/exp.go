@@ -21,7 +21,7 @@ const (
 )
 
 // negExp replaces every x[i] ≤ 0 by exp(x[i]), with a relative error of less
-// than 4e-16; what is below 10⁻³⁰⁷ becomes 0.
+// than 4e-16; results below 10⁻³⁰⁷ become 0.
 func negExp(x []float64) {
 	const (
 		scale = (1 << expBits) / math.Ln2

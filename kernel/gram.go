@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,35 +13,48 @@ import (
 // GramBytes is the memory of the Gram matrix of n points.
 func GramBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 
+// GramFits returns an error if limit is positive and the Gram matrix of n points
+// takes more bytes.
+func GramFits(n int, limit int64) error {
+	if limit > 0 && GramBytes(n) > limit {
+		return fmt.Errorf("kernel: the Gram matrix of %d points takes %d bytes, %d are allowed; use fewer points, or allow more memory", n, GramBytes(n), limit)
+	}
+	return nil
+}
+
 // Gram returns the matrix k(x_i, x_j) of n points, n×n, exactly symmetric; a
-// kernel of distances has ones on the diagonal. It costs n²d operations. If
-// limit is positive and [GramBytes] exceeds it, that is an error.
+// kernel of distances has ones on the diagonal. It costs n²d operations. More
+// than [GramFits] allows is an error. It cannot be interrupted; [Side.Gram] can.
 func Gram(x data.Points, k Kernel, limit int64) (*mat.Dense, error) {
 	n, _ := x.Dims()
-	if limit > 0 && GramBytes(n) > limit {
-		return nil, fmt.Errorf("kernel: the Gram matrix of %d points takes %d bytes, %d are allowed; use fewer points, or allow more memory", n, GramBytes(n), limit)
+	if err := GramFits(n, limit); err != nil {
+		return nil, err
 	}
 	s, err := New(k, x)
 	if err != nil {
 		return nil, err
 	}
-	return s.Gram()
+	return s.Gram(context.Background())
 }
 
 // Gram returns the Gram matrix of the points of s; see the function [Gram]. A
-// precomputed one that is not symmetric is an error.
-func (s *Side) Gram() (*mat.Dense, error) {
+// precomputed one that is not symmetric is an error. ctx is looked at every 256
+// rows.
+func (s *Side) Gram(ctx context.Context) (*mat.Dense, error) {
 	g := dense.New(s.n, s.n)
 	if s.kernel.Kind == Precomputed {
 		s.block(g, s.z, 0, s.n, s.n)
 		return g, symmetrize(g)
 	}
 	for lo := 0; lo < s.n; lo += tileRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		hi := min(lo+tileRows, s.n)
 		s.block(g.Slice(lo, hi, 0, hi).(*mat.Dense), s.z, lo, hi, hi)
 	}
 	dense.Mirror(g)
-	if s.kernel.distances() {
+	if s.kernel.Kind.HasWidth() {
 		for i := range s.n {
 			g.Set(i, i, 1)
 		}

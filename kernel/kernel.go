@@ -5,8 +5,8 @@
 // Values come from inner products of blocks of points, which are matrix
 // products, in float64. Distances are taken between centred points, and those
 // that would lose digits even so are measured again from the points as given:
-// the exponent of a Gaussian or Laplace kernel is within about 1e-13 of what
-// the points say, however far from the origin or from each other they lie.
+// the exponent of a Gaussian or Laplace kernel is within about 1e-13 of its
+// exact value, however far from the origin or from each other they lie.
 //
 // A value depends on its two points, the centre and the kernel alone: the same
 // bits in whatever block, at any GOMAXPROCS, and for (x, z) as for (z, x).
@@ -39,24 +39,26 @@ const (
 	Precomputed
 )
 
-var kindNames = []string{"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}
+var kinds = enum.New[Kind]("kernel", "linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed")
 
 // String returns the name used on the command line and in manifests.
-func (k Kind) String() string { return enum.String(kindNames, k) }
+func (k Kind) String() string { return kinds.String(k) }
 
 // MarshalText returns the name.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return kinds.Marshal(k) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (k *Kind) UnmarshalText(text []byte) error {
-	return enum.Set(k, kindNames, "kernel", text)
-}
+func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text) }
+
+// HasWidth reports whether kernels of this kind have a width σ. They are functions
+// of ‖x−z‖/σ with k(x, x) = 1.
+func (k Kind) HasWidth() bool { return k == Gaussian || k == Laplace }
 
 // Kernel is a kernel with its parameters. The zero value is the linear one.
 type Kernel struct {
 	Kind Kind `json:"kind"`
-	// Sigma is the width σ of Gaussian and Laplace, which have no default; see
-	// [Width] for rules. It is in the unit of the points, not squared.
+	// Sigma is the width σ of the kinds that have one ([Kind.HasWidth]), without a
+	// default; see [Width] for rules. It is in the unit of the points, not squared.
 	Sigma float64 `json:"sigma,omitempty"`
 	// Degree of Polynomial. Default 3. Offset must not be negative.
 	Degree int `json:"degree,omitempty"`
@@ -71,13 +73,14 @@ type Kernel struct {
 func (k Kernel) Fill() (Kernel, error) {
 	out := Kernel{Kind: k.Kind}
 	var faults []error
-	switch k.Kind {
-	case Linear, Cosine, Precomputed:
-	case Gaussian, Laplace:
+	switch {
+	case !kinds.Valid(k.Kind):
+		faults = append(faults, fmt.Errorf("kernel: kind %v", k.Kind))
+	case k.Kind.HasWidth():
 		if out.Sigma = k.Sigma; !(k.Sigma > 0) || math.IsInf(k.Sigma, 0) {
 			faults = append(faults, fmt.Errorf("kernel: the width σ of the %v kernel is %v; it must be positive", k.Kind, k.Sigma))
 		}
-	case Polynomial:
+	case k.Kind == Polynomial:
 		out.Degree, out.Scale, out.Offset = k.Degree, k.Scale, k.Offset
 		if k.Degree == 0 {
 			out.Degree = 3
@@ -94,11 +97,6 @@ func (k Kernel) Fill() (Kernel, error) {
 		if !(k.Offset >= 0) || math.IsInf(k.Offset, 0) {
 			faults = append(faults, fmt.Errorf("kernel: offset %v; it must not be negative", k.Offset))
 		}
-	default:
-		faults = append(faults, fmt.Errorf("kernel: kind %v", k.Kind))
 	}
 	return out, errors.Join(faults...)
 }
-
-// distances tells whether values depend on ‖x−z‖ alone.
-func (k *Kernel) distances() bool { return k.Kind == Gaussian || k.Kind == Laplace }

@@ -216,7 +216,7 @@ func TestOperatorIsGram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := side.Gram()
+			g, err := side.Gram(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

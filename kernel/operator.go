@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
@@ -26,16 +28,34 @@ func (s *Side) MulTo(dst, a *mat.Dense) {
 // values and costs 2(d+b) operations for each of (hi−lo)·n pairs. The bits of a
 // row of dst depend on x_i alone.
 func (s *Side) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dense) error {
-	if err := s.check(x); err != nil || lo == hi {
-		return err
-	}
-	rows, b := a.Dims()
-	if m, c := dst.Dims(); m != hi-lo || c != b || rows != s.n {
+	if m, _ := dst.Dims(); m != hi-lo && lo != hi {
 		panic(mat.ErrShape)
 	}
+	if lo == hi {
+		return s.check(x)
+	}
+	return s.productTo(context.Background(), dst, x, lo, a)
+}
+
+// productTo is ProductTo for as many rows as dst has, until ctx is cancelled: then
+// the rest of dst is zero.
+func (s *Side) productTo(ctx context.Context, dst *mat.Dense, x data.Points, lo int, a *mat.Dense) error {
+	if err := s.check(x); err != nil {
+		return err
+	}
+	count, c := dst.Dims()
+	rows, b := a.Dims()
+	if c != b || rows != s.n {
+		panic(mat.ErrShape)
+	}
+	hi := lo + count
 	tile := mat.NewDense(min(tileRows, hi-lo), s.n, nil)
 	r := a.RawMatrix()
 	for i := lo; i < hi; i += tileRows {
+		if ctx.Err() != nil {
+			dst.Slice(i-lo, count, 0, b).(*mat.Dense).Zero()
+			break
+		}
 		m := min(tileRows, hi-i)
 		k := tile.Slice(0, m, 0, s.n).(*mat.Dense)
 		s.block(k, x, i, i+m, s.n)

@@ -48,7 +48,7 @@ func New(k Kernel, z data.Points) (*Side, error) {
 		return s, nil
 	}
 	if !isSparse {
-		if k.distances() {
+		if k.Kind.HasWidth() {
 			s.centre = mean(z)
 		}
 		if x, ok := z.(*data.Dense[float64]); ok && s.centre == nil {
@@ -140,8 +140,8 @@ func (s *Side) check(x data.Points) error {
 const (
 	tileRows    = 256
 	tileColumns = 1024
-	sparseRows  = 64   // rows of a sparse tile, which lies transposed and filled up
-	depth       = 1792 // inner dimension of one product: from 2048 on package dense sums small products in another order
+	sparseRows  = 64 // rows of a sparse tile, which lies transposed and filled up
+	depth       = dense.SteadyDepth
 )
 
 // CrossTo sets dst = k(x_i, z_j) for the rows lo ≤ i < hi of x, which has as many
@@ -202,7 +202,7 @@ func (s *Side) denseTiles(dst []float64, ld int, x data.Points, lo, hi, columns 
 				s.load(z, s.z, j)
 			}
 			c := dst[(i-lo)*ld+j:]
-			product(m, n, s.d, rows, z, c, ld)
+			s.product(m, n, rows, z, c, ld)
 			par.For(m, 32, func(p, q int) {
 				for t := p; t < q; t++ {
 					s.finish(c[t*ld:][:n], sq[t], x, i+t, j)
@@ -212,9 +212,10 @@ func (s *Side) denseTiles(dst []float64, ld int, x data.Points, lo, hi, columns 
 	}
 }
 
-// product sets C = A·Zᵀ for m and n rows of d values. The sums have one order
+// product sets C = A·Zᵀ for m and n rows of s.d values. The sums have one order
 // whatever m and n are.
-func product(m, n, d int, a, z, c []float64, ldc int) {
+func (s *Side) product(m, n int, a, z, c []float64, ldc int) {
+	d := s.d
 	if d == 0 {
 		for i := range m {
 			clear(c[i*ldc:][:n])
@@ -289,7 +290,7 @@ func (s *Side) DiagonalTo(dst []float64) {
 	row := make([]float64, s.d)
 	for j := range dst {
 		switch {
-		case s.kernel.distances():
+		case s.kernel.Kind.HasWidth():
 			dst[j] = 1
 		case s.kernel.Kind == Precomputed:
 			data.RowTo(row, s.z, j)

@@ -21,18 +21,16 @@ const (
 	Mean
 )
 
-var ruleNames = []string{"median", "mean"}
+var rules = enum.New[Rule]("rule for the width", "median", "mean")
 
 // String returns the name used on the command line and in manifests.
-func (r Rule) String() string { return enum.String(ruleNames, r) }
+func (r Rule) String() string { return rules.String(r) }
 
 // MarshalText returns the name.
-func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Rule) MarshalText() ([]byte, error) { return rules.Marshal(r) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (r *Rule) UnmarshalText(text []byte) error {
-	return enum.Set(r, ruleNames, "rule for the width", text)
-}
+func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text) }
 
 // widthSample is the number of points that Width looks at.
 const widthSample = 1000
@@ -43,7 +41,7 @@ const widthSample = 1000
 // operations.
 func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	n, d := x.Dims()
-	if rule != Median && rule != Mean {
+	if !rules.Valid(rule) {
 		return 0, fmt.Errorf("kernel: %v rule for the width", rule)
 	}
 	if n < 2 {

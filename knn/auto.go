@@ -25,20 +25,18 @@ const (
 	NNDescent
 )
 
-var methodNames = []string{"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}
+var methods = enum.New[Method]("method", "auto", "brute", "kd-tree", "ball-tree", "nn-descent")
 
 // String returns the name used on the command line and in manifests.
-func (m Method) String() string { return enum.String(methodNames, m) }
+func (m Method) String() string { return methods.String(m) }
 
 // MarshalText returns the name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Method) MarshalText() ([]byte, error) { return methods.Marshal(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Method) UnmarshalText(text []byte) error {
-	return enum.Set(m, methodNames, "method", text)
-}
+func (m *Method) UnmarshalText(text []byte) error { return methods.Unmarshal(m, text) }
 
-// Exact tells whether the method finds the true neighbours.
+// Exact reports whether the method finds the true neighbours.
 func (m Method) Exact() bool { return m != NNDescent }
 
 // patience is the time in seconds that Choose gives an exact search before it
@@ -46,8 +44,8 @@ func (m Method) Exact() bool { return m != NNDescent }
 const patience = 300
 
 // rate is the number of operations a second in float64 matrix products that the
-// cost model of Choose assumes. It is not measured: the choice must not depend on
-// the machine's mood.
+// cost model of Choose assumes. It is not measured, so that the choice does not
+// depend on the machine and its load.
 const rate = 1e11
 
 // Choose picks a method for the k nearest neighbours of all points of x and says
@@ -120,9 +118,9 @@ func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
 	n, d := x.Dims()
 	switch m {
 	case KDTree:
-		return KDTreeBytes(x, k)
+		return kdTreeBytes(x, k)
 	case BallTree:
-		return BallTreeBytes(x, metric, k)
+		return ballTreeBytes(x, metric, k)
 	case NNDescent:
 		return int64(n) * (4*int64(d) + 12*int64(k+3) + 30)
 	}

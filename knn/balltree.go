@@ -19,7 +19,7 @@ import (
 // at the median of the coordinate of widest spread. In few dimensions a kd-tree
 // is faster, its boxes being tighter; in more, balls suffer less.
 //
-// Building costs O(nd log n). Memory is what [BallTreeBytes] says; x is not
+// Building costs O(nd log n). [IndexBytes] gives the memory; x is not
 // kept. Coordinates that are not finite are an error.
 //
 // Omohundro, Five balltree construction algorithms, ICSI TR-89-063 (1989), the
@@ -33,14 +33,14 @@ func NewBallTree(x data.Points, s *Settings) (Index, error) {
 
 // newBallTree builds a ball tree or restores the state of one.
 func newBallTree(x data.Points, s *Settings, st *State) (Index, error) {
-	return newTreeIndex(x, *s, st, "ball tree",
+	return newTreeIndex(x, s, st, "ball tree",
 		func(d, nodes int) bounds[float32] { return newBalls[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBalls[float64](s.Metric, d, nodes) })
 }
 
-// BallTreeBytes returns the largest amount of memory that building a ball tree
+// ballTreeBytes returns the largest amount of memory that building a ball tree
 // on x and finding the k nearest neighbours of all its points take, beside x.
-func BallTreeBytes(x data.Points, m Metric, k int) int64 {
+func ballTreeBytes(x data.Points, m Metric, k int) int64 {
 	_, d := x.Dims()
 	return treeBytes(x, m, k, int64(d)*elementBytes(x, m)+8)
 }
@@ -93,7 +93,7 @@ func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
 	b.radii[node] = r/b.shrink + tiny
 }
 
-// squares tells whether distances are compared by their squares.
+// squares reports whether distances are compared by their squares.
 func (b *balls[T]) squares() bool { return b.metric == Euclidean || b.metric == Angle }
 
 // bound is negative where q lies in the ball, least in its center, so that the

@@ -69,17 +69,20 @@ func (b *blocks[T]) newWorkspace() *workspace[T] {
 	return &workspace[T]{c: make([]T, b.stripe*b.block), hits: make([]int32, b.block), none: slices.Repeat([]T{nothing[T]()}, b.block)}
 }
 
-// visit calls near(i, j, D) for queries i0 ≤ i < i1 and points j0 ≤ j < j1 with D <
-// max(limits[i−i0], ownLimits[j−j0]), both as they are when row i begins. The
-// ranges are at most a stripe and a block.
-func (b *blocks[T]) visit(w *workspace[T], i0, i1, j0, j1 int, limits, ownLimits []T, near func(i, j int, d T)) {
-	b.multiply(w, i0, i1, j0, j1)
-	col := b.col[j0:j1]
-	for i := i0; i < i1; i++ {
-		c := w.c[(i-i0)*b.block:][:len(col)]
+// span is the range from lo to hi, without hi.
+type span struct{ lo, hi int }
+
+// visit calls near(i, j, D) for the queries i and points j of two ranges with D <
+// max(limits[i−i0], ownLimits[j−j0]), both as they are when row i begins. i0 and j0
+// begin the ranges, which are at most a stripe and a block.
+func (b *blocks[T]) visit(w *workspace[T], queries, points span, limits, ownLimits []T, near func(i, j int, d T)) {
+	b.multiply(w, queries.lo, queries.hi, points.lo, points.hi)
+	col := b.col[points.lo:points.hi]
+	for i := queries.lo; i < queries.hi; i++ {
+		c := w.c[(i-queries.lo)*b.block:][:len(col)]
 		row := b.row[i]
-		for _, h := range b.scan(w.hits, c, col, ownLimits, row, limits[i-i0]) {
-			near(i, j0+int(h), (col[h]-2*c[h])+row)
+		for _, h := range b.scan(w.hits, c, col, ownLimits, row, limits[i-queries.lo]) {
+			near(i, points.lo+int(h), (col[h]-2*c[h])+row)
 		}
 	}
 }
@@ -206,8 +209,8 @@ func replaceLargest(heap []hit, k hit) {
 // pair of blocks is computed once, for the rows and for the columns. Within a
 // round no block occurs twice: the rounds are those of a tournament in which
 // everyone meets everyone (the circle method), so that the candidates depend on
-// no order of execution. progress is told the share of the work done.
-func (b *blocks[T]) self(ctx context.Context, kept int, progress func(share float64)) (*candidates[T], error) {
+// no order of execution. Progress is reported as if queries were answered.
+func (b *blocks[T]) self(ctx context.Context, kept int, report progress) (*candidates[T], error) {
 	n := len(b.col)
 	found := newCandidates[T](n, kept)
 	teams := (n-1)/b.block + 1
@@ -236,7 +239,7 @@ func (b *blocks[T]) self(ctx context.Context, kept int, progress func(share floa
 		if ctx.Err() != nil {
 			break
 		}
-		progress(float64(r+1) / float64(rounds+1))
+		report.share(float64(r+1)/float64(rounds+1), n)
 	}
 	return found, ctx.Err()
 }
@@ -266,7 +269,7 @@ func (b *blocks[T]) meet(w *workspace[T], found *candidates[T], p, q int) {
 	}
 	for i := p; i < pEnd; i += b.stripe {
 		end := min(i+b.stripe, pEnd)
-		b.visit(w, i, end, q, qEnd, found.limits[i:end], own, near)
+		b.visit(w, span{i, end}, span{q, qEnd}, found.limits[i:end], own, near)
 	}
 }
 
@@ -277,7 +280,7 @@ func (b *blocks[T]) search(w *workspace[T], lo, hi, kept int) *candidates[T] {
 	for j := 0; j < len(b.col); j += b.block {
 		found.expect(0, hi-lo, j)
 		end := min(j+b.block, len(b.col))
-		b.visit(w, lo, hi, j, end, found.limits, w.none[:end-j], func(i, j int, d T) {
+		b.visit(w, span{lo, hi}, span{j, end}, found.limits, w.none[:end-j], func(i, j int, d T) {
 			if d < found.limits[i-lo] {
 				found.offer(i-lo, j, d, j)
 			}

@@ -118,7 +118,7 @@ func TestBlockRounds(t *testing.T) {
 			}
 		}
 		threads := runtime.GOMAXPROCS(1)
-		_, err := b.self(context.Background(), 1, func(float64) {})
+		_, err := b.self(context.Background(), 1, nil)
 		runtime.GOMAXPROCS(threads)
 		if err != nil {
 			t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -22,7 +22,7 @@ const slack = 8
 // been taken (or which have been scaled to norm one, for Angle), then measures
 // the candidates directly in float64 on the points as given.
 type denseIndex struct {
-	Settings
+	metric  Metric
 	x       data.Points
 	n, d    int
 	mean    []float64 // nil for Angle
@@ -47,10 +47,10 @@ type side struct {
 	scale []float32       // with bytes, 1/‖q‖, or 0 for zero points
 }
 
-func newDense(x data.Points, s Settings) *denseIndex {
+func newDense(x data.Points, m Metric) *denseIndex {
 	n, d := x.Dims()
-	ix := &denseIndex{Settings: s, x: x, n: n, d: d}
-	if s.Metric == Euclidean {
+	ix := &denseIndex{metric: m, x: x, n: n, d: d}
+	if m == Euclidean {
 		ix.mean = data.Mean(x)
 	}
 	ix.right = dense.NewPackedB32(n, d)
@@ -67,18 +67,14 @@ func newDense(x data.Points, s Settings) *denseIndex {
 }
 
 // newByteAngles returns an index under Angle that keeps to bytes.
-func newByteAngles(x *data.Dense[uint8], s Settings) *denseIndex {
-	ix := &denseIndex{Settings: s, x: x, n: x.Rows, d: x.Cols, largest: 1}
+func newByteAngles(x *data.Dense[uint8]) *denseIndex {
+	ix := &denseIndex{metric: Angle, x: x, n: x.Rows, d: x.Cols, largest: 1}
 	ix.bytes = dense.PackBU8(dense.NoTrans, x.Data, ix.n, ix.d, ix.d)
 	ix.own = ix.prepareBytes(x, 0, ix.n)
 	ix.own.self = true
-	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, s) })
+	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, Angle) })
 	return ix
 }
-
-func (ix *denseIndex) Dims() (n, d int) { return ix.n, ix.d }
-
-func (ix *denseIndex) Metric() Metric { return ix.Settings.Metric }
 
 // prepare returns points lo to hi of x minus the mean, or scaled to norm one if
 // there is none, as float32, and sets sq to their squared norms. Zero points stay
@@ -198,7 +194,7 @@ func squaredNormOf(x []float64) float64 {
 	return s
 }
 
-// distance turns what measure returns into the metric's distance.
+// distance converts the result of measure to the metric's distance.
 func (m Metric) distance(d float64) float64 {
 	switch {
 	case m == Euclidean:
@@ -211,31 +207,23 @@ func (m Metric) distance(d float64) float64 {
 	return 2 * math.Asin(min(1, math.Sqrt(d)/2))
 }
 
-func (ix *denseIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
-	if err := checkQuery(x, ix.d); err != nil {
-		return nil, err
-	}
-	if err := checkK(k, ix.n); err != nil {
-		return nil, err
-	}
+func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
-		return ix.floats().withProgress(ix.OnProgress).Query(ctx, x, k)
+		return ix.floats().query(ctx, x, k, p)
 	}
 	n, _ := x.Dims()
 	kept := min(k+slack, ix.n)
 	out := newNeighbors(n, k)
 	stripe := ix.compare(ix.own).stripe
-	err := inStripes(ctx, n, stripe, ix.OnProgress, func() func(lo, hi int) {
-		var w *workspace[float32]
-		m := ix.newMeasurer()
+	err := inStripes(ctx, n, stripe, p, func() func(lo, hi int) {
+		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
 		return func(lo, hi int) {
-			q := ix.prepareSide(x, lo, hi)
-			b := ix.compare(q)
-			if w == nil {
-				w = b.newWorkspace()
+			c.queries = ix.prepareSide(x, lo, hi)
+			c.blocks = ix.compare(c.queries)
+			if c.workspace == nil {
+				c.workspace = c.newWorkspace()
 			}
-			found := b.search(w, 0, hi-lo, kept)
-			ix.confirm(m, w, b, q, 0, hi-lo, found, k, out)
+			c.confirm(0, hi-lo, c.blocks.search(c.workspace, 0, hi-lo, kept), out)
 		}
 	})
 	if err != nil {
@@ -249,57 +237,22 @@ func newNeighbors(n, k int) *Neighbors {
 	return &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
 }
 
-// inStripes calls functions that newWorker returns, one for each goroutine, for
-// stripes of [0, n), and tells progress how much is done.
-func inStripes(ctx context.Context, n, stripe int, progress func(done, total int), newWorker func() func(lo, hi int)) error {
-	workers := make([]func(lo, hi int), par.Workers(n, stripe))
-	var done atomic.Int64
-	par.ForWorker(n, stripe, func(worker, lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		if workers[worker] == nil {
-			workers[worker] = newWorker()
-		}
-		workers[worker](lo, hi)
-		if now := int(done.Add(int64(hi - lo))); progress != nil {
-			progress(now, n)
-		}
-	})
-	return ctx.Err()
-}
-
-func (ix *denseIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
-	if err := checkK(k, ix.n-1); err != nil {
-		return nil, err
-	}
+func (ix *denseIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
 	b := ix.compare(ix.own)
-	found, err := b.self(ctx, min(k+slack, ix.n-1), shareOf(ix.OnProgress, ix.n))
+	found, err := b.self(ctx, min(k+slack, ix.n-1), p)
 	if err != nil {
 		return nil, err
 	}
 	out := newNeighbors(ix.n, k)
 	err = inStripes(ctx, ix.n, b.stripe, nil, func() func(lo, hi int) {
-		m, w := ix.newMeasurer(), b.newWorkspace()
-		return func(lo, hi int) { ix.confirm(m, w, b, ix.own, lo, hi, found, k, out) }
+		c := ix.compareOwn(b)
+		return func(lo, hi int) { c.confirm(lo, hi, found, out) }
 	})
 	if err != nil {
 		return nil, err
 	}
-	if ix.OnProgress != nil {
-		ix.OnProgress(ix.n, ix.n)
-	}
+	p.report(ix.n, ix.n)
 	return out, nil
-}
-
-// shareOf turns the share of the work done into a number of queries, less than
-// all.
-func shareOf(progress func(done, total int), n int) func(share float64) {
-	return func(share float64) {
-		if progress != nil {
-			progress(max(1, min(n-1, int(share*float64(n)))), n)
-		}
-	}
 }
 
 // bound returns twice the largest difference between the float32 value of
@@ -319,7 +272,7 @@ const rootTie = 0x1p-50
 
 // limit returns the limit below which lie the float32 distances of all points
 // whose squared distance from a query is at most d, or may have the same root;
-// it is infinite if float32 cannot tell.
+// it is infinite if float32 is too coarse.
 func (ix *denseIndex) limit(sq float32, d float64) float32 {
 	normQ := math.Sqrt(float64(sq))
 	// A point farther from the mean than ‖q‖ + √d is not among them.
@@ -330,78 +283,93 @@ func (ix *denseIndex) limit(sq float32, d float64) float32 {
 	return math.Nextafter32(float32(d*(1+rootTie)+ix.bound(normQ, r)), float32(math.Inf(1)))
 }
 
-// confirm measures the candidates of queries lo to hi of q, of which found holds
-// those of the last ones, and writes the k nearest points to out. A point that is
-// not among the candidates of a query has D no smaller than all of them; where
-// the k-th distance does not rule it out, whatever may be as near is measured.
-func (ix *denseIndex) confirm(m *measurer, w *workspace[float32], b *blocks[float32], q *side, lo, hi int, found *candidates[float32], k int, out *Neighbors) {
-	available := ix.n
+// comparison is the memory of one goroutine that compares queries with all points.
+type comparison struct {
+	*denseIndex
+	*measurer
+	*workspace[float32]
+	*blocks[float32]
+	queries *side
+}
+
+// compareOwn returns the comparison of the indexed points with each other.
+func (ix *denseIndex) compareOwn(b *blocks[float32]) *comparison {
+	return &comparison{ix, newMeasurer(ix.x, ix.metric), b.newWorkspace(), b, ix.own}
+}
+
+// confirm measures the candidates of queries lo to hi and writes the nearest points
+// to out, as many as its lists have room for. A point that is not among the
+// candidates of a query has D no smaller than all of them; where the k-th distance
+// does not rule it out, all points that may be as near are measured.
+func (c *comparison) confirm(lo, hi int, found *candidates[float32], out *Neighbors) {
+	q, m, k := c.queries, c.measurer, out.K
+	available := c.n
 	if q.self {
 		available--
 	}
 	limits := make([]float32, hi-lo)
-	open := make([]*nearest, hi-lo)
+	open := make([]*topk.Set, hi-lo)
 	for i := lo; i < hi; i++ {
 		keys := found.of(i)
 		m.loadOnce(q, i)
 		m.best = m.best[:0]
-		for _, c := range keys {
-			if c != noHit {
-				m.best = append(m.best, pair{m.square(c.index()), int32(c.index())})
+		for _, key := range keys {
+			if key != noHit {
+				m.best = append(m.best, topk.Pair{Dist: m.square(key.index()), Index: int32(key.index())})
 			}
 		}
 		limits[i-lo] = float32(math.Inf(1))
 		complete := len(m.best) == available
 		if !complete && keys[0] != noHit {
-			limits[i-lo] = ix.limit(q.sq[i], kth(m.best, k))
+			limits[i-lo] = c.limit(q.sq[i], kth(m.best, k))
 			complete = distanceOf[float32](keys[0]) >= limits[i-lo]
 		}
 		if !complete {
-			open[i-lo] = newNearest(k)
+			open[i-lo] = topk.New(k)
 			continue
 		}
 		limits[i-lo] = nothing[float32]()
-		for p, c := range m.best {
-			m.best[p].dist = ix.Settings.Metric.distance(c.dist)
+		for p, e := range m.best {
+			m.best[p].Dist = m.metric.distance(e.Dist)
 		}
-		sortPairs(m.best)
+		topk.Sort(m.best)
 		out.set(q.first+i, m.best[:k])
 	}
 	panel := q.panel()
 	for p := lo; p < hi; p += panel {
 		end := min(p+panel, hi)
-		if !slices.ContainsFunc(open[p-lo:end-lo], func(s *nearest) bool { return s != nil }) {
+		if !slices.ContainsFunc(open[p-lo:end-lo], func(s *topk.Set) bool { return s != nil }) {
 			continue
 		}
-		ix.nearby(m, w, b, q, p, end, limits[p-lo:end-lo], func(i, j int, d float64) {
-			open[i-lo].add(pair{d, int32(j)})
+		c.nearby(p, end, limits[p-lo:end-lo], func(i, j int, d float64) {
+			open[i-lo].Add(topk.Pair{Dist: d, Index: int32(j)})
 		})
 		for i := p; i < end; i++ {
 			if open[i-lo] != nil {
-				out.set(q.first+i, open[i-lo].take())
+				out.set(q.first+i, open[i-lo].Take())
 			}
 		}
 	}
 }
 
 // set writes the list of query i.
-func (nb *Neighbors) set(i int, list []pair) {
+func (nb *Neighbors) set(i int, list []topk.Pair) {
 	index, distance := nb.Row(i)
 	for p, b := range list {
-		index[p], distance[p] = b.index, b.dist
+		index[p], distance[p] = b.Index, b.Dist
 	}
 }
 
 // kth returns the k-th smallest distance of list, which it sorts.
-func kth(list []pair, k int) float64 {
-	sortPairs(list)
-	return list[k-1].dist
+func kth(list []topk.Pair, k int) float64 {
+	topk.Sort(list)
+	return list[k-1].Dist
 }
 
 // nearby calls visit with the distances from queries lo to hi of all points with
 // D below the limit, or of all points where that is infinite, in the order of
 // their indices. lo is a multiple of the panel.
-func (ix *denseIndex) nearby(m *measurer, w *workspace[float32], b *blocks[float32], q *side, lo, hi int, limits []float32, visit func(i, j int, distance float64)) {
+func (c *comparison) nearby(lo, hi int, limits []float32, visit func(i, j int, distance float64)) {
 	infinite := float32(math.Inf(1))
 	scanned := make([]float32, len(limits))
 	for i, l := range limits {
@@ -410,69 +378,67 @@ func (ix *denseIndex) nearby(m *measurer, w *workspace[float32], b *blocks[float
 		}
 	}
 	near := func(i, j int) {
-		if !q.self || i != j {
-			m.loadOnce(q, i)
-			visit(i, j, m.distance(j))
+		if !c.queries.self || i != j {
+			c.loadOnce(c.queries, i)
+			visit(i, j, c.distance(j))
 		}
 	}
-	for j := 0; j < ix.n; j += b.block {
-		end := min(j+b.block, ix.n)
-		b.visit(w, lo, hi, j, end, scanned, w.none[:end-j], func(i, j int, _ float32) { near(i, j) })
+	for j := 0; j < c.n; j += c.block {
+		end := min(j+c.block, c.n)
+		c.blocks.visit(c.workspace, span{lo, hi}, span{j, end}, scanned, c.none[:end-j], func(i, j int, _ float32) { near(i, j) })
 	}
 	for i := lo; i < hi; i++ {
 		if limits[i-lo] == infinite {
-			for j := range ix.n {
+			for j := range c.n {
 				near(i, j)
 			}
 		}
 	}
 }
 
-func (ix *denseIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
-	squared := radius * radius
-	if ix.Settings.Metric == Angle {
-		squared = 4 * math.Pow(math.Sin(min(radius, math.Pi)/2), 2)
-	}
-	rows := make([][]pair, ix.n)
-	ctx, budget := ix.Settings.newBudget(ctx)
+func (ix *denseIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+	squared := ix.metric.square(radius)
+	rows := make([][]topk.Pair, ix.n)
 	b := ix.compare(ix.own)
-	err := inStripes(ctx, ix.n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
-		m, w := ix.newMeasurer(), b.newWorkspace()
+	err := inStripes(ctx, ix.n, b.stripe, p, func() func(lo, hi int) {
+		c := ix.compareOwn(b)
 		return func(lo, hi int) {
 			limits := make([]float32, hi-lo)
 			for i := range limits {
 				limits[i] = ix.limit(ix.own.sq[lo+i], squared)
 			}
-			ix.nearby(m, w, b, ix.own, lo, hi, limits, func(i, j int, d float64) {
+			c.nearby(lo, hi, limits, func(i, j int, d float64) {
 				if d <= radius && budget.take(1) {
-					rows[i] = append(rows[i], pair{d, int32(j)})
+					rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
 				}
 			})
 		}
 	})
-	if err = budget.finish(err, radius); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil
 }
 
-// measurer holds one query in float64 and measures points against it.
+// measurer holds one query in float64 and measures the points of x against it.
 type measurer struct {
-	ix     *denseIndex
+	x      data.Points
+	metric Metric
 	q, row []float64
-	best   []pair
-	from   *side // what was loaded last, and its number
+	best   []topk.Pair
+	from   *side // the query that was loaded last, and its number
 	loaded int
 }
 
-func (ix *denseIndex) newMeasurer() *measurer {
-	return &measurer{ix: ix, q: make([]float64, ix.d), row: make([]float64, ix.d)}
+func newMeasurer(x data.Points, m Metric) *measurer {
+	_, d := x.Dims()
+	return &measurer{x: x, metric: m, q: make([]float64, d), row: make([]float64, d)}
 }
 
 func (m *measurer) load(x data.Points, i int) {
 	m.from = nil
 	data.RowTo(m.q, x, i)
-	if m.ix.Settings.Metric == Angle {
+	if m.metric == Angle {
 		scaleToUnit(m.q)
 	}
 }
@@ -487,14 +453,14 @@ func (m *measurer) loadOnce(q *side, i int) {
 
 // distance returns the distance of point j from the query.
 func (m *measurer) distance(j int) float64 {
-	return m.ix.Settings.Metric.distance(m.square(j))
+	return m.metric.distance(m.square(j))
 }
 
 // square returns the squared distance of point j from the query, for Angle that
 // of the unit vectors.
 func (m *measurer) square(j int) float64 {
-	if m.ix.Settings.Metric == Euclidean {
-		switch x := m.ix.x.(type) {
+	if m.metric == Euclidean {
+		switch x := m.x.(type) {
 		case *data.Dense[uint8]:
 			return squaredDistance(m.q, x.Row(j))
 		case *data.Dense[float32]:
@@ -503,7 +469,7 @@ func (m *measurer) square(j int) float64 {
 			return squaredDistance(m.q, x.Row(j))
 		}
 	}
-	data.RowTo(m.row, m.ix.x, j)
+	data.RowTo(m.row, m.x, j)
 	scaleToUnit(m.row)
 	var s float64
 	var nonzeroQ, nonzeroRow bool
@@ -530,7 +496,7 @@ func squaredDistance[T data.Element](q []float64, x []T) float64 {
 
 // fromRows assembles rows of (distance, index) pairs, ascending by index, into
 // a square matrix.
-func fromRows(rows [][]pair) *sparse.CSR {
+func fromRows(rows [][]topk.Pair) *sparse.CSR {
 	m := &sparse.CSR{Rows: len(rows), Cols: len(rows), Ptr: make([]int64, len(rows)+1)}
 	for i, row := range rows {
 		m.Ptr[i+1] = m.Ptr[i] + int64(len(row))
@@ -538,7 +504,7 @@ func fromRows(rows [][]pair) *sparse.CSR {
 	m.Col, m.Val = make([]int32, 0, m.Ptr[len(rows)]), make([]float64, 0, m.Ptr[len(rows)])
 	for _, row := range rows {
 		for _, p := range row {
-			m.Col, m.Val = append(m.Col, p.index), append(m.Val, p.dist)
+			m.Col, m.Val = append(m.Col, p.Index), append(m.Val, p.Dist)
 		}
 	}
 	return m

@@ -14,9 +14,10 @@ type pairBudget struct {
 	stop  context.CancelFunc
 }
 
-// newBudget returns the budget of a call and a context that ends when it is spent.
-func (s *Settings) newBudget(ctx context.Context) (context.Context, *pairBudget) {
-	b := &pairBudget{limit: s.MaxPairs}
+// newBudget returns a budget of limit pairs, none if it is not positive, and a
+// context that ends when it is spent.
+func newBudget(ctx context.Context, limit int64) (context.Context, *pairBudget) {
+	b := &pairBudget{limit: limit}
 	if b.limit <= 0 {
 		b.limit = math.MaxInt64
 	}
@@ -25,7 +26,7 @@ func (s *Settings) newBudget(ctx context.Context) (context.Context, *pairBudget)
 	return ctx, b
 }
 
-// take tells whether n more pairs may be collected.
+// take reports whether n more pairs may be collected.
 func (b *pairBudget) take(n int) bool {
 	if b.left.Add(-int64(n)) >= 0 {
 		return true
@@ -34,8 +35,8 @@ func (b *pairBudget) take(n int) bool {
 	return false
 }
 
-// finish returns an error if pairs were refused, and else err, with which the
-// search ended.
+// finish ends the search. It returns an error if pairs were refused, and otherwise
+// err, the error of the search.
 func (b *pairBudget) finish(err error, radius float64) error {
 	b.stop()
 	if b.left.Load() < 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -16,7 +17,6 @@ import (
 // distance needs a second look. Queries that are not bytes go to a denseIndex,
 // which is built for the first of them.
 type byteIndex struct {
-	Settings
 	x      *data.Dense[uint8]
 	sq     []int32 // ‖y‖²
 	left   *dense.PackedU8
@@ -25,24 +25,20 @@ type byteIndex struct {
 }
 
 // newBytes returns the index for bytes.
-func newBytes(x *data.Dense[uint8], s Settings) Index {
+func newBytes(x *data.Dense[uint8], m Metric) engine {
 	switch {
 	case x.Cols > dense.MaxInnerU8: // squared distances could exceed an int32
-		return newDense(x, s)
-	case s.Metric == Angle:
-		return newByteAngles(x, s)
+		return newDense(x, m)
+	case m == Angle:
+		return newByteAngles(x)
 	}
 	return &byteIndex{
-		Settings: s, x: x, sq: byteNorms(x, 0, x.Rows),
+		x: x, sq: byteNorms(x, 0, x.Rows),
 		left:   dense.PackAU8(dense.NoTrans, x.Data, x.Rows, x.Cols, x.Cols),
 		right:  dense.PackBU8(dense.NoTrans, x.Data, x.Rows, x.Cols, x.Cols),
-		floats: sync.OnceValue(func() *denseIndex { return newDense(x, s) }),
+		floats: sync.OnceValue(func() *denseIndex { return newDense(x, Euclidean) }),
 	}
 }
-
-func (ix *byteIndex) Dims() (n, d int) { return ix.x.Dims() }
-
-func (ix *byteIndex) Metric() Metric { return ix.Settings.Metric }
 
 // byteNorms returns the squared norms of points lo to hi.
 func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
@@ -64,20 +60,14 @@ func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks[int32] {
 	return &b
 }
 
-func (ix *byteIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
+func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	q, ok := x.(*data.Dense[uint8])
 	if !ok {
-		return ix.floats().withProgress(ix.OnProgress).Query(ctx, x, k)
-	}
-	if err := checkQuery(x, ix.x.Cols); err != nil {
-		return nil, err
-	}
-	if err := checkK(k, ix.x.Rows); err != nil {
-		return nil, err
+		return ix.floats().query(ctx, x, k, p)
 	}
 	out := newNeighbors(q.Rows, k)
 	stripe := ix.compare(ix.left, ix.sq).stripe
-	err := inStripes(ctx, q.Rows, stripe, ix.OnProgress, func() func(lo, hi int) {
+	err := inStripes(ctx, q.Rows, stripe, p, func() func(lo, hi int) {
 		var w *workspace[int32]
 		return func(lo, hi int) {
 			left := dense.PackAU8(dense.NoTrans, q.Data[lo*q.Cols:hi*q.Cols], hi-lo, q.Cols, q.Cols)
@@ -106,12 +96,9 @@ func (nb *Neighbors) setExact(i int, keys []hit) {
 	}
 }
 
-func (ix *byteIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
+func (ix *byteIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
 	n := ix.x.Rows
-	if err := checkK(k, n-1); err != nil {
-		return nil, err
-	}
-	found, err := ix.compare(ix.left, ix.sq).self(ctx, k, shareOf(ix.OnProgress, n))
+	found, err := ix.compare(ix.left, ix.sq).self(ctx, k, p)
 	if err != nil {
 		return nil, err
 	}
@@ -119,34 +106,32 @@ func (ix *byteIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
 	for i := range n {
 		out.setExact(i, found.of(i))
 	}
-	if ix.OnProgress != nil {
-		ix.OnProgress(n, n)
-	}
+	p.report(n, n)
 	return out, nil
 }
 
-func (ix *byteIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
 	n := ix.x.Rows
-	rows := make([][]pair, n)
-	ctx, budget := ix.Settings.newBudget(ctx)
+	rows := make([][]topk.Pair, n)
 	b := ix.compare(ix.left, ix.sq)
 	// Roots decide; the limit lets all through that are small enough.
 	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
 	limits := slices.Repeat([]int32{limit}, b.stripe)
-	err := inStripes(ctx, n, b.stripe, ix.OnProgress, func() func(lo, hi int) {
+	near := func(i, j int, d int32) {
+		if root := math.Sqrt(float64(d)); i != j && root <= radius && budget.take(1) {
+			rows[i] = append(rows[i], topk.Pair{Dist: root, Index: int32(j)})
+		}
+	}
+	err := inStripes(ctx, n, b.stripe, p, func() func(lo, hi int) {
 		w := b.newWorkspace()
 		return func(lo, hi int) {
 			for j := 0; j < n; j += b.block {
 				end := min(j+b.block, n)
-				b.visit(w, lo, hi, j, end, limits, w.none[:end-j], func(i, j int, d int32) {
-					if root := math.Sqrt(float64(d)); i != j && root <= radius && budget.take(1) {
-						rows[i] = append(rows[i], pair{root, int32(j)})
-					}
-				})
+				b.visit(w, span{lo, hi}, span{j, end}, limits, w.none[:end-j], near)
 			}
 		}
 	})
-	if err = budget.finish(err, radius); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -6,17 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/nndescent"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // ErrRecall means that the recall asked for was not reached. The neighbours
-// returned with it are usable; [Descent.Stats] says what was.
+// returned with it are usable; [Descent.Stats] holds the recall that was.
 var ErrRecall = errors.New("knn: the recall asked for was not reached")
 
 // DescentSettings of [NewDescent]. The zero value is ready for use.
@@ -25,7 +26,7 @@ type DescentSettings struct {
 	// Trees is the number of random projection trees that give the first
 	// lists. Default 8.
 	Trees int
-	// Candidates is how many neighbours of each kind (listed and listing,
+	// Candidates is the number of neighbours of each kind (listed and listing,
 	// fresh and used) a point introduces to each other in one exchange, at
 	// most 100. Default 12.
 	Candidates int
@@ -49,11 +50,8 @@ type DescentSettings struct {
 	Seed uint64
 }
 
-const (
-	leafSize      = 128 // points in a leaf, or more for long lists
-	maxCandidates = 100
-	maxEffort     = 5 // how often the effort is raised
-)
+// maxEffort is the number of times that the effort is raised for the recall.
+const maxEffort = 5
 
 // filled returns the settings with the defaults in place of zeros.
 func (s DescentSettings) filled() DescentSettings {
@@ -75,7 +73,7 @@ func (s *DescentSettings) validate() error {
 	}
 	check(s.Metric == Euclidean || s.Metric == Angle, "NN-descent does not know the distance %v", s.Metric)
 	check(s.Trees > 0, "%d random projection trees; the number must be positive", s.Trees)
-	check(s.Candidates > 0 && s.Candidates <= maxCandidates, "%d candidates; the number must be between 1 and %d", s.Candidates, maxCandidates)
+	check(s.Candidates > 0 && s.Candidates <= nndescent.MaxCandidates, "%d candidates; the number must be between 1 and %d", s.Candidates, nndescent.MaxCandidates)
 	check(s.Exchanges > 0, "%d exchanges; the number must be positive", s.Exchanges)
 	check(s.Tolerance > 0 && s.Tolerance < 1, "the tolerance is %v; it must lie between 0 and 1", s.Tolerance)
 	check(s.Recall >= 0 && s.Recall <= 1, "the recall asked for is %v; it must lie between 0 and 1", s.Recall)
@@ -84,14 +82,14 @@ func (s *DescentSettings) validate() error {
 	return errors.Join(faults...)
 }
 
-// DescentStats tell what a search did.
+// DescentStats describe a search.
 type DescentStats struct {
 	K         int    `json:"k"`         // neighbours per point searched for
 	Width     int    `json:"width"`     // length of the lists kept in the search
 	Trees     int    `json:"trees"`     // random projection trees grown
 	Exchanges int    `json:"exchanges"` // exchanges made
 	Distances int64  `json:"distances"` // distances computed in float32
-	Effort    int    `json:"effort"`    // how often the effort was raised for the recall
+	Effort    int    `json:"effort"`    // number of times the effort was raised for the recall
 	Recall    Recall `json:"recall"`    // has Sample 0 if it was not estimated
 }
 
@@ -105,31 +103,39 @@ type DescentStats struct {
 // section 2.4). Distances are those of float32 points near the origin; the final
 // lists are measured again in float64, as those of [NewBrute] are. Differences
 // below 1e-7 of the largest coordinate's are lost on the search, which costs
-// recall on sets of small clusters far apart; the estimate will tell.
+// recall on sets of small clusters far apart; the estimated recall shows it.
+//
+// Query starts a search in the leaf of the first tree and goes on from the nearest
+// point not yet gone on from, along the links of the graph and against them, until
+// that is 1+Widening times as far away as the last of the neighbours found. Without
+// an earlier call of Self the graph is one of 10 neighbours. For more than an eighth
+// of the points, and where the graph leads to too few, a query is compared with
+// every point.
+//
+// Self returns with [ErrRecall] the neighbours it reached; its progress is counted
+// in points, at the average pace. Within is an error, as the graph lacks unknown
+// pairs.
 type Descent struct {
+	*index
+	descent *descent
+}
+
+// descent is the engine of a Descent.
+type descent struct {
 	settings DescentSettings
 	x        data.Points
 	n, d     int
 	mean     []float64 // nil for Angle
 	scale    float64
 
-	found *foundGraph
-}
-
-// A foundGraph is shared by the copies of an index that differ in OnProgress.
-type foundGraph struct {
 	mu    sync.Mutex
 	graph *descentGraph // nil before the first search
 }
 
-// A descentGraph is the outcome of a search for k neighbours.
+// A descentGraph is the outcome of a search for stats.K neighbours.
 type descentGraph struct {
-	*candidateGraph
+	*nndescent.Graph
 	stats DescentStats
-	order []int32           // order[i] is the number in x of point i of the search
-	root  *rpNode           // a tree whose leaves are ranges of points
-	leaf  int               // the largest number of points in one
-	links func() *backlinks // for queries, made when needed
 }
 
 // NewDescent returns an approximate index of dense points. The work is done by
@@ -143,13 +149,13 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if s == nil {
 		s = &DescentSettings{}
 	}
-	ix := &Descent{settings: s.filled(), x: x, scale: 1, found: &foundGraph{}}
+	ix := &descent{settings: s.filled(), x: x, scale: 1}
 	ix.n, ix.d = x.Dims()
 	if _, ok := x.(*sparse.CSR); ok {
 		return nil, errors.New("knn: NN-descent needs dense points; NewBrute takes sparse ones")
 	}
-	if ix.n < 1 || ix.d < 1 || ix.n >= number {
-		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", ix.n, ix.d, number)
+	if ix.n < 1 || ix.d < 1 || ix.n > nndescent.MaxPoints {
+		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", ix.n, ix.d, nndescent.MaxPoints+1)
 	}
 	if err := ix.settings.validate(); err != nil {
 		return nil, err
@@ -166,55 +172,72 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 		_, exponent := math.Frexp(largest)
 		ix.scale = math.Ldexp(1, -exponent)
 	}
-	return ix, nil
+	return &Descent{newIndex(ix, x, &s.Settings), ix}, nil
 }
 
-// Dims returns the number of indexed points and their dimension.
-func (ix *Descent) Dims() (n, d int) { return ix.n, ix.d }
-
-// Metric returns the distance in use.
-func (ix *Descent) Metric() Metric { return ix.settings.Metric }
-
-// Stats returns what the last search did; the zero value before the first.
+// Stats describes the last search; it is the zero value before the first.
 func (ix *Descent) Stats() DescentStats {
-	ix.found.mu.Lock()
-	defer ix.found.mu.Unlock()
-	if ix.found.graph == nil {
+	ix.descent.mu.Lock()
+	defer ix.descent.mu.Unlock()
+	if ix.descent.graph == nil {
 		return DescentStats{}
 	}
-	return ix.found.graph.stats
+	return ix.descent.graph.stats
 }
 
-// Within is not supported: the graph does not tell which points are missing.
-func (ix *Descent) Within(context.Context, float64) (*sparse.CSR, error) {
-	return nil, errors.New("knn: NN-descent cannot find all pairs within a radius; use an exact index: NewBrute, NewKDTree or NewBallTree")
+func (ix *Descent) withProgress(p progress) Index {
+	c := *ix.index
+	c.progress = p
+	return &Descent{&c, ix.descent}
 }
 
-// Self returns k neighbours of every point. With [ErrRecall] the neighbours are
-// those reached. Progress is counted in points, at the average pace.
-func (ix *Descent) Self(ctx context.Context, k int) (*Neighbors, error) {
-	if err := checkK(k, ix.n-1); err != nil {
-		return nil, err
-	}
-	g, err := ix.search(ctx, k)
+func (ix *descent) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
+	g, err := ix.search(ctx, 0, p)
 	if err != nil {
 		return nil, err
 	}
-	out := newNeighbors(ix.n, k)
-	err = inStripes(ctx, ix.n, 256, nil, func() func(lo, hi int) {
-		m := ix.newListMeasurer()
+	n, _ := x.Dims()
+	out := newNeighbors(n, k)
+	err = inStripes(ctx, n, 64, p, func() func(lo, hi int) {
+		s := g.NewSearcher(k, k+slack, ix.settings.Widening)
+		m := newListMeasurer(ix.x, ix.settings.Metric)
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.set(int(g.order[i]), m.list(g, int32(i))[:k])
+				ix.prepareRow(s.Query, x, i, m.row)
+				m.rows = s.Append(m.rows[:0])
+				m.load(x, i)
+				out.set(i, m.sorted()[:k])
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	if ix.settings.OnProgress != nil {
-		ix.settings.OnProgress(ix.n, ix.n)
+	return out, nil
+}
+
+func (ix *descent) within(context.Context, float64, *pairBudget, progress) (*sparse.CSR, error) {
+	return nil, errors.New("knn: NN-descent cannot find all pairs within a radius; use an exact index: NewBrute, NewKDTree or NewBallTree")
+}
+
+func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	g, err := ix.search(ctx, k, p)
+	if err != nil {
+		return nil, err
 	}
+	out := newNeighbors(ix.n, k)
+	err = inStripes(ctx, ix.n, 256, nil, func() func(lo, hi int) {
+		m := newListMeasurer(ix.x, ix.settings.Metric)
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.set(int(g.Order()[i]), m.list(g.Graph, i)[:k])
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.report(ix.n, ix.n)
 	if want := ix.settings.Recall; g.stats.Recall.Share < want {
 		return out, fmt.Errorf("%w: %v instead of %v", ErrRecall, g.stats.Recall, want)
 	}
@@ -223,152 +246,97 @@ func (ix *Descent) Self(ctx context.Context, k int) (*Neighbors, error) {
 
 // search returns a graph with lists of at least k neighbours; for k = 0 the one
 // that is there, or of 10.
-func (ix *Descent) search(ctx context.Context, k int) (*descentGraph, error) {
-	ix.found.mu.Lock()
-	defer ix.found.mu.Unlock()
+func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph, error) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if ix.found.graph != nil && k == 0 {
-		return ix.found.graph, nil
+	if ix.graph != nil && k == 0 {
+		return ix.graph, nil
 	}
 	if k == 0 {
 		k = min(10, ix.n-1)
 	}
-	if ix.n <= leafSize {
+	if ix.n <= nndescent.LeafSize {
 		k = ix.n - 1 // all are measured in float64
 	}
-	if ix.found.graph == nil || ix.found.graph.stats.K < k {
-		ix.found.graph = nil // its memory can serve the next
-		g, err := ix.descend(ctx, k)
+	if ix.graph == nil || ix.graph.stats.K < k {
+		ix.graph = nil // its memory can serve the next
+		g, err := ix.descend(ctx, k, p)
 		if err != nil {
 			return nil, err
 		}
-		ix.found.graph = g
+		ix.graph = g
 	}
-	return ix.found.graph, nil
+	return ix.graph, nil
 }
 
 // descend searches for k neighbours of every point.
-func (ix *Descent) descend(ctx context.Context, k int) (*descentGraph, error) {
+func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGraph, error) {
 	s := ix.settings
-	width := func(effort int) int { return max(1, min(k+2+k/10+effort*(k/2+2), ix.n-1)) }
-	leaf := max(leafSize, 4*(width(0)+1))
-	flat := make([]float32, ix.n*ix.d)
-	ix.prepare(flat, nil)
-	forest := newForest(flat, ix.n, ix.d, leaf, s.Seed)
-	root := forest.grow(0)
-	// From here on points are numbered in the order of the first tree, so that
-	// neighbours lie together in memory.
-	order := slices.Clone(forest.order)
-	for i, v := range order {
-		forest.spare[v] = int32(i)
-		forest.order[i] = int32(i)
-	}
-	root.rename(forest.spare)
-	ix.prepare(flat, order)
-
-	g := &descentGraph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, ix.n, ix.d, width(0))}
-	g.stats = DescentStats{K: k, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
-	report := ix.reporter(s.Trees + s.Exchanges + 1)
-	ex := newExchange(g.candidateGraph)
+	out := &descentGraph{}
 	var sample *recallSample
-	for effort := 0; ; effort++ {
-		if leaf < ix.n { // otherwise the lists are exact
-			for report(); g.stats.Trees < s.Trees<<effort; report() {
-				next := forest.grow(g.stats.Trees)
-				g.stats.Distances += g.joinLeaves(ctx, forest.order, next)
-				g.stats.Trees++
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
+	search := nndescent.Settings{
+		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
+		Step: ix.reporter(p, s.Trees+s.Exchanges+1),
+		Enough: func(g *nndescent.Graph) (enough bool, err error) {
+			if s.Sample < 0 || k == 0 {
+				return true, nil
 			}
-			ex.sample = min(s.Candidates<<effort, maxCandidates)
-			enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
-			for entered, e := enough+1, 0; entered > enough && e < s.Exchanges; e++ {
-				var pairs int64
-				entered, pairs = ex.run(ctx, s.Seed+uint64(g.stats.Exchanges)<<32)
-				g.stats.Distances += pairs
-				g.stats.Exchanges++
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				report()
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		g.stats.Width, g.stats.Effort = g.width, effort
-		last := s.Recall == 0 || effort == maxEffort
-		if last {
-			forest, ex = nil, nil
-		}
-		if s.Sample > 0 && k > 0 {
 			if sample == nil {
-				var err error
 				if sample, err = newRecallSample(ctx, ix.x, s.Metric, k, s.Sample, s.Seed); err != nil {
-					return nil, err
+					return false, err
 				}
 			}
-			g.stats.Recall = ix.recall(g, sample)
-		}
-		if last || k == 0 || g.stats.Recall.Share >= s.Recall {
-			break
-		}
-		g.widen(width(effort + 1))
-		g.renew()
-		ex = newExchange(g.candidateGraph)
+			out.stats.Recall = ix.recall(g, sample)
+			return out.stats.Recall.Share >= s.Recall, nil
+		},
 	}
-	g.dist = nil
-	for p := range g.index {
-		g.index[p] &= number // the marks have served
+	if s.Recall > 0 {
+		search.Efforts = maxEffort
 	}
-	g.finish()
-	if len(flat) > 1<<24 {
-		debug.FreeOSMemory() // what served the search, before the result needs more
+	g, err := nndescent.Search(ctx, ix.set(), search)
+	if err != nil {
+		return nil, err
 	}
-	return g, nil
-}
-
-// finish prepares a graph without marks for queries.
-func (g *descentGraph) finish() {
-	g.links = sync.OnceValue(func() *backlinks {
-		back := newBacklinks(g.n, g.width)
-		back.fill(g.candidateGraph)
-		back.sort()
-		return back
-	})
+	t := g.Stats()
+	out.Graph = g
+	out.stats = DescentStats{
+		K: t.K, Width: t.Width, Trees: t.Trees, Exchanges: t.Exchanges,
+		Distances: t.Distances, Effort: t.Effort, Recall: out.stats.Recall,
+	}
+	return out, nil
 }
 
 // recall estimates the recall of the graph on a sample.
-func (ix *Descent) recall(g *descentGraph, s *recallSample) Recall {
-	place := make(map[int32]int32, len(s.rows))
+func (ix *descent) recall(g *nndescent.Graph, s *recallSample) Recall {
+	place := make(map[int32]int, len(s.rows))
 	for _, r := range s.rows {
 		place[int32(r)] = 0
 	}
-	for i, v := range g.order {
+	for i, v := range g.Order() {
 		if _, ok := place[v]; ok {
-			place[v] = int32(i)
+			place[v] = i
 		}
 	}
-	m := ix.newListMeasurer()
+	m := newListMeasurer(ix.x, ix.settings.Metric)
 	dist := make([]float64, s.k)
 	return s.estimate(func(i int) []float64 {
 		for p, c := range m.list(g, place[int32(i)])[:s.k] {
-			dist[p] = c.dist
+			dist[p] = c.Dist
 		}
 		return dist
 	})
 }
 
-// reporter returns a function that tells the progress after each of about so
-// many steps.
-func (ix *Descent) reporter(steps int) func() {
+// reporter returns a function that reports the progress after each of about the
+// given number of steps.
+func (ix *descent) reporter(p progress, steps int) func() {
 	step := 0
 	return func() {
-		if step++; step < steps && ix.settings.OnProgress != nil {
-			ix.settings.OnProgress(max(1, int(float64(ix.n)*float64(step)/float64(steps))), ix.n)
+		if step++; step < steps {
+			p.report(max(1, int(float64(ix.n)*float64(step)/float64(steps))), ix.n)
 		}
 	}
 }
@@ -376,36 +344,35 @@ func (ix *Descent) reporter(steps int) func() {
 // A listMeasurer measures lists in float64.
 type listMeasurer struct {
 	measurer
-	best    []pair
 	rows    []int32
 	touched float64
 }
 
-func (ix *Descent) newListMeasurer() *listMeasurer {
-	exact := &denseIndex{Settings: ix.settings.Settings, x: ix.x, n: ix.n, d: ix.d}
-	return &listMeasurer{measurer: *exact.newMeasurer()}
+func newListMeasurer(x data.Points, m Metric) *listMeasurer {
+	return &listMeasurer{measurer: *newMeasurer(x, m)}
 }
 
 // list returns the list of point i of the graph as numbers in x, nearest
 // first. It is valid until the next call.
-func (m *listMeasurer) list(g *descentGraph, i int32) []pair {
-	m.load(m.ix.x, int(g.order[i]))
-	m.best, m.rows = m.best[:0], m.rows[:0]
-	for _, v := range g.list(i) {
-		if v&number != number {
-			m.rows = append(m.rows, g.order[v&number])
-		}
-	}
-	switch x := m.ix.x.(type) {
+func (m *listMeasurer) list(g *nndescent.Graph, i int) []topk.Pair {
+	m.load(m.x, int(g.Order()[i]))
+	m.rows = g.AppendList(m.rows[:0], int32(i))
+	switch x := m.x.(type) {
 	case *data.Dense[float32]:
 		m.touched += float64(touch(x, m.rows))
 	case *data.Dense[float64]:
 		m.touched += touch(x, m.rows)
 	}
+	return m.sorted()
+}
+
+// sorted measures the points in rows and returns them nearest first.
+func (m *listMeasurer) sorted() []topk.Pair {
+	m.best = m.best[:0]
 	for _, j := range m.rows {
-		m.add(j)
+		m.best = append(m.best, topk.Pair{Dist: m.distance(int(j)), Index: j})
 	}
-	sortPairs(m.best)
+	topk.Sort(m.best)
 	return m.best
 }
 
@@ -421,19 +388,9 @@ func touch[T float32 | float64](x *data.Dense[T], rows []int32) (sum T) {
 	return sum
 }
 
-func (m *listMeasurer) add(j int32) {
-	m.best = append(m.best, pair{m.distance(int(j)), j})
-}
-
-func sortPairs(list []pair) {
-	slices.SortFunc(list, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.dist, b.dist), cmp.Compare(a.index, b.index))
-	})
-}
-
 // spread returns the largest difference of a coordinate from its mean, or from
 // zero for Angle. It is an error if a coordinate is not finite.
-func (ix *Descent) spread() (float64, error) {
+func (ix *descent) spread() (float64, error) {
 	if _, ok := ix.x.(*data.Dense[uint8]); ok {
 		return 255, nil
 	}
@@ -463,10 +420,13 @@ func (ix *Descent) spread() (float64, error) {
 	return slices.Max(largest), nil
 }
 
+// set returns the points as the search takes them.
+func (ix *descent) set() nndescent.Set { return nndescent.Set{N: ix.n, D: ix.d, Fill: ix.prepare} }
+
 // prepare writes the points of x in the given order to flat, as float32: minus
 // their mean and scaled, or scaled to norm one for Angle. A nil order is that
 // of x.
-func (ix *Descent) prepare(flat []float32, order []int32) {
+func (ix *descent) prepare(flat []float32, order []int32) {
 	par.For(ix.n, 1024, func(lo, hi int) {
 		row := make([]float64, ix.d)
 		for i := lo; i < hi; i++ {
@@ -483,7 +443,7 @@ func (ix *Descent) prepare(flat []float32, order []int32) {
 // with neighbours at less.
 const nowhere = 1000
 
-func (ix *Descent) prepareRow(dst []float32, x data.Points, i int, row []float64) {
+func (ix *descent) prepareRow(dst []float32, x data.Points, i int, row []float64) {
 	data.RowTo(row, x, i)
 	if ix.mean != nil {
 		for j, v := range row {

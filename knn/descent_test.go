@@ -105,7 +105,7 @@ func TestDescentRecall(t *testing.T) {
 				x, q := data.Select(all, inside), data.Select(all, outside)
 				ix := newDescent(t, x, knn.DescentSettings{Settings: knn.Settings{Metric: metric}})
 				nb := selfOf(t, ix, k)
-				r, err := knn.EstimateRecall(context.Background(), x, metric, nb, n, 0)
+				r, err := knn.RecallOf(context.Background(), x, metric, nb, n, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -209,7 +209,7 @@ func TestDescentHard(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ix := newDescent(t, c.x, knn.DescentSettings{})
 			nb := selfOf(t, ix, k)
-			got, err := knn.EstimateRecall(context.Background(), c.x, knn.Euclidean, nb, n, 0)
+			got, err := knn.RecallOf(context.Background(), c.x, knn.Euclidean, nb, n, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestDescentRaisesEffort(t *testing.T) {
 	if !(s.Recall.Share >= 0.98) || s.Effort == 0 || s.Trees <= plain.Trees || s.Width <= plain.Width {
 		t.Errorf("%+v after %+v", s, plain)
 	}
-	if r, err := knn.EstimateRecall(ctx, x, knn.Euclidean, nb, 6000, 0); err != nil || !(r.Share >= 0.97) {
+	if r, err := knn.RecallOf(ctx, x, knn.Euclidean, nb, 6000, 0); err != nil || !(r.Share >= 0.97) {
 		t.Errorf("recall %v, %v", r, err)
 	}
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -25,18 +26,16 @@ const (
 	SelfTuning
 )
 
-var weightingNames = []string{"one", "heat", "self-tuning"}
+var weightings = enum.New[Weighting]("weighting", "one", "heat", "self-tuning")
 
 // String returns the name used on the command line and in manifests.
-func (w Weighting) String() string { return enum.String(weightingNames, w) }
+func (w Weighting) String() string { return weightings.String(w) }
 
 // MarshalText returns the name.
-func (w Weighting) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Weighting) MarshalText() ([]byte, error) { return weightings.Marshal(w) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (w *Weighting) UnmarshalText(text []byte) error {
-	return enum.Set(w, weightingNames, "weighting", text)
-}
+func (w *Weighting) UnmarshalText(text []byte) error { return weightings.Unmarshal(w, text) }
 
 // GraphSettings of [NewGraph]. Exactly one of K and Radius is positive.
 type GraphSettings struct {
@@ -60,7 +59,7 @@ func (s *GraphSettings) validate() error {
 	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) || (s.K > 0) == (s.Radius > 0) {
 		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
 	}
-	if s.Weights < One || s.Weights > SelfTuning {
+	if !weightings.Valid(s.Weights) {
 		faults = append(faults, fmt.Errorf("knn: weighting %v", s.Weights))
 	}
 	if s.Symmetry != sparse.Either && s.Symmetry != sparse.Both {
@@ -76,8 +75,8 @@ func (s *GraphSettings) validate() error {
 }
 
 // NewGraph searches ix and returns the symmetric weight matrix of its points,
-// and the settings with T filled in. With ErrRecall they are those reached. Edges whose weight underflows to zero are
-// left out.
+// and the settings with T filled in. With [ErrRecall] the graph is that of the
+// neighbours reached. Edges whose weight underflows to zero are left out.
 func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
 	if err := s.validate(); err != nil {
 		return nil, s, err
@@ -128,14 +127,14 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 // Distances returns the n×n matrix with the distances of the first k
 // neighbours of point i in row i, with explicit zeros. It is not symmetric.
 func (nb *Neighbors) Distances(k int) *sparse.CSR {
-	rows := make([][]pair, nb.Len())
+	rows := make([][]topk.Pair, nb.Len())
 	for i := range rows {
 		index, dist := nb.Row(i)
-		row := make([]pair, k)
+		row := make([]topk.Pair, k)
 		for p := range row {
-			row[p] = pair{dist[p], index[p]}
+			row[p] = topk.Pair{Dist: dist[p], Index: index[p]}
 		}
-		slices.SortFunc(row, func(a, b pair) int { return int(a.index) - int(b.index) })
+		slices.SortFunc(row, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
 		rows[i] = row
 	}
 	return fromRows(rows)

@@ -3,10 +3,9 @@ package knn
 import (
 	"context"
 	"math"
-	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -14,14 +13,14 @@ import (
 // the inner products of a query with all points are summed over the query's
 // columns in float64, so that no candidate needs a second look.
 type invertedIndex struct {
-	Settings
+	metric     Metric
 	x, columns *sparse.CSR
 	sq         []float64 // ‖x‖²
 	inverse    []float64 // 1/‖x‖, or 0 for zero points
 }
 
-func newInverted(x *sparse.CSR, s Settings) *invertedIndex {
-	ix := &invertedIndex{Settings: s, x: x, columns: x.T(), sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
+func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
+	ix := &invertedIndex{metric: m, x: x, columns: x.T(), sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
 	for i := range ix.sq {
 		ix.sq[i] = squaredNorm(x, i)
 		ix.inverse[i] = inverseRoot(ix.sq[i])
@@ -40,10 +39,6 @@ func squaredNorm(x *sparse.CSR, i int) float64 {
 	}
 	return s
 }
-
-func (ix *invertedIndex) Dims() (n, d int) { return ix.x.Rows, ix.x.Cols }
-
-func (ix *invertedIndex) Metric() Metric { return ix.Settings.Metric }
 
 // sparseQuery scores one query against all points.
 type sparseQuery struct {
@@ -78,7 +73,7 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 // all points from a query of squared norm sq, to within bound.
 func (q *sparseQuery) compare(sq float64) {
 	near := q.near[:len(q.dots)]
-	if q.ix.Settings.Metric == Euclidean {
+	if q.ix.metric == Euclidean {
 		norms := q.ix.sq[:len(q.dots)]
 		for j, dot := range q.dots {
 			near[j] = sq + norms[j] - 2*dot
@@ -103,7 +98,7 @@ func inverseRoot(v float64) float64 {
 // square returns the squared distance of point j from a query of squared norm
 // sq, for Angle that of the unit vectors.
 func (q *sparseQuery) square(sq float64, j int) float64 {
-	if q.ix.Settings.Metric == Euclidean {
+	if q.ix.metric == Euclidean {
 		return max(0, sq+q.ix.sq[j]-2*q.dots[j])
 	}
 	if sq == 0 || q.ix.sq[j] == 0 {
@@ -121,7 +116,7 @@ func (q *sparseQuery) square(sq float64, j int) float64 {
 // for which compare gives d.
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
-	if q.ix.Settings.Metric == Euclidean {
+	if q.ix.metric == Euclidean {
 		r := math.Sqrt(sq) + math.Sqrt(d)
 		scale = sq + r*r
 	}
@@ -134,12 +129,12 @@ func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 
 	const near = 1e-3
 	d := q.square(sq, j)
 	switch {
-	case q.ix.Settings.Metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
+	case q.ix.metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
 		d = sparseSquaredDistance(x, i, 1, q.ix.x, j, 1)
-	case q.ix.Settings.Metric == Angle && d < near:
+	case q.ix.metric == Angle && d < near:
 		d = sparseSquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
 	}
-	return q.ix.Settings.Metric.distance(d)
+	return q.ix.metric.distance(d)
 }
 
 // sparseSquaredDistance returns ‖s·x_i − t·y_j‖².
@@ -172,55 +167,43 @@ func sparseSquaredDistance(x *sparse.CSR, i int, s float64, y *sparse.CSR, j int
 	return sum
 }
 
-func (ix *invertedIndex) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
-	if err := checkQuery(x, ix.x.Cols); err != nil {
-		return nil, err
-	}
-	if err := checkK(k, ix.x.Rows); err != nil {
-		return nil, err
-	}
+func (ix *invertedIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	q, ok := x.(*sparse.CSR)
 	if !ok {
 		q = data.ToSparse(x)
 	}
-	return ix.search(ctx, q, k, false)
+	return ix.search(ctx, q, k, false, p)
 }
 
-func (ix *invertedIndex) Self(ctx context.Context, k int) (*Neighbors, error) {
-	if err := checkK(k, ix.x.Rows-1); err != nil {
-		return nil, err
-	}
-	return ix.search(ctx, ix.x, k, true)
+func (ix *invertedIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	return ix.search(ctx, ix.x, k, true, p)
 }
 
-func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool) (*Neighbors, error) {
-	out := &Neighbors{K: k, Index: make([]int32, x.Rows*k), Distance: make([]float64, x.Rows*k)}
-	err := ix.each(ctx, x, func(q *sparseQuery, i int, sq float64) {
-		set := newNearest(k)
+func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool, p progress) (*Neighbors, error) {
+	out := newNeighbors(x.Rows, k)
+	err := ix.each(ctx, x, p, func(q *sparseQuery, i int, sq float64) {
+		set := topk.New(k)
 		if self {
 			q.near[i] = math.Inf(1)
 		}
 		kth := math.Inf(1)
 		for j, v := range q.near {
 			if v < kth {
-				if set.add(pair{v, int32(j)}); set.full() {
-					kth = set.heap[0].dist
+				if set.Add(topk.Pair{Dist: v, Index: int32(j)}); set.Full() {
+					kth = set.Heap[0].Dist
 				}
 			}
 		}
 		// Whatever rounding may have put behind the k-th place is measured again.
 		kth = max(0, kth)
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
-		set.heap = set.heap[:0]
+		set.Heap = set.Heap[:0]
 		for j, v := range q.near {
 			if !(v > limit) && !(self && j == i) {
-				set.add(pair{q.distance(x, i, sq, j), int32(j)})
+				set.Add(topk.Pair{Dist: q.distance(x, i, sq, j), Index: int32(j)})
 			}
 		}
-		index, distance := out.Row(i)
-		for p, b := range set.take() {
-			index[p], distance[p] = b.index, b.dist
-		}
+		out.set(i, set.Take())
 	})
 	if err != nil {
 		return nil, err
@@ -229,44 +212,33 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 }
 
 // each scores every row of x and hands it to visit, in parallel.
-func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, visit func(q *sparseQuery, i int, sq float64)) error {
-	const grain = 32
-	scratch := make([]*sparseQuery, par.Workers(x.Rows, grain))
-	var done atomic.Int64
-	par.ForWorker(x.Rows, grain, func(worker, lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		if scratch[worker] == nil {
-			scratch[worker] = &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
-		}
-		for i := lo; i < hi; i++ {
-			sq := squaredNorm(x, i)
-			scratch[worker].score(x, i)
-			scratch[worker].compare(sq)
-			visit(scratch[worker], i, sq)
-		}
-		if ix.OnProgress != nil {
-			ix.OnProgress(int(done.Add(int64(hi-lo))), x.Rows)
+func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, visit func(q *sparseQuery, i int, sq float64)) error {
+	return inStripes(ctx, x.Rows, 32, p, func() func(lo, hi int) {
+		q := &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				sq := squaredNorm(x, i)
+				q.score(x, i)
+				q.compare(sq)
+				visit(q, i, sq)
+			}
 		}
 	})
-	return ctx.Err()
 }
 
-func (ix *invertedIndex) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
-	rows := make([][]pair, ix.x.Rows)
-	ctx, budget := ix.Settings.newBudget(ctx)
-	err := ix.each(ctx, ix.x, func(q *sparseQuery, i int, sq float64) {
+func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+	rows := make([][]topk.Pair, ix.x.Rows)
+	err := ix.each(ctx, ix.x, p, func(q *sparseQuery, i int, sq float64) {
 		for j := range q.dots {
 			if j == i {
 				continue
 			}
 			if d := q.distance(ix.x, i, sq, j); d <= radius && budget.take(1) {
-				rows[i] = append(rows[i], pair{d, int32(j)})
+				rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
 			}
 		}
 	})
-	if err = budget.finish(err, radius); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -20,8 +20,8 @@ import (
 // bound holds in floating point too, as rounding is monotone: no slack is
 // needed, and ties are decided by index exactly.
 //
-// Building costs O(nd log n), a query O(d log n) in fixed low dimension. Memory
-// is what [KDTreeBytes] says; x is not kept. Coordinates that are not finite
+// Building costs O(nd log n), a query O(d log n) in fixed low dimension. [IndexBytes]
+// gives the memory; x is not kept. Coordinates that are not finite
 // are an error.
 //
 // Friedman, Bentley & Finkel, ACM Trans. Math. Software 3 (1977), 209–226.
@@ -37,14 +37,14 @@ func newKDTree(x data.Points, s *Settings, st *State) (Index, error) {
 	if s.Metric == Angle {
 		return nil, fmt.Errorf("knn: a kd-tree has no angles; use a ball tree (NewBallTree)")
 	}
-	return newTreeIndex(x, *s, st, "kd-tree",
+	return newTreeIndex(x, s, st, "kd-tree",
 		func(d, nodes int) bounds[float32] { return newBoxes[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBoxes[float64](s.Metric, d, nodes) })
 }
 
-// KDTreeBytes returns the largest amount of memory that building a kd-tree on x
+// kdTreeBytes returns the largest amount of memory that building a kd-tree on x
 // and finding the k nearest neighbours of all its points take, beside x.
-func KDTreeBytes(x data.Points, k int) int64 {
+func kdTreeBytes(x data.Points, k int) int64 {
 	_, d := x.Dims()
 	return treeBytes(x, Euclidean, k, 2*int64(d)*elementBytes(x, Euclidean))
 }

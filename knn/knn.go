@@ -32,18 +32,16 @@ const (
 	Chebyshev
 )
 
-var metricNames = []string{"euclidean", "angle", "manhattan", "chebyshev"}
+var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev")
 
 // String returns the name used on the command line and in manifests.
-func (m Metric) String() string { return enum.String(metricNames, m) }
+func (m Metric) String() string { return metrics.String(m) }
 
 // MarshalText returns the name.
-func (m Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Metric) UnmarshalText(text []byte) error {
-	return enum.Set(m, metricNames, "distance", text)
-}
+func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
 // Neighbors are the K nearest neighbours of each of n points, nearest first.
 type Neighbors struct {
@@ -86,8 +84,8 @@ type Settings struct {
 	// that a radius that is too large does not fill the memory. A pair takes up
 	// to 48 bytes on the way to a graph.
 	MaxPairs int64
-	// OnProgress, if not nil, is told how many of the queries are answered.
-	// Calls come from several goroutines.
+	// OnProgress, if not nil, is called with the number of queries answered so far.
+	// Calls come from several goroutines, one after the other; the number grows.
 	OnProgress func(done, total int)
 }
 
@@ -108,21 +106,24 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	switch s.Metric {
 	case Euclidean, Angle:
 	case Manhattan, Chebyshev:
-		return newExhaustive(x, *s)
+		e, err := newExhaustive(x, s.Metric)
+		if err != nil {
+			return nil, err
+		}
+		return newIndex(e, x, s), nil
 	default:
 		return nil, fmt.Errorf("knn: brute force does not know the distance %v", s.Metric)
 	}
-	switch x := x.(type) {
-	case *data.Dense[uint8]:
-		return newBytes(x, *s), nil
-	case *data.Dense[float32]:
-		return newDense(x, *s), nil
-	case *data.Dense[float64]:
-		return newDense(x, *s), nil
+	var e engine
+	switch z := x.(type) {
 	case *sparse.CSR:
-		return newInverted(x, *s), nil
+		e = newInverted(z, s.Metric)
+	case *data.Dense[uint8]:
+		e = newBytes(z, s.Metric)
+	default:
+		e = newDense(x, s.Metric)
 	}
-	panic(fmt.Sprintf("knn: unknown point set %T", x))
+	return newIndex(e, x, s), nil
 }
 
 // BruteBytes returns the memory that an index of NewBrute on x and the k nearest

@@ -250,9 +250,9 @@ func distance(m knn.Metric, a, b []float64) float64 {
 	panic("no definition of " + m.String())
 }
 
-// near tells whether two distances are equal but for rounding. Angles are
-// compared by their chords, as that is what double precision knows of an angle
-// close to π.
+// near reports whether two distances are equal but for rounding. Angles are
+// compared by their chords, as double precision is no better for angles close
+// to π.
 func near(m knn.Metric, a, b float64) bool {
 	if m == knn.Angle {
 		return math.Abs(2*math.Sin(a/2)-2*math.Sin(b/2)) <= 1e-12
@@ -292,7 +292,7 @@ func oracles(m knn.Metric, rows, queries [][]float64, self bool) [][]neighbor {
 	return out
 }
 
-// tester is what *testing.T and *rapid.T share.
+// tester has the methods that *testing.T and *rapid.T share.
 type tester interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -605,17 +605,17 @@ func (s *suite) checkThreads(t *testing.T, m knn.Metric, typ pointType) {
 	var firstWithin *sparse.CSR
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
-		var most atomic.Int64
+		most, calls := 0, atomic.Int32{} // of a search
 		ix, err := s.build(x, &knn.Settings{Metric: m, OnProgress: func(done, total int) {
-			if done < 1 || done > total {
-				t.Errorf("progress %d of %d", done, total)
+			if calls.Add(1) > 1 {
+				t.Error("two calls of the progress overlap")
 			}
-			for {
-				old := most.Load()
-				if int64(done) <= old || most.CompareAndSwap(old, int64(done)) {
-					return
-				}
+			if done <= most || done > total {
+				t.Errorf("progress %d of %d after %d", done, total, most)
 			}
+			most = done
+			runtime.Gosched() // lets another call begin
+			calls.Add(-1)
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -624,15 +624,17 @@ func (s *suite) checkThreads(t *testing.T, m knn.Metric, typ pointType) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.recall == 0 && most.Load() != 400 {
-			t.Errorf("progress ends at %d of 400", most.Load())
+		if s.recall == 0 && most != 400 {
+			t.Errorf("progress ends at %d of 400", most)
 		}
+		most = 0
 		query, err := ix.Query(ctx, q, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var within *sparse.CSR
 		if s.recall == 0 {
+			most = 0
 			if within, err = ix.Within(ctx, 0.3); err != nil {
 				t.Fatal(err)
 			}

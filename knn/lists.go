@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/topk"
 )
 
 // FromLists makes Neighbors of lists that another program found: k neighbours
@@ -32,7 +33,7 @@ func FromLists(n, k int, index []int64, dist []float64, squared bool) (*Neighbor
 		return nil, fmt.Errorf("knn: the lists hold nothing but the points themselves")
 	}
 	nb := &Neighbors{K: keep, Index: make([]int32, 0, n*keep), Distance: make([]float64, 0, n*keep)}
-	row := make([]pair, 0, k)
+	row := make([]topk.Pair, 0, k)
 	for i := range n {
 		row = row[:0]
 		for p := i * k; p < (i+1)*k; p++ {
@@ -49,13 +50,13 @@ func FromLists(n, k int, index []int64, dist []float64, squared bool) (*Neighbor
 			if squared {
 				d = math.Sqrt(d)
 			}
-			row = append(row, pair{d, int32(j)})
+			row = append(row, topk.Pair{Dist: d, Index: int32(j)})
 		}
-		slices.SortFunc(row, pair.compare)
+		topk.Sort(row)
 		for p, e := range row {
 			for _, before := range row[:p] {
-				if before.index == e.index {
-					return nil, fmt.Errorf("knn: point %d lists neighbour %d twice", i, e.index)
+				if before.Index == e.Index {
+					return nil, fmt.Errorf("knn: point %d lists neighbour %d twice", i, e.Index)
 				}
 			}
 		}
@@ -63,7 +64,7 @@ func FromLists(n, k int, index []int64, dist []float64, squared bool) (*Neighbor
 			return nil, fmt.Errorf("knn: point %d lists itself more than once", i)
 		}
 		for _, e := range row[:keep] {
-			nb.Index, nb.Distance = append(nb.Index, e.index), append(nb.Distance, e.dist)
+			nb.Index, nb.Distance = append(nb.Index, e.Index), append(nb.Distance, e.Dist)
 		}
 	}
 	return nb, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -23,26 +24,6 @@ type Recall struct {
 
 func (r Recall) String() string {
 	return fmt.Sprintf("%.4f (%.4f to %.4f, by %d points)", r.Share, r.Low, r.High, r.Sample)
-}
-
-// EstimateRecall compares the lists of nb, neighbours of the points of x among
-// each other, with exact ones for sample points drawn by the seed. It costs
-// sample·n distances.
-func EstimateRecall(ctx context.Context, x data.Points, m Metric, nb *Neighbors, sample int, seed uint64) (Recall, error) {
-	if n, _ := x.Dims(); nb.Len() != n {
-		return Recall{}, fmt.Errorf("knn: %d lists of neighbours of %d points", nb.Len(), n)
-	}
-	if sample < 1 {
-		return Recall{}, fmt.Errorf("knn: a recall by a sample of %d points", sample)
-	}
-	s, err := newRecallSample(ctx, x, m, nb.K, sample, seed)
-	if err != nil {
-		return Recall{}, err
-	}
-	return s.estimate(func(i int) []float64 {
-		_, dist := nb.Row(i)
-		return dist
-	}), nil
 }
 
 // A recallSample holds the distance of the k-th neighbour of some of n points.
@@ -61,9 +42,9 @@ func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
 	}
 	s := &recallSample{n: n, k: k, rows: sampleRows(n, count, seed)}
 	queries := data.Select(x, s.rows)
-	sets := make([]*nearest, len(s.rows))
+	sets := make([]*topk.Set, len(s.rows))
 	for r := range sets {
-		sets[r] = newNearest(k)
+		sets[r] = topk.New(k)
 	}
 	for lo := 0; lo < n; lo += part {
 		if n > 8*part && lo%(4*part) == 0 {
@@ -82,13 +63,13 @@ func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
 			index, dist := nb.Row(r)
 			for p, j := range index {
 				if lo+int(j) != s.rows[r] {
-					set.add(pair{dist[p], int32(lo) + j})
+					set.Add(topk.Pair{Dist: dist[p], Index: int32(lo) + j})
 				}
 			}
 		}
 	}
 	for _, set := range sets {
-		s.kth = append(s.kth, set.heap[0].dist)
+		s.kth = append(s.kth, set.Heap[0].Dist)
 	}
 	return s, nil
 }

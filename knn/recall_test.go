@@ -9,8 +9,8 @@ import (
 	"github.com/bigfit/bigfit/knn"
 )
 
-// TestEstimateRecall damages exact lists of a set that is searched in parts.
-func TestEstimateRecall(t *testing.T) {
+// TestRecall damages exact lists of a set that is searched in parts.
+func TestRecall(t *testing.T) {
 	ctx := context.Background()
 	const n, k = 40000, 4
 	x := data.Manifold(n, 3, 2, 0.01, 1)
@@ -19,7 +19,7 @@ func TestEstimateRecall(t *testing.T) {
 		t.Fatal(err)
 	}
 	nb := selfOf(t, ix, k)
-	r, err := knn.EstimateRecall(ctx, x, knn.Euclidean, nb, 500, 1)
+	r, err := knn.RecallOf(ctx, x, knn.Euclidean, nb, 500, 1)
 	if err != nil || r.Share != 1 || r.High != 1 || !(r.Low > 0.99 && r.Low < 1) || r.Sample != 500 {
 		t.Errorf("exact lists: %v, %v", r, err)
 	}
@@ -30,7 +30,7 @@ func TestEstimateRecall(t *testing.T) {
 	const want = 1 - 1./5/k
 	covered := 0
 	for seed := range uint64(20) {
-		r, err := knn.EstimateRecall(ctx, x, knn.Euclidean, damaged, 500, seed)
+		r, err := knn.RecallOf(ctx, x, knn.Euclidean, damaged, 500, seed)
 		if err != nil || !(r.Low < r.Share && r.Share < r.High) || r.High-r.Low > 0.03 {
 			t.Errorf("damaged lists: %v, %v", r, err)
 		}
@@ -41,17 +41,9 @@ func TestEstimateRecall(t *testing.T) {
 	if covered < 17 {
 		t.Errorf("%d of 20 intervals hold the truth", covered)
 	}
-	for _, c := range []struct {
-		nb     *knn.Neighbors
-		sample int
-	}{{nb, 0}, {nb, -1}, {&knn.Neighbors{K: 1, Index: make([]int32, 7), Distance: make([]float64, 7)}, 5}} {
-		if _, err := knn.EstimateRecall(ctx, x, knn.Euclidean, c.nb, c.sample, 0); err == nil {
-			t.Errorf("a sample of %d of %d lists: no error", c.sample, c.nb.Len())
-		}
-	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := knn.EstimateRecall(cancelled, x, knn.Euclidean, nb, 10, 0); err != context.Canceled {
+	if _, err := knn.RecallOf(cancelled, x, knn.Euclidean, nb, 10, 0); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -60,7 +52,7 @@ func TestEstimateRecall(t *testing.T) {
 func TestRecallCountsTies(t *testing.T) {
 	x := data.NewDense[float64](6, 1) // all equal
 	nb := &knn.Neighbors{K: 2, Index: []int32{4, 5, 4, 5, 4, 5, 4, 5, 0, 5, 0, 4}, Distance: make([]float64, 12)}
-	r, err := knn.EstimateRecall(context.Background(), x, knn.Euclidean, nb, 100, 0)
+	r, err := knn.RecallOf(context.Background(), x, knn.Euclidean, nb, 100, 0)
 	if err != nil || r != (knn.Recall{Share: 1, Low: 1, High: 1, Sample: 6}) {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -2,15 +2,15 @@ package knn
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/nndescent"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
-// State is what of an index is costly to find and cheap to keep: the order of
-// the points in a tree, the graph and the entry tree of NN-descent. All else
+// State holds the parts of an index that are costly to find and cheap to keep: the
+// order of the points in a tree, the graph and the entry tree of NN-descent. All else
 // follows from the points in one pass over them. It can be written to a file, the
 // fields that are not arrays as JSON, and [Restore] takes it back.
 type State struct {
@@ -57,10 +57,11 @@ func StateOf(ix Index) *State {
 // A state from a file need not be what this package wrote: one that is no
 // permutation, whose lists or tree name points that are not there, or whose
 // sizes do not fit x is an error that names the array, as model files do:
-// index_order, index_neighbors, index_splits or index_thresholds. Any that passes gives a tree whose answers are exact,
-// as its boxes or balls are computed here, and an NN-descent index whose
-// neighbours are points at their true distances; only the time and the recall
-// depend on what the state says.
+// index_order, index_neighbors, index_splits or index_thresholds. Any that passes
+// gives a tree whose answers are exact, as its boxes or balls are computed here, or
+// an NN-descent index whose neighbours are points at their true distances; only the
+// time and the recall
+// depend on the content of the state.
 //
 // A kd-tree costs O(nd), a ball tree O(nd log n), without the selection of
 // medians that takes most of the time to build them; NN-descent O(n(d+k)).
@@ -77,53 +78,6 @@ func Restore(x data.Points, st *State, s *DescentSettings) (Index, error) {
 		return restoreDescent(x, s, st)
 	}
 	return nil, fmt.Errorf("knn: no state belongs to the method %v", st.Method)
-}
-
-// WithProgress returns ix with another OnProgress, nil for none. Both share all
-// else.
-func WithProgress(ix Index, f func(done, total int)) Index {
-	if w, ok := ix.(interface {
-		withProgress(func(done, total int)) Index
-	}); ok {
-		return w.withProgress(f)
-	}
-	return ix
-}
-
-func (ix *denseIndex) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.OnProgress = f
-	return &c
-}
-
-func (ix *byteIndex) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.OnProgress = f
-	return &c
-}
-
-func (ix *invertedIndex) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.OnProgress = f
-	return &c
-}
-
-func (ix *exhaustive[T]) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.OnProgress = f
-	return &c
-}
-
-func (ix *treeIndex[T]) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.OnProgress = f
-	return &c
-}
-
-func (ix *Descent) withProgress(f func(done, total int)) Index {
-	c := *ix
-	c.settings.OnProgress = f
-	return &c
 }
 
 func (ix *treeIndex[T]) state() *State {
@@ -157,19 +111,19 @@ func listed(order []int32, n int) ([]bool, error) {
 }
 
 // restoreTree loads the points in the order of the leaves and encloses them.
-func restoreTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds func(d, nodes int) bounds[T], order []int32) (Index, error) {
+func restoreTree[T real](x data.Points, m Metric, newBounds func(d, nodes int) bounds[T], order []int32) (engine, error) {
 	n, d := x.Dims()
 	seen, err := listed(order, n)
 	if err != nil {
 		return nil, err
 	}
-	ix := &treeIndex[T]{Settings: s, n: n, d: d}
+	ix := &treeIndex[T]{metric: m, n: n, d: d}
 	row := make([]float64, d)
 	for i, ok := range seen {
 		if ok {
 			continue
 		}
-		if !load(row, x, i, s.Metric) {
+		if !load(row, x, i, m) {
 			return nil, fmt.Errorf("knn: index_order lacks point %d", i)
 		}
 		ix.zeros = append(ix.zeros, int32(i))
@@ -182,7 +136,7 @@ func restoreTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds
 	par.For(len(order), 1024, func(lo, hi int) {
 		row := make([]float64, d)
 		for p := lo; p < hi; p++ {
-			zero[p] = load(row, x, int(order[p]), s.Metric)
+			zero[p] = load(row, x, int(order[p]), m)
 			for c, v := range row {
 				rows[p*d+c] = T(v)
 			}
@@ -191,158 +145,49 @@ func restoreTree[E data.Element, T real](x *data.Dense[E], s Settings, newBounds
 	if p := slices.Index(zero, true); p >= 0 {
 		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle", p, order[p])
 	}
-	ix.tree = orderedTree(s.Metric, d, order, rows, func(nodes int) bounds[T] { return newBounds(d, nodes) })
+	ix.tree = orderedTree(m, d, order, rows, func(nodes int) bounds[T] { return newBounds(d, nodes) })
 	return ix, nil
 }
 
-func (ix *Descent) state() *State {
-	ix.found.mu.Lock()
-	g := ix.found.graph
-	ix.found.mu.Unlock()
+func (ix *descent) state() *State {
+	ix.mu.Lock()
+	g := ix.graph
+	ix.mu.Unlock()
 	if g == nil {
 		return nil
 	}
-	st := &State{Method: NNDescent, Order: g.order, Neighbors: make([]int32, len(g.index)), Leaf: g.leaf}
+	s := g.State()
 	stats := g.stats
-	st.Stats = &stats
-	for p, v := range g.index {
-		if st.Neighbors[p] = int32(v); v == number {
-			st.Neighbors[p] = -1
-		}
+	return &State{
+		Method: NNDescent, Order: s.Order, Neighbors: s.Neighbors,
+		Splits: s.Splits, Thresholds: s.Thresholds, Leaf: s.Leaf, Stats: &stats,
 	}
-	g.root.appendTo(st)
-	return st
-}
-
-// appendTo appends the inner nodes of a tree to a state.
-func (p *rpNode) appendTo(st *State) {
-	if p.left == nil {
-		return
-	}
-	st.Splits = append(st.Splits, int32(p.left.hi), p.a, p.b)
-	st.Thresholds = append(st.Thresholds, p.threshold)
-	p.left.appendTo(st)
-	p.right.appendTo(st)
 }
 
 func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error) {
-	ix, err := NewDescent(x, s)
+	out, err := NewDescent(x, s)
 	if err != nil {
 		return nil, err
 	}
+	ix := out.descent
 	if seen, err := listed(st.Order, ix.n); err != nil {
 		return nil, err
 	} else if i := slices.Index(seen, false); i >= 0 {
 		return nil, fmt.Errorf("knn: index_order lacks point %d", i)
 	}
-	index, err := st.lists(ix.n)
-	if err != nil {
-		return nil, err
-	}
-	root, err := st.root(ix.n)
-	if err != nil {
-		return nil, err
-	}
-	flat := make([]float32, ix.n*ix.d)
-	ix.prepare(flat, st.Order)
-	g := &descentGraph{
-		candidateGraph: &candidateGraph{flat: flat, n: ix.n, d: ix.d, width: st.Stats.Width, index: index},
-		stats:          *st.Stats, order: st.Order, root: root, leaf: st.Leaf,
-	}
-	g.finish()
-	ix.found.graph = g
-	return ix, nil
-}
-
-// lists returns the neighbours as a candidateGraph of n points has them.
-func (st *State) lists(n int) ([]uint32, error) {
 	if st.Stats == nil {
 		return nil, fmt.Errorf("knn: the state of an NN-descent index lacks its stats")
-	}
-	k, width := st.Stats.K, st.Stats.Width
-	if width < 1 || width > max(1, n-1) || k < min(1, n-1) || k > min(width, n-1) {
-		return nil, fmt.Errorf("knn: index_neighbors has lists of %d for %d neighbours of each of %d points", width, k, n)
 	}
 	if share := st.Stats.Recall.Share; share < 0 || share > 1 {
 		return nil, fmt.Errorf("knn: the stats claim a recall of %v", share)
 	}
-	if len(st.Neighbors)%width != 0 || len(st.Neighbors)/width != n {
-		return nil, fmt.Errorf("knn: index_neighbors has %d elements for %d points with %d each", len(st.Neighbors), n, width)
-	}
-	const grain = 1024
-	index := make([]uint32, len(st.Neighbors))
-	faults := make([]error, par.Chunks(n, grain))
-	par.For(n, grain, func(lo, hi int) {
-		sorted := make([]int32, width)
-		for i := lo; i < hi && faults[lo/grain] == nil; i++ {
-			list := st.Neighbors[i*width:][:width]
-			length := len(list)
-			for length > k && list[length-1] == -1 {
-				length--
-				index[i*width+length] = number
-			}
-			for p, j := range list[:length] {
-				if j < 0 || int(j) >= n || int(j) == i {
-					faults[lo/grain] = fmt.Errorf("knn: element (%d, %d) of index_neighbors is %d; it must be another point of %d", i, p, j, n)
-					break
-				}
-				index[i*width+p] = uint32(j)
-			}
-			copy(sorted, list[:length])
-			slices.Sort(sorted[:length])
-			if len(slices.Compact(sorted[:length])) < length && faults[lo/grain] == nil {
-				faults[lo/grain] = fmt.Errorf("knn: row %d of index_neighbors names a point twice", i)
-			}
-		}
+	g, err := nndescent.Restore(ix.set(), &nndescent.State{
+		K: st.Stats.K, Width: st.Stats.Width, Order: st.Order, Neighbors: st.Neighbors,
+		Splits: st.Splits, Thresholds: st.Thresholds, Leaf: st.Leaf,
 	})
-	for _, err := range faults {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, fmt.Errorf("knn: %w", err)
 	}
-	return index, nil
-}
-
-// root returns the entry tree of n points.
-func (st *State) root(n int) (*rpNode, error) {
-	if len(st.Splits)%3 != 0 || len(st.Splits)/3 != len(st.Thresholds) {
-		return nil, fmt.Errorf("knn: index_splits has %d elements and index_thresholds %d; there must be three of the one for one of the other", len(st.Splits), len(st.Thresholds))
-	}
-	if st.Leaf < 1 {
-		return nil, fmt.Errorf("knn: leaves of at most %d points", st.Leaf)
-	}
-	root := &rpNode{hi: n}
-	next := 0
-	for todo := []*rpNode{root}; len(todo) > 0; {
-		p := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if p.size() <= st.Leaf {
-			continue
-		}
-		if next == len(st.Thresholds) {
-			return nil, fmt.Errorf("knn: index_splits and index_thresholds end before the points %d to %d are split", p.lo, p.hi-1)
-		}
-		split := st.Splits[3*next:][:3]
-		middle := int(split[0])
-		p.a, p.b, p.threshold = split[1], split[2], st.Thresholds[next]
-		if v := float64(p.threshold); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("knn: element %d of index_thresholds is %v", next, v)
-		}
-		for _, i := range split[1:] {
-			if int(i) < p.lo || int(i) >= p.hi {
-				return nil, fmt.Errorf("knn: row %d of index_splits names point %d for the points %d to %d", next, i, p.lo, p.hi-1)
-			}
-		}
-		// As divide leaves at least a quarter on either side, no tree is deep.
-		if 4*min(middle-p.lo, p.hi-middle) < p.size() {
-			return nil, fmt.Errorf("knn: row %d of index_splits parts the points %d to %d at %d; a quarter must be on either side", next, p.lo, p.hi-1, middle)
-		}
-		next++
-		p.left, p.right = &rpNode{lo: p.lo, hi: middle}, &rpNode{lo: middle, hi: p.hi}
-		todo = append(todo, p.right, p.left)
-	}
-	if next < len(st.Thresholds) {
-		return nil, fmt.Errorf("knn: index_splits and index_thresholds have %d rows for %d inner nodes", len(st.Thresholds), next)
-	}
-	return root, nil
+	ix.graph = &descentGraph{g, *st.Stats}
+	return out, nil
 }

@@ -231,7 +231,7 @@ func extentTo[T real](both, rows []T) (lo, hi []T) {
 	return lo, hi
 }
 
-// key is what the points of a node are ordered by, with the number of its row.
+// A key orders a point within its node and holds the number of its row.
 type key[T real] struct {
 	v          T
 	index, row int32

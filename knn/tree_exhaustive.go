@@ -3,70 +3,56 @@ package knn
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // exhaustive measures every query against every dense point in float64; it
 // serves the metrics that no matrix product helps with.
 type exhaustive[T data.Element] struct {
-	Settings
-	x *data.Dense[T]
+	metric Metric
+	x      *data.Dense[T]
 }
 
-func newExhaustive(x data.Points, s Settings) (Index, error) {
+func newExhaustive(x data.Points, m Metric) (engine, error) {
 	switch x := x.(type) {
 	case *data.Dense[uint8]:
-		return &exhaustive[uint8]{s, x}, nil
+		return &exhaustive[uint8]{m, x}, nil
 	case *data.Dense[float32]:
-		return &exhaustive[float32]{s, x}, nil
+		return &exhaustive[float32]{m, x}, nil
 	case *data.Dense[float64]:
-		return &exhaustive[float64]{s, x}, nil
+		return &exhaustive[float64]{m, x}, nil
 	}
-	return nil, fmt.Errorf("knn: %v distance needs dense points; sparse ones have euclidean distance and angle", s.Metric)
+	return nil, fmt.Errorf("knn: %v distance needs dense points; sparse ones have euclidean distance and angle", m)
 }
-
-func (ix *exhaustive[T]) Dims() (n, d int) { return ix.x.Dims() }
-
-func (ix *exhaustive[T]) Metric() Metric { return ix.Settings.Metric }
 
 // each hands every row of x and its number to answer, in parallel.
-func (ix *exhaustive[T]) each(ctx context.Context, x data.Points, answer func(q []float64, i int)) error {
+func (ix *exhaustive[T]) each(ctx context.Context, x data.Points, p progress, answer func(q []float64, i int)) error {
 	n, d := x.Dims()
-	var done atomic.Int64
-	par.For(n, 64, func(lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
+	return inStripes(ctx, n, 64, p, func() func(lo, hi int) {
 		q := make([]float64, d)
-		for i := lo; i < hi; i++ {
-			data.RowTo(q, x, i)
-			answer(q, i)
-		}
-		if ix.OnProgress != nil {
-			ix.OnProgress(int(done.Add(int64(hi-lo))), n)
-		}
-	})
-	return ctx.Err()
-}
-
-func (ix *exhaustive[T]) search(ctx context.Context, x data.Points, k int, self bool) (*Neighbors, error) {
-	n, _ := x.Dims()
-	out := &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
-	err := ix.each(ctx, x, func(q []float64, i int) {
-		set := newNearest(k)
-		for j := range ix.x.Rows {
-			if !self || j != i {
-				set.add(pair{measure(ix.Settings.Metric, q, ix.x.Row(j)), int32(j)})
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				data.RowTo(q, x, i)
+				answer(q, i)
 			}
 		}
-		index, distance := out.Row(i)
-		for p, b := range set.take() {
-			index[p], distance[p] = b.index, b.dist
+	})
+}
+
+func (ix *exhaustive[T]) search(ctx context.Context, x data.Points, k int, self bool, p progress) (*Neighbors, error) {
+	n, _ := x.Dims()
+	out := newNeighbors(n, k)
+	err := ix.each(ctx, x, p, func(q []float64, i int) {
+		set := topk.New(k)
+		for j := range ix.x.Rows {
+			if !self || j != i {
+				set.Add(topk.Pair{Dist: measure(ix.metric, q, ix.x.Row(j)), Index: int32(j)})
+			}
 		}
+		out.set(i, set.Take())
 	})
 	if err != nil {
 		return nil, err
@@ -74,34 +60,24 @@ func (ix *exhaustive[T]) search(ctx context.Context, x data.Points, k int, self 
 	return out, nil
 }
 
-func (ix *exhaustive[T]) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
-	if err := checkQuery(x, ix.x.Cols); err != nil {
-		return nil, err
-	}
-	if err := checkK(k, ix.x.Rows); err != nil {
-		return nil, err
-	}
-	return ix.search(ctx, x, k, false)
+func (ix *exhaustive[T]) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
+	return ix.search(ctx, x, k, false, p)
 }
 
-func (ix *exhaustive[T]) Self(ctx context.Context, k int) (*Neighbors, error) {
-	if err := checkK(k, ix.x.Rows-1); err != nil {
-		return nil, err
-	}
-	return ix.search(ctx, ix.x, k, true)
+func (ix *exhaustive[T]) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	return ix.search(ctx, ix.x, k, true, p)
 }
 
-func (ix *exhaustive[T]) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
-	rows := make([][]pair, ix.x.Rows)
-	ctx, budget := ix.Settings.newBudget(ctx)
-	err := ix.each(ctx, ix.x, func(q []float64, i int) {
+func (ix *exhaustive[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+	rows := make([][]topk.Pair, ix.x.Rows)
+	err := ix.each(ctx, ix.x, p, func(q []float64, i int) {
 		for j := range ix.x.Rows {
-			if d := measure(ix.Settings.Metric, q, ix.x.Row(j)); j != i && d <= radius && budget.take(1) {
-				rows[i] = append(rows[i], pair{d, int32(j)})
+			if d := measure(ix.metric, q, ix.x.Row(j)); j != i && d <= radius && budget.take(1) {
+				rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
 			}
 		}
 	})
-	if err = budget.finish(err, radius); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return fromRows(rows), nil

@@ -5,32 +5,32 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// treeIndex is the Index of a kd-tree or a ball tree.
+// treeIndex searches a kd-tree or a ball tree.
 type treeIndex[T real] struct {
-	Settings
-	n, d  int
-	tree  *tree[T] // of all points, or the nonzero ones for Angle
-	zeros []int32  // the zero vectors, for Angle
+	metric Metric
+	n, d   int
+	tree   *tree[T] // of all points, or the nonzero ones for Angle
+	zeros  []int32  // the zero vectors, for Angle
 }
 
 // newTreeIndex loads the points and builds the tree, or restores it if there is
 // a state.
-func newTreeIndex(x data.Points, s Settings, st *State, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
+func newTreeIndex(x data.Points, s *Settings, st *State, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
 	n, d := x.Dims()
 	if n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
 	if n > math.MaxInt32 {
-		return nil, fmt.Errorf("knn: %d points are more than indices count, %d", n, math.MaxInt32)
+		return nil, fmt.Errorf("knn: %d points; an index holds at most %d", n, math.MaxInt32)
 	}
-	if s.Metric < 0 || int(s.Metric) >= len(metricNames) {
+	if !metrics.Valid(s.Metric) {
 		return nil, fmt.Errorf("knn: no distance is called %v", s.Metric)
 	}
 	if _, ok := x.(*sparse.CSR); ok {
@@ -39,35 +39,31 @@ func newTreeIndex(x data.Points, s Settings, st *State, kind string, f32 func(d,
 	if err := checkFinite(x, "point"); err != nil {
 		return nil, err
 	}
-	switch x := x.(type) {
-	case *data.Dense[uint8]:
-		if s.Metric != Angle {
-			return loadTree(x, s, st, f32)
-		}
-		return loadTree(x, s, st, f64)
-	case *data.Dense[float32]:
-		if s.Metric != Angle {
-			return loadTree(x, s, st, f32)
-		}
-		return loadTree(x, s, st, f64)
-	case *data.Dense[float64]:
-		return loadTree(x, s, st, f64)
+	var e engine
+	var err error
+	if elementBytes(x, s.Metric) == 4 {
+		e, err = loadTree(x, s.Metric, st, f32)
+	} else {
+		e, err = loadTree(x, s.Metric, st, f64)
 	}
-	panic(fmt.Sprintf("knn: unknown point set %T", x))
+	if err != nil {
+		return nil, err
+	}
+	return newIndex(e, x, s), nil
 }
 
-func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, st *State, newBounds func(d, nodes int) bounds[T]) (Index, error) {
+func loadTree[T real](x data.Points, m Metric, st *State, newBounds func(d, nodes int) bounds[T]) (engine, error) {
 	if st != nil {
-		return restoreTree(x, s, newBounds, st.Order)
+		return restoreTree(x, m, newBounds, st.Order)
 	}
 	n, d := x.Dims()
-	ix := &treeIndex[T]{Settings: s, n: n, d: d}
+	ix := &treeIndex[T]{metric: m, n: n, d: d}
 	rows := make([]T, padded(n)*d)
 	zero := make([]bool, n)
 	par.For(n, 1024, func(lo, hi int) {
 		row := make([]float64, d)
 		for i := lo; i < hi; i++ {
-			zero[i] = load(row, x, i, s.Metric)
+			zero[i] = load(row, x, i, m)
 			for c, v := range row {
 				rows[i*d+c] = T(v)
 			}
@@ -85,13 +81,13 @@ func loadTree[E data.Element, T real](x *data.Dense[E], s Settings, st *State, n
 		index = append(index, int32(i))
 	}
 	if len(index) > 0 {
-		ix.tree = newTree(s.Metric, d, index, rows[:padded(len(index))*d], func(nodes int) bounds[T] { return newBounds(d, nodes) })
+		ix.tree = newTree(m, d, index, rows[:padded(len(index))*d], func(nodes int) bounds[T] { return newBounds(d, nodes) })
 	}
 	return ix, nil
 }
 
 // load sets row to point i of x, for Angle scaled to norm one, and reports
-// whether it then is a zero vector, which has a place of its own.
+// whether it is a zero vector then; the tree holds none.
 func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
 	data.RowTo(row, x, i)
 	if m != Angle {
@@ -126,10 +122,6 @@ func treeBytes(x data.Points, m Metric, k int, nodeBytes int64) int64 {
 	return tree + max(building, 12*int64(n)*int64(k))
 }
 
-func (ix *treeIndex[T]) Dims() (n, d int) { return ix.n, ix.d }
-
-func (ix *treeIndex[T]) Metric() Metric { return ix.Settings.Metric }
-
 // searcher answers one query after another. It looks for the k nearest points,
 // or, if k is 0, for all within a radius.
 type searcher[T real] struct {
@@ -137,10 +129,10 @@ type searcher[T real] struct {
 	q    []float64 // the query, scaled to norm one for Angle
 	self int32     // the index of the query, or −1
 	k    int
-	near []pair // the nearest so far, nearest first; or all within the radius, in no order
+	near []topk.Pair // the nearest so far, nearest first; or all within the radius, in no order
 	// A point at a distance above limit, as measure gives it, is not among the
-	// nearest. Below clear it is nearer than the k-th so far; in between decide
-	// the metric's distance, which may tie where its square does not, and then
+	// nearest. Below clear it is nearer than the k-th so far. Between the two the
+	// metric's distance decides, which may tie where its square does not, and then
 	// the index.
 	limit, clear float64
 	radius       float64
@@ -155,7 +147,7 @@ type visit struct {
 }
 
 func (ix *treeIndex[T]) newSearcher(k int) *searcher[T] {
-	s := &searcher[T]{ix: ix, k: k, q: make([]float64, ix.d), near: make([]pair, 0, k)}
+	s := &searcher[T]{ix: ix, k: k, q: make([]float64, ix.d), near: make([]topk.Pair, 0, k)}
 	if ix.tree != nil {
 		s.dist = make([]float64, ix.tree.size)
 		s.stack = make([]visit, 0, ix.tree.levels+1)
@@ -166,7 +158,7 @@ func (ix *treeIndex[T]) newSearcher(k int) *searcher[T] {
 // start begins a search for the neighbours of the query in q, zero if it is a
 // zero vector under Angle, with the points that are π/2 away from it.
 func (s *searcher[T]) start(self int32, zero bool) {
-	m := s.ix.Settings.Metric
+	m := s.ix.metric
 	s.self = self
 	right := len(s.ix.zeros) // as many points are at a right angle
 	if zero {
@@ -218,9 +210,9 @@ func (s *searcher[T]) offer(v float64, index int32) {
 	if v > s.limit || index == s.self {
 		return
 	}
-	p := pair{s.ix.Settings.Metric.distance(v), index}
+	p := topk.Pair{Dist: s.ix.metric.distance(v), Index: index}
 	if s.k == 0 {
-		if p.dist <= s.radius {
+		if p.Dist <= s.radius {
 			s.near = append(s.near, p)
 		}
 		return
@@ -228,16 +220,16 @@ func (s *searcher[T]) offer(v float64, index int32) {
 	i := len(s.near)
 	if i < s.k {
 		s.near = append(s.near, p)
-	} else if i--; !p.less(s.near[i]) {
+	} else if i--; !p.Less(s.near[i]) {
 		return
 	}
-	for ; i > 0 && p.less(s.near[i-1]); i-- {
+	for ; i > 0 && p.Less(s.near[i-1]); i-- {
 		s.near[i] = s.near[i-1]
 	}
 	s.near[i] = p
 	if len(s.near) == s.k {
-		m := s.ix.Settings.Metric
-		v := m.square(s.near[s.k-1].dist)
+		m := s.ix.metric
+		v := m.square(s.near[s.k-1].Dist)
 		s.limit = widen(m, v)
 		s.clear = v - (s.limit - v)
 	}
@@ -253,7 +245,7 @@ func (s *searcher[T]) useless(v visit) bool {
 		return false
 	}
 	last := s.near[s.k-1]
-	return s.ix.tree.first[v.node] > last.index && s.ix.Settings.Metric.distance(max(v.bound, 0)) >= last.dist
+	return s.ix.tree.first[v.node] > last.Index && s.ix.metric.distance(max(v.bound, 0)) >= last.Dist
 }
 
 // search visits the tree from a leaf upwards: the leaf, then at each ancestor
@@ -371,41 +363,28 @@ func (t *tree[T]) home(q []float64) int {
 	return node - 1<<t.levels
 }
 
-// each answers all n queries: do answers those from lo to hi, in parallel with
-// others.
-func (ix *treeIndex[T]) each(ctx context.Context, n, grain int, do func(lo, hi int)) error {
-	var done atomic.Int64
-	par.For(n, grain, func(lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		do(lo, hi)
-		if ix.OnProgress != nil {
-			ix.OnProgress(int(done.Add(int64(hi-lo))), n)
-		}
-	})
-	return ctx.Err()
-}
-
-// selfGrain is how many points of the set are searched for in one go.
+// selfGrain is the number of indexed points whose neighbours are searched for in
+// one chunk.
 const selfGrain = 512
 
 // eachSelf answers the query of every point, in leaf order and the zero vectors
 // last, in chunks of selfGrain, and hands the searcher with the answer to take.
-func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, take func(chunk int, s *searcher[T])) error {
-	return ix.each(ctx, ix.n, selfGrain, func(lo, hi int) {
+func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress, take func(chunk int, s *searcher[T])) error {
+	return inStripes(ctx, ix.n, selfGrain, p, func() func(lo, hi int) {
 		s := ix.newSearcher(k)
 		s.radius = radius
-		for p := lo; p < hi; p++ {
-			if rest := ix.n - len(ix.zeros); p >= rest {
-				s.start(ix.zeros[p-rest], true)
-			} else {
-				leaf := ix.tree.leafOf(p)
-				s.load(leaf, p)
-				s.start(ix.tree.order[p], false)
-				s.search(leaf)
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				if rest := ix.n - len(ix.zeros); i >= rest {
+					s.start(ix.zeros[i-rest], true)
+				} else {
+					leaf := ix.tree.leafOf(i)
+					s.load(leaf, i)
+					s.start(ix.tree.order[i], false)
+					s.search(leaf)
+				}
+				take(lo/selfGrain, s)
 			}
-			take(lo/selfGrain, s)
 		}
 	})
 }
@@ -424,57 +403,42 @@ func (s *searcher[T]) load(leaf, p int) {
 	}
 }
 
-func (ix *treeIndex[T]) Self(ctx context.Context, k int) (*Neighbors, error) {
-	if err := checkK(k, ix.n-1); err != nil {
-		return nil, err
-	}
-	out := &Neighbors{K: k, Index: make([]int32, ix.n*k), Distance: make([]float64, ix.n*k)}
-	err := ix.eachSelf(ctx, k, 0, func(_ int, s *searcher[T]) { s.store(out, int(s.self)) })
+func (ix *treeIndex[T]) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	out := newNeighbors(ix.n, k)
+	err := ix.eachSelf(ctx, k, 0, p, func(_ int, s *searcher[T]) { out.set(int(s.self), s.near) })
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// store writes the answer to row i.
-func (s *searcher[T]) store(out *Neighbors, i int) {
-	index, distance := out.Row(i)
-	for p, b := range s.near {
-		index[p], distance[p] = b.index, b.dist
-	}
-}
-
-func (ix *treeIndex[T]) Query(ctx context.Context, x data.Points, k int) (*Neighbors, error) {
-	if err := checkQuery(x, ix.d); err != nil {
-		return nil, err
-	}
-	if err := checkK(k, ix.n); err != nil {
-		return nil, err
-	}
+func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	if err := checkFinite(x, "query"); err != nil {
 		return nil, err
 	}
 	n, _ := x.Dims()
-	out := &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
-	err := ix.each(ctx, n, min(max(n/64, 64), 1<<14), func(lo, hi int) {
+	out := newNeighbors(n, k)
+	err := inStripes(ctx, n, min(max(n/64, 64), 1<<14), p, func() func(lo, hi int) {
 		s := ix.newSearcher(k)
-		// In the order of the leaves they are nearest to, so that a query finds
-		// in the cache what the one before it has read.
-		order := make([]at, hi-lo)
-		for i := range order {
-			order[i].query = lo + i
-			if zero := load(s.q, x, lo+i, ix.Settings.Metric); !zero && ix.tree != nil {
-				order[i].leaf = ix.tree.home(s.q)
+		return func(lo, hi int) {
+			// In the order of the leaves they are nearest to, so that a query finds
+			// in the cache what the one before it has read.
+			order := make([]at, hi-lo)
+			for i := range order {
+				order[i].query = lo + i
+				if zero := load(s.q, x, lo+i, ix.metric); !zero && ix.tree != nil {
+					order[i].leaf = ix.tree.home(s.q)
+				}
 			}
-		}
-		slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
-		for _, a := range order {
-			zero := load(s.q, x, a.query, ix.Settings.Metric)
-			s.start(-1, zero)
-			if !zero && ix.tree != nil {
-				s.search(a.leaf)
+			slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
+			for _, a := range order {
+				zero := load(s.q, x, a.query, ix.metric)
+				s.start(-1, zero)
+				if !zero && ix.tree != nil {
+					s.search(a.leaf)
+				}
+				out.set(a.query, s.near)
 			}
-			s.store(out, a.query)
 		}
 	})
 	if err != nil {
@@ -486,26 +450,25 @@ func (ix *treeIndex[T]) Query(ctx context.Context, x data.Points, k int) (*Neigh
 // at is a query and the leaf its search begins with.
 type at struct{ leaf, query int }
 
-func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
 	// What one chunk of queries found, one query after the other.
 	type answers struct {
 		query []int32
-		pairs []pair
+		pairs []topk.Pair
 	}
 	chunks := make([]answers, par.Chunks(ix.n, selfGrain))
 	out := &sparse.CSR{Rows: ix.n, Cols: ix.n, Ptr: make([]int64, ix.n+1)}
-	ctx, budget := ix.Settings.newBudget(ctx)
-	err := ix.eachSelf(ctx, 0, radius, func(chunk int, s *searcher[T]) {
+	err := ix.eachSelf(ctx, 0, radius, p, func(chunk int, s *searcher[T]) {
 		if !budget.take(len(s.near)) {
 			return
 		}
-		slices.SortFunc(s.near, func(a, b pair) int { return int(a.index) - int(b.index) })
+		slices.SortFunc(s.near, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
 		c := &chunks[chunk]
 		c.query = append(c.query, s.self)
 		c.pairs = append(c.pairs, s.near...)
 		out.Ptr[s.self+1] = int64(len(s.near))
 	})
-	if err = budget.finish(err, radius); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for i := range ix.n {
@@ -517,7 +480,7 @@ func (ix *treeIndex[T]) Within(ctx context.Context, radius float64) (*sparse.CSR
 		for _, i := range chunks[c].query {
 			lo, hi := out.Ptr[i], out.Ptr[i+1]
 			for p := lo; p < hi; p++ {
-				out.Col[p], out.Val[p] = pairs[p-lo].index, pairs[p-lo].dist
+				out.Col[p], out.Val[p] = pairs[p-lo].Index, pairs[p-lo].Dist
 			}
 			pairs = pairs[hi-lo:]
 		}

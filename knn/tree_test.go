@@ -258,8 +258,8 @@ func TestTreeBytes(t *testing.T) {
 			build builder
 			bytes int64
 		}{
-			{"kd-tree", knn.NewKDTree, knn.KDTreeBytes(x, k)},
-			{"ball tree", knn.NewBallTree, knn.BallTreeBytes(x, knn.Euclidean, k)},
+			{"kd-tree", knn.NewKDTree, knn.IndexBytes(x, knn.KDTree, knn.Euclidean, k)},
+			{"ball tree", knn.NewBallTree, knn.IndexBytes(x, knn.BallTree, knn.Euclidean, k)},
 		} {
 			var before, after runtime.MemStats
 			runtime.GC()

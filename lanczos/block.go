@@ -131,8 +131,8 @@ type whitened struct {
 }
 
 // whitening finds the steps from the Gram matrix of w, whose columns had the
-// lengths reference before most was taken from them: what is left of a direction
-// below 1e-13 of that is rounding. A column wuᵢ/‖wuᵢ‖ comes of each eigenvector uᵢ
+// lengths reference before they were projected: a direction that has kept less than
+// 1e-13 of its length holds rounding only. A column wuᵢ/‖wuᵢ‖ comes of each eigenvector uᵢ
 // of the Gram matrix scaled by reference, largest eigenvalue first.
 func whitening(gram *mat.Dense, reference []float64) whitened {
 	const negligible = 1e-13

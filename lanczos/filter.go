@@ -82,13 +82,14 @@ func (f filter) amplification(lambda, theta float64) float64 {
 // as scratch. It returns the number of products with single vectors.
 func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	_, b := x.Dims()
+	r := recurrer(a)
 	c := 2 / (f.hi - f.lo)
 	shift := (f.lo + f.hi) / (f.hi - f.lo)
 	// t_{j+1} = 2(shift − cA) t_j − t_{j−1}
-	recur(a, t0, -c, x, shift, 0, x)
+	r.RecurTo(t0, -c, x, shift, 0, x)
 	prev, cur, next := x, t0, t1
 	for range f.degree - 1 {
-		recur(a, next, -2*c, cur, 2*shift, -1, prev)
+		r.RecurTo(next, -2*c, cur, 2*shift, -1, prev)
 		prev, cur, next = cur, next, prev
 	}
 	if cur != x {
@@ -97,12 +98,19 @@ func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	return f.degree * b
 }
 
-// recur sets dst = αAx + βx + γy.
-func recur(a sparse.Operator, dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
+// recurrer returns a with recurrences of its own, or made of its products.
+func recurrer(a sparse.Operator) sparse.Recurrer {
 	if r, ok := a.(sparse.Recurrer); ok {
-		r.RecurTo(dst, alpha, x, beta, gamma, y)
-		return
+		return r
 	}
+	return byProduct{a}
+}
+
+// byProduct computes a recurrence from a product, in a second pass.
+type byProduct struct{ sparse.Operator }
+
+// RecurTo sets dst = αAx + βx + γy.
+func (a byProduct) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
 	a.MulTo(dst, x)
 	n, _ := x.Dims()
 	par.For(n, rowGrain, func(lo, hi int) {

@@ -412,7 +412,7 @@ func gramError(v *mat.Dense, m []float64) float64 {
 	return worst
 }
 
-// tb is what *testing.T and *rapid.T have in common.
+// tb has the methods that *testing.T and *rapid.T share.
 type tb interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -34,7 +34,7 @@ type krylov struct {
 	r     *mat.Dense // block×block
 	work  [3]*mat.Dense
 	state State
-	// target is what estimated residuals are compared with: below the
+	// target bounds the estimated residuals of converged pairs. It is below the
 	// tolerance, because estimates leave out rounding.
 	target float64
 	moved  int // times the cut was moved
@@ -90,7 +90,7 @@ func (k *krylov) setCut(last, cut float64) {
 	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
 	growth := k.growth()
 	cut = math.Max(cut, last+(last-k.low)/8)
-	// The degree is bounded, and with it how little the cut may lie above low.
+	// The bound on the degree keeps the cut away from low.
 	cut = math.Max(cut, k.low+span*(math.Cosh(growth/maxDegree)-1)/2)
 	if cut > k.low+span/2 || k.moved > 3 {
 		// So large a part of the spectrum, or one so unevenly spread, leaves a
@@ -132,7 +132,7 @@ func (k *krylov) leading(size int) *mat.Dense {
 }
 
 // expand makes the residual block part of the basis and computes the next one.
-// It returns roughly how many operations that took.
+// It returns the approximate number of operations.
 func (k *krylov) expand() float64 {
 	w, b := k.work[0], k.block
 	at := k.known + k.size
@@ -323,16 +323,15 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 // searchBlock is the largest block of the search for missed eigenvalues.
 const searchBlock = 8
 
-// missed runs the process on the complement of what was found, from a random
-// block that has nothing to do with it, and tells whether there is an eigenvalue
-// below the last one found: a Krylov space of b starting vectors holds at most b
+// missed runs the process on the complement of the vectors found, from an independent
+// random block, and reports whether there is an eigenvalue below the last one found: a Krylov space of b starting vectors holds at most b
 // copies of a multiple eigenvalue. If so, the Ritz vectors of the search become
 // the next block of the basis, whose Ritz values are theta.
 //
 // The search ends when its smallest Ritz value, which bounds an eigenvalue from
-// above, is below the last one found; or when it is known well enough to say that
-// it will not be, and what a random block holds of a missing direction, about
-// 1/√n, would have come forth; or when there is no room left.
+// above, is below the last one found; or when that value is accurate enough to rule
+// this out, and a missing direction, of which a random block holds about 1/√n, would
+// have appeared; or when there is no room left.
 func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 	defer func() { res.Products = k.state.Products }()
 	if k.K == k.n {

@@ -60,12 +60,12 @@ type Settings struct {
 	// compressed. An error stops the run. See [Snapshot].
 	OnCheckpoint func(*Snapshot) error
 	// Resume continues the run that made a snapshot and ends with the same bits.
-	// The operator and all other settings must be the same; what can be compared
-	// is.
+	// The operator and all other settings must be the same; sizes and the settings
+	// that the snapshot holds are compared.
 	Resume *Snapshot
 }
 
-// State is what OnRestart is told.
+// State describes the progress of a run to OnRestart.
 type State struct {
 	Restart   int
 	Basis     int     // vectors in the basis
@@ -75,12 +75,12 @@ type State struct {
 	Residual  float64 // largest estimated residual of the wanted pairs, when last looked at
 }
 
-// Certificate says what was done to make sure that the pairs are the first ones.
+// Certificate describes the search for eigenvalues that were left out.
 type Certificate struct {
 	// Exact: the whole spectrum was computed.
 	Exact bool
 	// Next bounds the first eigenvalue that is not in the result from above, as
-	// far as the search could tell: +Inf if there is none or no search was made.
+	// far as the search found: +Inf if there is none or no search was made.
 	// Without Exact it comes from a run of the process on the complement of the
 	// result, from an independent random block; it is not below the last value
 	// of the result by more than the tolerance, unless Missed.
@@ -342,7 +342,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 	if len(good) > 0 {
 		w := pick(x, good)
 		if _, rank, err := dense.CholQR(w); err != nil || rank < len(good) {
-			// Repeated vectors tell nothing for certain.
+			// Repeated vectors allow no certain conclusion.
 			return null, x
 		}
 		v.Slice(0, n, nullity, nullity+len(good)).(*mat.Dense).Copy(w)
@@ -383,10 +383,10 @@ func (o negated) MulTo(dst, x *mat.Dense) {
 }
 
 func (o negated) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
-	recur(o.a, dst, -alpha, x, beta, gamma, y)
+	recurrer(o.a).RecurTo(dst, -alpha, x, beta, gamma, y)
 }
 
-// ConvergedPairs returns how many pairs, from the first one on, are within the
+// ConvergedPairs returns the number of pairs, from the first one on, within the
 // tolerance relative to Norm.
 func (r *Result) ConvergedPairs(tolerance float64) int {
 	for j, v := range r.Residuals {
@@ -397,12 +397,40 @@ func (r *Result) ConvergedPairs(tolerance float64) int {
 	return len(r.Residuals)
 }
 
-// String says in a few words how far the run is.
+// KeepConverged cuts r, the smallest or largest pairs, down to its first ones within
+// the tolerance, without those beyond an eigenvalue that was missed. It reports
+// whether any are left.
+func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
+	sign := 1.0
+	if largest {
+		sign = -1
+	}
+	k := r.ConvergedPairs(tolerance)
+	for k > 0 && sign*(r.Values[k-1]-r.Certificate.Next) > 2*tolerance*r.Norm {
+		k--
+	}
+	if k == 0 || k == len(r.Values) {
+		return k > 0
+	}
+	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
+		r.Certificate.Next = r.Values[k]
+	}
+	r.Values, r.Residuals, r.Nullity = r.Values[:k], r.Residuals[:k], min(r.Nullity, k)
+	n, _ := r.Vectors.Dims()
+	raw := r.Vectors.RawMatrix()
+	for i := range n {
+		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
+	}
+	r.Vectors = mat.NewDense(n, k, raw.Data[:n*k])
+	return true
+}
+
+// String describes the state in one line.
 func (s State) String() string {
 	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart, s.Converged)
 }
 
-// String says in a few words what was computed and how well.
+// String summarizes the result in one line.
 func (r *Result) String() string {
 	relative := 0.0
 	if r.Norm > 0 {

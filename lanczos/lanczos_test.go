@@ -748,9 +748,9 @@ func TestEstimates(t *testing.T) {
 	if err != nil || large < 8*n*200 || large > 8*n*1000 {
 		t.Errorf("n = %d: %d bytes (%v)", n, large, err)
 	}
-	more, _ := lanczos.Bytes(n, &lanczos.Settings{K: 1000})
-	if more <= large {
-		t.Errorf("1000 pairs need %d bytes, 100 pairs %d", more, large)
+	thousand, _ := lanczos.Bytes(n, &lanczos.Settings{K: 1000})
+	if thousand <= large {
+		t.Errorf("1000 pairs need %d bytes, 100 pairs %d", thousand, large)
 	}
 	if a, b := lanczos.Operations(n, 10*n, s), lanczos.Operations(n, 20*n, s); !(a > 0) || !(b > a) {
 		t.Errorf("operations %v for 10 entries a row, %v for 20", a, b)

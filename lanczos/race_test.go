@@ -2,6 +2,6 @@
 
 package lanczos_test
 
-// raceEnabled tells that the race detector, which makes everything many times
+// raceEnabled says that the race detector, which makes everything many times
 // slower, is on: the largest cases are left out then.
 const raceEnabled = true

@@ -10,7 +10,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Verification is what [Verify] found out about claimed eigenpairs.
+// Verification reports on claimed eigenpairs; see [Verify].
 type Verification struct {
 	Pairs         int
 	MaxResidual   float64 // of the claimed values and vectors, recomputed
@@ -60,69 +60,109 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
 	d := estimateDensity(l, nil, p.Seed)
-	v := &Verification{Pairs: k, Norm: math.Max(math.Abs(d.low), math.Abs(d.high)), Components: c.Count(), Next: math.Inf(1)}
-	fault := func(format string, args ...any) { v.Faults = append(v.Faults, fmt.Sprintf(format, args...)) }
-	for j := range values {
-		if math.IsNaN(values[j]) || j > 0 && values[j] < values[j-1] {
-			fault("value %d is %v after %v: the values do not ascend", j, values[j], values[max(j-1, 0)])
-			break
-		}
-	}
-	tolerance := p.Tolerance * v.Norm
-	res := residuals(l, x, func(lo int, q []float64) { copy(q, values[lo:]) })
-	for j, r := range res {
-		if !(r <= v.MaxResidual) {
-			v.MaxResidual, v.WorstPair = r, j
-		}
-	}
-	if !(v.MaxResidual <= tolerance) {
-		fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.MaxResidual, tolerance)
-	}
-	const orthonormal = 1e-8
-	if v.Orthogonality = orthogonality(x); !(v.Orthogonality <= orthonormal) {
-		fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
-	}
-	for _, lambda := range values {
-		if math.Abs(lambda) <= math.Max(tolerance, 1e-10*v.Norm) {
-			v.Zeros++
-		}
-	}
-	if want := min(v.Components, k); v.Zeros < want {
-		fault("%d values are zero, but the graph has %d components", v.Zeros, v.Components)
-	}
+	v := &verifier{l: l, p: p, d: d, x: x, values: values}
+	v.Pairs, v.Norm, v.Components, v.Next = k, math.Max(math.Abs(d.low), math.Abs(d.high)), c.Count(), math.Inf(1)
+	v.tolerance = p.Tolerance * v.Norm
+	v.checkPairs()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	switch {
 	case n <= verifyDense:
-		v.Exact = true
-		exact, err := solveDense(l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
-		if err != nil {
-			return nil, err
-		}
-		for j, lambda := range values {
-			if !(math.Abs(lambda-exact.Values[j]) <= tolerance+1e-12*v.Norm) {
-				fault("value %d is %.12g, but eigenvalue %d is %.12g", j, lambda, j, exact.Values[j])
-				break
-			}
-		}
-		if k < n {
-			v.Next = exact.Values[k]
-		}
+		err = v.compare()
 	case v.Orthogonality <= orthonormal:
-		// The process behind the claimed vectors as if it had found them.
-		proc := newKrylov(l, p, d, nil, nil)
-		proc.columns(0, k).Copy(x)
-		proc.low = math.Min(proc.low, values[0])
-		claimed := &Result{Values: values}
-		missed, err := proc.missed(claimed, []float64{proc.f.value(values[k-1])})
-		if err != nil {
-			return nil, err
-		}
-		v.Searched, v.Next = true, claimed.Certificate.Next
-		if missed {
-			fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.Next, values[k-1])
+		err = v.search()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &v.Verification, nil
+}
+
+// orthonormal bounds |VᵀV − I| of claimed vectors.
+const orthonormal = 1e-8
+
+// A verifier holds the claimed pairs, for sparse.RandomWalk those of
+// sparse.Normalized, and the findings.
+type verifier struct {
+	Verification
+	l         *sparse.Laplacian
+	p         *plan
+	d         density
+	x         *mat.Dense
+	values    []float64
+	tolerance float64 // of residuals
+}
+
+func (v *verifier) fault(format string, args ...any) {
+	v.Faults = append(v.Faults, fmt.Sprintf(format, args...))
+}
+
+// checkPairs checks the order of the values, the residuals, the vectors and the
+// number of zeros.
+func (v *verifier) checkPairs() {
+	for j := range v.values {
+		if math.IsNaN(v.values[j]) || j > 0 && v.values[j] < v.values[j-1] {
+			v.fault("value %d is %v after %v: the values do not ascend", j, v.values[j], v.values[max(j-1, 0)])
+			break
 		}
 	}
-	return v, nil
+	for j, r := range residuals(v.l, v.x, func(lo int, q []float64) { copy(q, v.values[lo:]) }) {
+		if !(r <= v.MaxResidual) {
+			v.MaxResidual, v.WorstPair = r, j
+		}
+	}
+	if !(v.MaxResidual <= v.tolerance) {
+		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.MaxResidual, v.tolerance)
+	}
+	if v.Orthogonality = orthogonality(v.x); !(v.Orthogonality <= orthonormal) {
+		v.fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
+	}
+	for _, lambda := range v.values {
+		if math.Abs(lambda) <= math.Max(v.tolerance, 1e-10*v.Norm) {
+			v.Zeros++
+		}
+	}
+	if want := min(v.Components, v.Pairs); v.Zeros < want {
+		v.fault("%d values are zero, but the graph has %d components", v.Zeros, v.Components)
+	}
+}
+
+// compare compares the values with the whole spectrum.
+func (v *verifier) compare() error {
+	n, k := v.l.Dim(), v.Pairs
+	v.Exact = true
+	exact, err := solveDense(v.l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
+	if err != nil {
+		return err
+	}
+	for j, lambda := range v.values {
+		if !(math.Abs(lambda-exact.Values[j]) <= v.tolerance+1e-12*v.Norm) {
+			v.fault("value %d is %.12g, but eigenvalue %d is %.12g", j, lambda, j, exact.Values[j])
+			break
+		}
+	}
+	if k < n {
+		v.Next = exact.Values[k]
+	}
+	return nil
+}
+
+// search looks for values that were left out, by the process that computes them, in
+// the state it would have after finding the claimed vectors.
+func (v *verifier) search() error {
+	k := v.Pairs
+	proc := newKrylov(v.l, v.p, v.d, nil, nil)
+	proc.columns(0, k).Copy(v.x)
+	proc.low = math.Min(proc.low, v.values[0])
+	claimed := &Result{Values: v.values}
+	missed, err := proc.missed(claimed, []float64{proc.f.value(v.values[k-1])})
+	if err != nil {
+		return err
+	}
+	v.Searched, v.Next = true, claimed.Certificate.Next
+	if missed {
+		v.fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.Next, v.values[k-1])
+	}
+	return nil
 }

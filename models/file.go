@@ -1,7 +1,7 @@
 package models
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -9,10 +9,106 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
+
+// Array is an array of a model file: a name, a shape (nil for a vector) and the
+// elements as a slice.
+type Array = npy.Entry
+
+// modelVersion of the format of model files. Files of other versions are refused.
+const modelVersion = 2
+
+// Save writes a model as a .npz file, whole or not at all. hashes name what it
+// was made from.
+func Save(path string, m Model, hashes map[string]string) error {
+	e, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	fit, err := marshal(e.Fit)
+	if err != nil {
+		return err
+	}
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit}, hashes)
+	if err != nil {
+		return err
+	}
+	mf.Version = modelVersion
+	text, err := mf.Bytes()
+	if err != nil {
+		return err
+	}
+	return npy.WriteArchive(path, append(slices.Clone(e.Arrays), Array{Name: manifest.Name, Data: text}))
+}
+
+// Decoder reads a model from its file.
+type Decoder func(r *Reader) (Model, error)
+
+// Load reads a file that [Save] wrote. find returns the decoder of the models of a
+// learner, nil for an unknown name. limit bounds the memory in bytes if it is
+// positive. Damage is an error that names the file and the array.
+func Load(path string, limit int64, find func(learner string) Decoder) (Model, *Manifest, error) {
+	a, err := npy.OpenArchive(path, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer a.Close()
+	text, err := a.ReadBytes(manifest.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	mf, err := manifest.ParseVersion(text, manifest.Model, path, modelVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Reader{archive: a, limit: limit}
+	if err := json.Unmarshal(mf.Settings, &r.Manifest); err != nil {
+		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+	}
+	r.Manifest.Hashes = mf.Hashes
+	decode := find(r.Manifest.Learner)
+	if decode == nil {
+		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, r.Manifest.Learner)
+	}
+	if given := r.Manifest.Output.Classes != nil; given != a.Has("classes") {
+		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the file is damaged", path, given)
+	}
+	m, err := decode(r)
+	if r.Err != nil { // names the file itself
+		return nil, nil, r.Err
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := r.Manifest.describes(m); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w; the file is damaged", path, err)
+	}
+	return m, &r.Manifest, nil
+}
+
+// describes returns an error unless the answers and the dimension of m are those
+// that were saved.
+func (f *Manifest) describes(m Model) error {
+	o := m.Output()
+	if o.Kind != f.Output.Kind || o.Columns != f.Output.Columns || !slices.Equal(o.Classes, f.Output.Classes) || !slices.Equal(o.Labels, f.Output.Labels) {
+		return fmt.Errorf("the arrays are of a model with the output %+v, the manifest says %+v", o, f.Output)
+	}
+	if m.Dim() != f.Dim {
+		return fmt.Errorf("the arrays are of a model for points of %d columns, the manifest says %d", m.Dim(), f.Dim)
+	}
+	return nil
+}
+
+// ClassEntries returns the array of class values; nothing for nil.
+func ClassEntries(classes []int64) []Array {
+	if classes == nil {
+		return nil
+	}
+	return []Array{{Name: "classes", Data: classes}}
+}
 
 // MatrixEntry is an entry for a matrix, copied if its rows are not adjacent.
 func MatrixEntry(name string, a *mat.Dense) npy.Entry {
@@ -23,38 +119,25 @@ func MatrixEntry(name string, a *mat.Dense) npy.Entry {
 	return npy.Entry{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
 }
 
-// CheckTraining returns all faults at once of what a model keeps of the graph on
-// its n training points; x is nil if that came without points.
-func CheckTraining(n int, degrees []float64, x data.Points, p *data.PCA, g knn.GraphSettings) error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
-	if len(degrees) != n {
-		fault("%d degrees for %d points", len(degrees), n)
-	}
-	if i := slices.IndexFunc(degrees, func(d float64) bool { return d < 0 }); i >= 0 {
-		fault("degree %v of point %d", degrees[i], i)
-	}
-	if x == nil {
-		return errors.Join(faults...)
-	}
-	rows, d := x.Dims()
-	if rows != n {
-		fault("%d points for %d rows", rows, n)
-	}
-	if g.Weights == knn.Heat && !(g.T > 0) {
-		fault("heat weights with t = %v", g.T)
-	}
-	if g.K <= 0 && !(g.Radius > 0) {
-		fault("a graph of neither neighbours nor a radius")
-	}
-	return errors.Join(append(faults, checkPCA(p, d))...)
+// Reader reads the manifest and the arrays of a model file and keeps the first
+// error.
+type Reader struct {
+	Manifest Manifest
+	Err      error
+
+	archive *npy.Archive
+	limit   int64
 }
 
-// Reader reads arrays of an archive and keeps the first error.
-type Reader struct {
-	Archive *npy.Archive
-	Limit   int64
-	Err     error
+// Has tells whether the file has an array of this name.
+func (r *Reader) Has(name string) bool { return r.archive.Has(name) }
+
+// Fit reads what the model's Encode gave as Fit.
+func (r *Reader) Fit(v any) error {
+	if err := json.Unmarshal(r.Manifest.Fit, v); err != nil {
+		return fmt.Errorf("the fit in the manifest: %w", err)
+	}
+	return nil
 }
 
 // Numbers reads a vector of the given element type; floats must be finite.
@@ -62,14 +145,14 @@ func Numbers[T any](r *Reader, name string) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.Archive.Read(name)
+	x, err := r.archive.Read(name)
 	if err != nil {
 		r.Err = err
 		return nil
 	}
 	values, ok := x.Data.([]T)
 	if !ok || len(x.Shape) != 1 {
-		r.Err = fmt.Errorf("%s: %s is %v; a vector of %T is needed", r.Archive.Path(), name, x, values)
+		r.Err = fmt.Errorf("%s: %s is %v; a vector of %T is needed", r.archive.Path(), name, x, values)
 		return nil
 	}
 	if floats, ok := any(values).([]float64); ok {
@@ -78,19 +161,19 @@ func Numbers[T any](r *Reader, name string) []T {
 	return values
 }
 
-// Table reads the elements of a matrix with so many columns, row by row.
-func Table[T any](r *Reader, name string, cols int) []T {
+// Elements reads the elements of a matrix with so many columns, row by row.
+func Elements[T any](r *Reader, name string, cols int) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.Archive.Read(name)
+	x, err := r.archive.Read(name)
 	if err != nil {
 		r.Err = err
 		return nil
 	}
 	values, ok := x.Data.([]T)
 	if !ok || len(x.Shape) != 2 || x.Shape[1] != cols {
-		r.Err = fmt.Errorf("%s: %s is %v; a matrix of %T with %d columns is needed", r.Archive.Path(), name, x, values, cols)
+		r.Err = fmt.Errorf("%s: %s is %v; a matrix of %T with %d columns is needed", r.archive.Path(), name, x, values, cols)
 		return nil
 	}
 	return values
@@ -98,7 +181,7 @@ func Table[T any](r *Reader, name string, cols int) []T {
 
 // classes reads the class values; nil if there are none.
 func (r *Reader) ReadClasses() []int64 {
-	if r.Err != nil || !r.Archive.Has("classes") {
+	if r.Err != nil || !r.archive.Has("classes") {
 		return nil
 	}
 	return Numbers[int64](r, "classes")
@@ -108,14 +191,14 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.Archive.Read(name)
+	x, err := r.archive.Read(name)
 	if err != nil {
 		r.Err = err
 		return nil
 	}
 	values, ok := x.Data.([]float64)
 	if !ok || len(x.Shape) != 2 || len(values) == 0 {
-		r.Err = fmt.Errorf("%s: %s is %v; a matrix of float64 is needed", r.Archive.Path(), name, x)
+		r.Err = fmt.Errorf("%s: %s is %v; a matrix of float64 is needed", r.archive.Path(), name, x)
 		return nil
 	}
 	r.checkFinite(name, values)
@@ -125,7 +208,7 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 func (r *Reader) checkFinite(name string, values []float64) {
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Err = fmt.Errorf("%s: element %d of %s is %v", r.Archive.Path(), i, name, v)
+			r.Err = fmt.Errorf("%s: element %d of %s is %v", r.archive.Path(), i, name, v)
 			return
 		}
 	}
@@ -136,23 +219,23 @@ func (r *Reader) Points() data.Points {
 	switch {
 	case r.Err != nil:
 		return nil
-	case r.Archive.Has("points_indptr"):
+	case r.archive.Has("points_indptr"):
 		shape := Numbers[int64](r, "points_shape")
 		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"), Val: Numbers[float64](r, "points_data")}
 		if r.Err == nil && len(shape) != 2 {
-			r.Err = fmt.Errorf("%s: points_shape has %d elements", r.Archive.Path(), len(shape))
+			r.Err = fmt.Errorf("%s: points_shape has %d elements", r.archive.Path(), len(shape))
 		}
 		if r.Err != nil {
 			return nil
 		}
 		m.Rows, m.Cols = int(shape[0]), int(shape[1])
 		if err := m.Validate(); err != nil {
-			r.Err = fmt.Errorf("%s: points: %w", r.Archive.Path(), err)
+			r.Err = fmt.Errorf("%s: points: %w", r.archive.Path(), err)
 			return nil
 		}
 		return m
-	case r.Archive.Has("points"):
-		x, err := data.ReadPoints(r.Archive.Path(), data.ReadOptions{Key: "points", Limit: r.Limit})
+	case r.archive.Has("points"):
+		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: "points", Limit: r.limit})
 		if err != nil {
 			r.Err = err
 			return nil

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/data"
 )
 
@@ -16,6 +14,15 @@ import (
 // of all points of a regression, is random by the seed. k is at least 2 and at
 // most the number of labeled points, where every fold is one point.
 func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
+	folds, err := t.Deal(k, seed)
+	for _, f := range folds {
+		slices.Sort(f)
+	}
+	return folds, err
+}
+
+// Deal is Folds with the positions of a fold in the order in which they were dealt.
+func (t *Targets) Deal(k int, seed uint64) ([][]int, error) {
 	l := len(t.Labeled)
 	if k < 2 || k > l {
 		return nil, fmt.Errorf("models: %d folds of %d labeled points; there must be at least 2 and at most one a point", k, l)
@@ -30,9 +37,6 @@ func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
 	folds := make([][]int, k)
 	for at, q := range order {
 		folds[at%k] = append(folds[at%k], q)
-	}
-	for _, f := range folds {
-		slices.Sort(f)
 	}
 	return folds, nil
 }
@@ -115,11 +119,4 @@ func (t *Targets) labels(positions []int) *data.Labels {
 		values[i], known[i] = t.Classes[t.Class(q)], true
 	}
 	return data.NewLabels(values, known)
-}
-
-// Answer is what a model says about the points held in a split.
-type Answer struct {
-	Scores  *mat.Dense // a row each
-	Classes []int32    // positions in the classes of the split; nil for a regression
-	Err     error      // scores are usable with one of convergence
 }

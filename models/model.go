@@ -1,21 +1,97 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/solvers"
 )
 
-// Extension is a way to classify points outside the training set.
+// Model is a fitted model: immutable, and safe for concurrent use.
+type Model interface {
+	// Name is that of the learner.
+	Name() string
+	// Output describes the answers.
+	Output() Output
+	// Dim is the number of columns of the points that Predict takes; 0 if the model
+	// was fitted without points and answers for no others.
+	Dim() int
+	// QueryCost estimates an answer for n points at once. A nil s means the
+	// defaults.
+	QueryCost(n int, s *PredictSettings) Cost
+	// Predict answers for m points of Dim columns. A nil s means the defaults. The
+	// answer for a point does not depend on the other points asked for at once.
+	Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error)
+	// Summary describes the model and its fit.
+	Summary() Summary
+	// Encode returns what [Save] writes and the learner's Decode reads.
+	Encode() (*Encoded, error)
+}
+
+// Trained is a model that keeps its answers for the training points.
+type Trained interface {
+	Model
+	// Training returns them; with scores of classes only if asked for.
+	Training(scores bool) *Prediction
+}
+
+// OutputKind says what the answers of a model are.
+type OutputKind int
+
+// The kinds of answers.
+const (
+	OutputClasses     OutputKind = iota // one class a point
+	OutputLabels                        // scores, positive for each label that a point has
+	OutputValues                        // numbers
+	OutputCoordinates                   // a place in a space of fewer dimensions
+)
+
+var outputKinds = enum.New[OutputKind]("kind of output", "classes", "labels", "values", "coordinates")
+
+// String returns the name used in manifests.
+func (k OutputKind) String() string { return outputKinds.String(k) }
+
+// MarshalText returns the name.
+func (k OutputKind) MarshalText() ([]byte, error) { return outputKinds.Marshal(k) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *OutputKind) UnmarshalText(text []byte) error { return outputKinds.Unmarshal(k, text) }
+
+// Output describes the answers of a model.
+type Output struct {
+	Kind OutputKind `json:"kind"`
+	// Classes holds the values that Prediction.Classes are positions in.
+	Classes []int64 `json:"classes,omitempty"`
+	// Labels holds the labels of the columns of Prediction.Scores.
+	Labels []int64 `json:"labels,omitempty"`
+	// Columns of Prediction.Scores.
+	Columns int `json:"columns"`
+	// Extends and Searches tell whether [PredictSettings.Extension] and Neighbors
+	// matter to the model.
+	Extends  bool `json:"-"`
+	Searches bool `json:"-"`
+}
+
+// OutputOf describes answers as [NewPrediction] makes them: of classes, or, if
+// classes is nil, so many values.
+func OutputOf(classes []int64, columns int) Output {
+	if classes == nil {
+		return Output{Kind: OutputValues, Columns: columns}
+	}
+	return Output{Kind: OutputClasses, Classes: classes, Columns: len(classes)}
+}
+
+// Extension is a way to classify points outside the training set of an eigenmap.
 type Extension int
 
 const (
@@ -27,140 +103,113 @@ const (
 	Nystrom
 )
 
-var extensionNames = []string{"knn", "nystrom"}
+var extensions = enum.New[Extension]("extension", "knn", "nystrom")
 
-// PredictSettings of [eigenmap.Model.Predict]. The zero value is a vote of the nearest 3.
+// String returns the name used on the command line and in manifests.
+func (e Extension) String() string { return extensions.String(e) }
+
+// MarshalText returns the name.
+func (e Extension) MarshalText() ([]byte, error) { return extensions.Marshal(e) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (e *Extension) UnmarshalText(text []byte) error { return extensions.Unmarshal(e, text) }
+
+// PredictSettings of [Model.Predict]. Models ignore what [Output] says does not
+// matter to them.
 type PredictSettings struct {
 	Extension Extension
-	// Neighbors that vote in LabelKNN, default 3, the paper's choice. Nystrom
-	// uses the graph's own number.
+	// Neighbors is the number of nearest training points that are asked. The
+	// default is the model's.
 	Neighbors int
-	// OnProgress, if not nil, is told how many points are answered; see
-	// knn.Settings.
+	// OnProgress, if not nil, is told how many points are answered.
 	OnProgress func(done, total int)
 }
 
 // Prediction holds the answers for m points.
 type Prediction struct {
-	Classes []int32    // positions in the model's classes; nil for a regression
-	Scores  *mat.Dense // m×c: shares of the vote, or the values of f; of a regression its m×outputs values
+	Classes []int32 // positions in Output.Classes; nil for other kinds of output
+	// Scores is m×Output.Columns: a score a class or label, or the values or
+	// coordinates themselves.
+	Scores *mat.Dense
 	// Recall is that of the graph of training points in which the neighbours
 	// were searched for, as estimated when it was made; nil if they are exact
 	// or it was not estimated.
 	Recall *knn.Recall
 }
 
-// Model is a fitted model: immutable, and safe for concurrent use.
-type Model interface {
-	// Name is the model's name in manifests and on the command line.
-	Name() string
-	// Outcomes are the class values that a Prediction's Classes are positions
-	// in; nil for a regression.
-	Outcomes() []int64
-	// Predict answers for m points of as many dimensions as those it was
-	// fitted on. A nil s means the defaults. The answer for a point does not
-	// depend on the other points asked for at once.
-	Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error)
-	// Save writes the model as a .npz file, whole or not at all. hashes name
-	// what it was made from.
-	Save(path string, hashes map[string]string) error
+// Len returns the number of points.
+func (p *Prediction) Len() int {
+	if p.Classes != nil {
+		return len(p.Classes)
+	}
+	n, _ := p.Scores.Dims()
+	return n
 }
 
-// ErrNoQuery is what Predict returns for no points.
-var ErrNoQuery = errors.New("models: no points to answer for")
-
-// FileModel is what the manifest of a model file says about any model but the
-// eigenmap classifier, whose settings stand beside the name.
-type FileModel struct {
-	Model string `json:"model"`
-	// Classes says whether there is an array "classes": a regression has none.
-	Classes  bool            `json:"classes"`
-	Settings json.RawMessage `json:"settings"`
+// Usable tells whether err comes with a result that falls short of what was
+// asked, as an iteration that did not converge does; nil is usable.
+func Usable(err error) bool {
+	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) ||
+		errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
 }
 
-// SaveFile writes the arrays of a model with its settings.
-func SaveFile(path, name string, settings any, hashes map[string]string, entries []npy.Entry) error {
-	raw, err := json.Marshal(settings)
-	if err != nil {
-		return fmt.Errorf("models: %w", err)
-	}
-	classes := slices.ContainsFunc(entries, func(e npy.Entry) bool { return e.Name == "classes" })
-	mf, err := manifest.New(manifest.Model, FileModel{name, classes, raw}, hashes)
-	if err != nil {
-		return err
-	}
-	text, err := mf.Bytes()
-	if err != nil {
-		return err
-	}
-	return npy.WriteArchive(path, append(entries, npy.Entry{Name: manifest.Name, Data: text}))
+// Summary describes a model and its fit.
+type Summary struct {
+	Labeled int // number of labeled points; 0 if none took part
+	// Values are the parameters in use, those that were chosen by the fit included.
+	Values Values
+	Facts  []Fact // about the fit, in the order of importance
+	Text   string // one line
+	// Unreached is the number of training points in components without a label,
+	// and Fallback what they got: a class, or nil for the mean value.
+	Unreached int
+	Fallback  *int64
 }
 
-// ClassEntries are the array of class values; none for a regression.
-func ClassEntries(classes []int64) []npy.Entry {
-	if classes == nil {
-		return nil
-	}
-	return []npy.Entry{{Name: "classes", Data: classes}}
+// Fact is a named result of a fit. Its value marshals to JSON.
+type Fact struct {
+	Key   string
+	Value any
 }
 
-// ReadSettings is the inverse of what saveModel does to settings.
-func ReadSettings(raw json.RawMessage, settings any) error {
-	if err := json.Unmarshal(raw, settings); err != nil {
-		return fmt.Errorf("the settings in the manifest: %w", err)
+// Manifest is the description that a file carries.
+type Manifest struct {
+	// Learner is the name of the learner that made the model.
+	Learner string `json:"model"`
+	Output  Output `json:"output"`
+	Dim     int    `json:"dim"` // columns of the points that it takes; 0 for none
+	// Params are the parameters in use, as text in Values.
+	Params Values `json:"params"`
+	// Fit holds what else the learner keeps.
+	Fit json.RawMessage `json:"fit"`
+	// Hashes are SHA-256 of what the model was made from.
+	Hashes map[string]string `json:"-"`
+}
+
+// Encoded is the content of a model file.
+type Encoded struct {
+	Values Values
+	Fit    any // marshals to JSON
+	Arrays []Array
+}
+
+// marshal is json.Marshal without the escapes of HTML.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Fact returns the value of a fact, nil if there is none.
+func (s Summary) Fact(key string) any {
+	for _, f := range s.Facts {
+		if f.Key == key {
+			return f.Value
+		}
 	}
 	return nil
-}
-
-// Transformer is a model that gives points coordinates.
-type Transformer interface {
-	Model
-	// Transform returns the coordinates of m points, m×p, one point
-	// independently of the others.
-	Transform(ctx context.Context, x data.Points) (*mat.Dense, error)
-}
-
-// Decoders make models of the settings in a manifest and the arrays of a file,
-// which they check, by the name of the model.
-type Decoders map[string]func(r *Reader, settings json.RawMessage) (Model, error)
-
-// ReadFile reads a file that a model's Save wrote, and its manifest. limit bounds
-// the memory in bytes if it is positive. Damage is an error that names the file
-// and the array.
-func ReadFile(path string, limit int64, decoders Decoders) (Model, *manifest.Manifest, error) {
-	a, err := npy.OpenArchive(path, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer a.Close()
-	r := &Reader{Archive: a, Limit: limit}
-	text, err := a.ReadBytes(manifest.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	mf, err := manifest.Parse(text, manifest.Model, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	var f FileModel
-	if err := json.Unmarshal(mf.Settings, &f); err != nil {
-		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
-	}
-	decode, ok := decoders[f.Model]
-	if !ok {
-		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, f.Model)
-	}
-	if f.Model == "eigenmap" {
-		f.Settings = mf.Settings // they stand beside the name
-	} else if f.Classes != a.Has("classes") {
-		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the file is damaged", path, f.Classes)
-	}
-	m, err := decode(r, f.Settings)
-	if r.Err != nil { // names the file itself
-		return nil, nil, r.Err
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, mf, nil
 }

@@ -38,7 +38,7 @@ func PointEntries(x data.Points, p *data.PCA) []npy.Entry {
 
 // pca reads the principal components; nil if there are none.
 func (r *Reader) PCA() *data.PCA {
-	if r.Err != nil || !r.Archive.Has("pca_mean") {
+	if r.Err != nil || !r.archive.Has("pca_mean") {
 		return nil
 	}
 	p := &data.PCA{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}

@@ -33,18 +33,16 @@ const (
 	PerPair
 )
 
-var scalingNames = []string{"direct", "per-pair"}
+var scalings = enum.New[Scaling]("scaling", "direct", "per-pair")
 
 // String returns the name used on the command line and in manifests.
-func (s Scaling) String() string { return enum.String(scalingNames, s) }
+func (s Scaling) String() string { return scalings.String(s) }
 
 // MarshalText returns the name.
-func (s Scaling) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Scaling) MarshalText() ([]byte, error) { return scalings.Marshal(s) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (s *Scaling) UnmarshalText(text []byte) error {
-	return enum.Set(s, scalingNames, "scaling", text)
-}
+func (s *Scaling) UnmarshalText(text []byte) error { return scalings.Unmarshal(s, text) }
 
 // Regularizer are the two norms of manifold regularization. Over f with loss V
 // on the l labeled of n points, a model minimizes
@@ -67,12 +65,37 @@ type Regularizer struct {
 	Scaling Scaling `json:"scaling"`
 }
 
+// Norms are the parameters of a [Regularizer].
+var Norms = Table[Regularizer]{
+	{Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: Positive(), Axis: true}, func(r *Regularizer) any { return &r.GammaA }},
+	{Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: NotNegative(), Axis: true}, func(r *Regularizer) any { return &r.GammaI }},
+	{Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1", Range: AtLeast(1), Axis: true, Smaller: true, Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Power }},
+	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points", Default: "direct", Choices: Names(PerPair + 1), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
+	{Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian", Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Laplacian }},
+}
+
+// Ambient is [Norms] of a model without an intrinsic norm.
+var Ambient = Norms[:1]
+
 // Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for n points.
 func (r Regularizer) Intrinsic(n int) float64 {
 	if r.Scaling == PerPair {
 		return r.GammaI / float64(n) / float64(n)
 	}
 	return r.GammaI
+}
+
+// Describe names the weights in a few words.
+func (r Regularizer) Describe() string {
+	text := fmt.Sprintf("γ_A = %g", r.GammaA)
+	if r.GammaI > 0 {
+		text += fmt.Sprintf(", γ_I = %g (%v, %v Laplacian", r.GammaI, r.Scaling, r.Laplacian)
+		if r.Power > 1 {
+			text += fmt.Sprintf(" to the power %d", r.Power)
+		}
+		text += ")"
+	}
+	return text
 }
 
 // Fill returns r with its defaults, or all faults at once.

@@ -158,3 +158,16 @@ func NewPrediction(raw *mat.Dense, classes []int64) *Prediction {
 	scores := BothClasses(raw)
 	return &Prediction{Classes: Decide(scores), Scores: scores}
 }
+
+// ClassLabels returns the classes of all points; those without a target have
+// none. It is the inverse of [ClassTargets], and nil for other targets.
+func (t *Targets) ClassLabels() *data.Labels {
+	if t.Classes == nil {
+		return nil
+	}
+	y := &data.Labels{Classes: t.Classes, Index: slices.Repeat([]int32{data.Unlabeled}, t.Len)}
+	for q, i := range t.Labeled {
+		y.Index[i] = int32(t.Class(q))
+	}
+	return y
+}

@@ -61,6 +61,21 @@ type NewtonSettings struct {
 	// StartW (d×m) and StartB (m) are where to begin. Default zero.
 	StartW *mat.Dense
 	StartB []float64
+	// OnIteration, if not nil, is called before every Newton step and once more at
+	// the end, on the calling goroutine. An error stops the run.
+	OnIteration func(NewtonState) error
+}
+
+// NewtonState is what [NewtonSettings.OnIteration] is told.
+type NewtonState struct {
+	Iteration          int     // Newton steps taken
+	Columns, Converged int     // of Y, and those that are done
+	Gradient           float64 // the largest norm of a gradient, relative to that at zero
+}
+
+// String says in a few words how far the run is.
+func (s NewtonState) String() string {
+	return fmt.Sprintf("iteration %d, gradient %.1e, %d of %d columns", s.Iteration, s.Gradient, s.Converged, s.Columns)
 }
 
 // NewtonResult of [Newton]; a column of W and an entry of the slices for every
@@ -111,7 +126,7 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 		heavy = heavy || v > 0
 	}
 	fault(heavy, "no point has a positive weight")
-	fault(p.Loss == SquaredHinge || p.Loss == HuberizedHinge, "loss %v", p.Loss)
+	fault(losses.Valid(p.Loss), "loss %v", p.Loss)
 	fault(p.Loss != HuberizedHinge || p.Width > 0 && p.Width <= 1, "width %v of the Huberized hinge; it must be positive and at most 1", p.Width)
 	fault(p.Diagonal == nil || len(p.Diagonal) == d, "%d diagonal entries for dimension %d", len(p.Diagonal), d)
 	for i, v := range p.Diagonal {
@@ -145,8 +160,8 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 // (Keerthi & DeCoste 2005, theorem 1). All columns go on together until each is
 // done, so that products are with blocks.
 //
-// A nil s means the defaults. On [ErrNotConverged] or a cancelled ctx the result
-// is the last iterate; on invalid input it is nil. A product with the Hessian
+// A nil s means the defaults. On [ErrNotConverged], a cancelled ctx or an error of
+// OnIteration the result is the last iterate; on invalid input it is nil. A product with the Hessian
 // costs one with each of Operator, X and Xᵀ; memory is about six d×m and four
 // l×m blocks.
 func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonResult, error) {
@@ -183,6 +198,9 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 			if !(res.Gradient[j] <= n.Tolerance) {
 				open, keep = append(open, j), append(keep, k)
 			}
+		}
+		if err := n.tell(res, len(open)+len(failed)); err != nil {
+			return res, err
 		}
 		if len(open) == 0 {
 			break
@@ -224,6 +242,15 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 			ErrNotConverged, res.Iterations, slices.Max(failed), n.Tolerance)
 	}
 	return res, nil
+}
+
+// tell calls OnIteration.
+func (n *newton) tell(res *NewtonResult, unfinished int) error {
+	if n.OnIteration == nil {
+		return nil
+	}
+	m := len(res.B)
+	return n.OnIteration(NewtonState{res.Iterations, m, m - unfinished, slices.Max(res.Gradient)})
 }
 
 // newton is a run of Newton.

@@ -28,8 +28,8 @@ func pick(v []float64, k []int) []float64 {
 	return out
 }
 
-// reduce returns Σ_i of what term adds to an m-vector for row i, summed in one
-// order at any number of threads.
+// reduce returns the m-vector to which term adds the contribution of every row i,
+// summed in one order at any number of threads.
 func reduce(rows, m int, term func(sum []float64, i int)) []float64 {
 	parts := make([][]float64, par.Chunks(rows, rowGrain))
 	par.For(rows, rowGrain, func(lo, hi int) {

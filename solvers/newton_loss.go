@@ -24,16 +24,16 @@ const (
 	HuberizedHinge
 )
 
-var lossNames = []string{"squared-hinge", "huberized-hinge"}
+var losses = enum.New[Loss]("loss", "squared-hinge", "huberized-hinge")
 
 // String returns the name used on the command line and in manifests.
-func (l Loss) String() string { return enum.String(lossNames, l) }
+func (l Loss) String() string { return losses.String(l) }
 
 // MarshalText returns the name.
-func (l Loss) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l Loss) MarshalText() ([]byte, error) { return losses.Marshal(l) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (l *Loss) UnmarshalText(text []byte) error { return enum.Set(l, lossNames, "loss", text) }
+func (l *Loss) UnmarshalText(text []byte) error { return losses.Unmarshal(l, text) }
 
 // pieces is a convex piecewise quadratic function with a continuous derivative:
 // V(m) = c0 + c1·m + ½c2·m² with the coefficients of piece k between knot k−1,
@@ -66,7 +66,7 @@ func (v *pieces) at(m float64) int {
 // bend is where the derivative of the objective along a line changes.
 type bend struct {
 	t      float64
-	a, b   float64 // what is added to constant and slope of the derivative
+	a, b   float64 // increments of constant and slope of the derivative
 	margin int
 }
 

@@ -298,6 +298,36 @@ func TestNewtonSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// The hook hears of every step, and its error stops the run.
+func TestNewtonOnIteration(t *testing.T) {
+	p := newProblem(12, 120, 8, 3, solvers.SquaredHinge)
+	var states []solvers.NewtonState
+	hear := &solvers.NewtonSettings{OnIteration: func(s solvers.NewtonState) error {
+		states = append(states, s)
+		return nil
+	}}
+	res, err := solvers.Newton(context.Background(), p, hear)
+	if err != nil || len(states) != res.Iterations+1 {
+		t.Fatalf("%d states of %d steps, %v", len(states), res.Iterations, err)
+	}
+	for i, s := range states {
+		last := i == len(states)-1
+		if s.Iteration != i || s.Columns != 3 || (s.Converged == 3) != last || (s.Gradient <= 1e-8) != last {
+			t.Errorf("state %d of %d: %+v", i, len(states), s)
+		}
+	}
+	stop := errors.New("stop")
+	res, err = solvers.Newton(context.Background(), p, &solvers.NewtonSettings{OnIteration: func(s solvers.NewtonState) error {
+		if s.Iteration == 2 {
+			return stop
+		}
+		return nil
+	}})
+	if !errors.Is(err, stop) || res == nil || res.Iterations != 2 {
+		t.Errorf("stopped after 2 steps: %v", err)
+	}
+}
+
 func TestNewtonHasTheSameBitsAtAnyThreads(t *testing.T) {
 	p := newProblem(10, 1500, 700, 3, solvers.SquaredHinge)
 	two, err := solvers.Newton(context.Background(), p, nil)

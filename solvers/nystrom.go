@@ -29,8 +29,8 @@ type Columns interface {
 type Sampling int
 
 const (
-	// RandomPivots draws by the diagonal of what is not yet approximated:
-	// RPCholesky (Chen, Epperly, Tropp & Webber 2023, algorithm 1, in blocks).
+	// RandomPivots draws with probabilities proportional to the diagonal of the
+	// remainder A − FFᵀ: RPCholesky (Chen, Epperly, Tropp & Webber 2023, algorithm 1, in blocks).
 	RandomPivots Sampling = iota
 	// Uniform draws with equal chances.
 	Uniform
@@ -40,18 +40,16 @@ const (
 	PlusPlus
 )
 
-var samplingNames = []string{"rpcholesky", "uniform", "kmeans++"}
+var samplings = enum.New[Sampling]("choice of landmarks", "rpcholesky", "uniform", "kmeans++")
 
 // String returns the name used on the command line and in manifests.
-func (s Sampling) String() string { return enum.String(samplingNames, s) }
+func (s Sampling) String() string { return samplings.String(s) }
 
 // MarshalText returns the name.
-func (s Sampling) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Sampling) MarshalText() ([]byte, error) { return samplings.Marshal(s) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (s *Sampling) UnmarshalText(text []byte) error {
-	return enum.Set(s, samplingNames, "choice of landmarks", text)
-}
+func (s *Sampling) UnmarshalText(text []byte) error { return samplings.Unmarshal(s, text) }
 
 // NystromSettings of [NewNystrom].
 type NystromSettings struct {
@@ -65,9 +63,12 @@ type NystromSettings struct {
 	// Block is the number of columns drawn at a time. Default m/16, at least 1
 	// and at most 128.
 	Block int
-	// Cut is the share of the largest diagonal entry of A below which what is
-	// left of a column counts as zero. Default 1e-12.
+	// Cut is relative to the largest diagonal entry of A: a column whose diagonal
+	// entry in the remainder A − FFᵀ is below it counts as zero. Default 1e-12.
 	Cut float64
+	// OnBlock, if not nil, is told after each block how many of Rank columns are
+	// taken.
+	OnBlock func(done, rank int)
 }
 
 func (s NystromSettings) fill(n int) (NystromSettings, error) {
@@ -75,7 +76,7 @@ func (s NystromSettings) fill(n int) (NystromSettings, error) {
 	if s.Rank < 1 {
 		faults = append(faults, fmt.Errorf("solvers: rank %d; it must be at least 1", s.Rank))
 	}
-	if s.Sampling < RandomPivots || s.Sampling > PlusPlus {
+	if !samplings.Valid(s.Sampling) {
 		faults = append(faults, fmt.Errorf("solvers: choice of landmarks %v", s.Sampling))
 	}
 	if s.Block < 0 {
@@ -108,10 +109,10 @@ type Nystrom struct {
 }
 
 // NewNystrom chooses columns of a and factors the approximation, by partial
-// Cholesky factorization: in the columns of a block what those before explain is
-// subtracted, and their own part factored with complete pivoting. A column of
-// which no more is left than s.Cut is not taken; the rank is less than asked for if
-// no others are to be had.
+// Cholesky factorization. The approximation by the blocks before is subtracted from
+// the columns of a block, and the remainder is factored with complete pivoting.
+// Columns whose remainder is below s.Cut are left out; if there are too few others,
+// the rank is less than asked for.
 //
 // It costs m columns of a and n·m² operations, nearly all in matrix products, and
 // holds n·m values and an n×Block block. The same seed gives the same columns at
@@ -153,6 +154,9 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 			break
 		}
 		w.extend(a, block)
+		if filled.OnBlock != nil {
+			filled.OnBlock(len(w.pivots), filled.Rank)
+		}
 	}
 	out.Pivots = w.pivots
 	out.Factor = narrow(w.f, max(1, len(w.pivots)))

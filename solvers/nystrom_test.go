@@ -36,7 +36,7 @@ func gaussianSide(t *testing.T, x data.Points) (*kernel.Side, *mat.Dense) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := side.Gram()
+	k, err := side.Gram(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

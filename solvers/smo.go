@@ -40,12 +40,11 @@ type SMOSettings struct {
 	MaxIterations int
 	// KeepAll switches shrinking off.
 	KeepAll bool
-	// OnIteration, if not nil, is called every 1000 steps. An error stops the
-	// run.
+	// OnIteration, if not nil, is called every 100 steps. An error stops the run.
 	OnIteration func(SMOState) error
 }
 
-// SMOState is what OnIteration is told.
+// SMOState describes the progress of a run to OnIteration.
 type SMOState struct {
 	Iterations int
 	Active     int     // variables that are looked at
@@ -61,16 +60,16 @@ type SMOResult struct {
 	// Multiplier is the b of the equality: the slope Kv + q ± ε is b for
 	// variables between their bounds, not less at the lower one, not more at the
 	// upper one; at 0, where the slope jumps by 2ε, b is between. It is the mean
-	// over the first kind, or if there are none the middle of what the others
-	// allow.
+	// over the first kind, or if there are none the middle of the interval that the
+	// others allow.
 	Multiplier float64
 	Objective  float64
 	// Violation is the greatest slope downwards over v_t > lower_t minus the
-	// least slope upwards over v_t < upper_t, at least 0: how far the optimality
-	// conditions are from met.
+	// least slope upwards over v_t < upper_t, at least 0. It is 0 where the
+	// optimality conditions hold.
 	Violation float64
-	// Gap is Objective minus the value of the Wolfe dual at (v, b), which bounds
-	// how far Objective is above the minimum. For support vector machines it is
+	// Gap is Objective minus the value of the Wolfe dual at (v, b), a bound on
+	// Objective minus the minimum. For support vector machines it is
 	// the primal minus the dual objective.
 	Gap        float64
 	Iterations int
@@ -86,15 +85,17 @@ type SMOResult struct {
 //
 // (second-order selection: R.-E. Fan, P.-H. Chen and C.-J. Lin, JMLR 6 (2005),
 // 1889–1918, section 2). A step ends where a slope jumps, so that regression
-// takes the steps it takes in 2n variables. Variables that no step can move while
-// the range of slopes in which pairs are found is what it is are not looked at
-// until the others are done (shrinking: C.-C. Chang and C.-J. Lin, LIBSVM, ACM
-// TIST 2 (2011), section 5.1). Their products with K are brought up to date then,
-// from the rows whose variables have changed since; once at the end all are
-// summed anew, and should rounding have hidden a violation, the steps go on.
+// takes the steps it takes in 2n variables.
 //
-// A nil s means the defaults. On [ErrNotConverged], an error of the hook or a
-// cancelled ctx the result is the last iterate; on invalid input it is nil. A step
+// Variables at a bound whose slopes no violating pair can reach are set aside until
+// the others are optimal (shrinking: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2
+// (2011), section 5.1). Then their products with K are updated from the rows whose
+// variables have changed. At the end all products are summed anew; if rounding has
+// hidden a violation, the steps go on.
+//
+// A nil s means the defaults. On [ErrNotConverged] or an error of the hook the
+// result is the last iterate; on invalid input and a cancelled ctx, which is looked
+// at between rows, it is nil. A step
 // reads two rows and costs about 12 operations a variable looked at; the memory is
 // that of Rows, 12n values, and rows among the variables that are left once these
 // are at most half and at most 4096: no more than a quarter of K, and 128 MB.
@@ -112,9 +113,13 @@ func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if err := p.check(&filled); err != nil {
 		return nil, err
 	}
-	m := newSMO(p, filled)
-	err := m.run(ctx)
-	return m.result(), err
+	m := newSMO(ctx, p, filled)
+	err := m.run()
+	r := m.result()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return r, err
 }
 
 func (p *QP) check(s *SMOSettings) error {
@@ -150,19 +155,20 @@ func (p *QP) check(s *SMOSettings) error {
 	return errors.Join(faults...)
 }
 
-// candidates are the variables that are looked at, with what is read of them at
-// every step side by side.
+// candidates are the variables that steps may choose, with the values that every
+// step reads side by side.
 type candidates struct {
 	index []int32   // of the variables, ascending
 	sum   []float64 // (Kv)_t
-	// What is to be added to sum for the slope upwards and downwards; +Inf and
-	// −Inf at the bound.
+	// Terms that added to sum give the slope upwards and downwards; +Inf and −Inf at
+	// the bound.
 	rise, fall []float64
 	diag       []float64
 }
 
 // smo is the state of a run.
 type smo struct {
+	ctx context.Context
 	*QP
 	SMOSettings
 	v       []float64
@@ -178,14 +184,14 @@ type smo struct {
 	gathered [2][]float64 // otherwise the latest two
 	kept     []int32      // places that shrink keeps
 	steps    int
-	noise    float64 // what rounding may do to a slope
+	noise    float64 // bound on the rounding error of a slope
 	fresh    bool    // product was summed anew since the last step
 }
 
-func newSMO(p *QP, s SMOSettings) *smo {
+func newSMO(ctx context.Context, p *QP, s SMOSettings) *smo {
 	n := len(p.Linear)
 	values := func() []float64 { return make([]float64, n) }
-	m := &smo{QP: p, SMOSettings: s, v: values(), product: values(), at: values(), diag: values(), few: values()}
+	m := &smo{ctx: ctx, QP: p, SMOSettings: s, v: values(), product: values(), at: values(), diag: values(), few: values()}
 	m.active = candidates{index: make([]int32, n), rise: values(), fall: values(), diag: values()}
 	copy(m.v, p.Start)
 	p.Rows.DiagonalTo(m.diag)
@@ -197,8 +203,8 @@ func newSMO(p *QP, s SMOSettings) *smo {
 	return m
 }
 
-// ceiling is how far variable t rises in one step at most: to its bound, or to
-// where its slope jumps.
+// ceiling returns the largest value of variable t after one step: its bound, or the
+// place where its slope jumps.
 func (m *smo) ceiling(t int) float64 {
 	if m.Epsilon > 0 && m.v[t] < 0 {
 		return min(0, m.Upper[t])
@@ -206,7 +212,7 @@ func (m *smo) ceiling(t int) float64 {
 	return m.Upper[t]
 }
 
-// floor is how far variable t falls in one step at most.
+// floor returns the smallest value of variable t after one step.
 func (m *smo) floor(t int) float64 {
 	if m.Epsilon > 0 && m.v[t] > 0 {
 		return max(0, m.Lower[t])
@@ -214,7 +220,7 @@ func (m *smo) floor(t int) float64 {
 	return m.Lower[t]
 }
 
-// slopes returns what is to be added to (Kv)_t for the slope upwards and
+// slopes returns the terms that added to (Kv)_t give the slope upwards and
 // downwards.
 func (m *smo) slopes(t int) (rise, fall float64) {
 	rise, fall = m.Linear[t]+m.Epsilon, m.Linear[t]-m.Epsilon
@@ -232,10 +238,11 @@ func (m *smo) slopes(t int) (rise, fall float64) {
 	return rise, fall
 }
 
-// activate makes all variables active.
+// activate makes all variables active. Once ctx is cancelled no rows are read, and
+// the products are wrong.
 func (m *smo) activate() {
 	for t, v := range m.v {
-		if d := v - m.at[t]; d != 0 {
+		if d := v - m.at[t]; d != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), d)
 			m.at[t] = v
 		}
@@ -279,7 +286,8 @@ func (m *smo) row(p int) []float64 {
 	return part
 }
 
-// multiply sums K·v anew, unless that is what it is.
+// multiply sums K·v anew, unless that was done since the last step. Once ctx is
+// cancelled no rows are read, and the products are wrong.
 func (m *smo) multiply() {
 	if m.fresh {
 		return
@@ -292,7 +300,7 @@ func (m *smo) multiply() {
 	m.noise = 0x1p-50 * sum * m.top
 	clear(m.product)
 	for t, v := range m.v {
-		if m.at[t] = v; v != 0 {
+		if m.at[t] = v; v != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), v)
 		}
 	}
@@ -344,7 +352,7 @@ func (m *smo) partner(i int, row []float64) int {
 	return j
 }
 
-// step minimizes over the variables at places pi and pj and tells whether they
+// step minimizes over the variables at places pi and pj and reports whether they
 // changed.
 func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	c := &m.active
@@ -382,8 +390,8 @@ func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	return true
 }
 
-// shrink drops the variables that no step can move while the range of slopes is
-// what it is, if they are a tenth of those looked at.
+// shrink drops the variables at a bound whose slopes lie outside of the range from
+// least to greatest, if they are a tenth of the candidates.
 func (m *smo) shrink(least, greatest float64) {
 	c := &m.active
 	m.kept = m.kept[:0]
@@ -422,21 +430,19 @@ func (m *smo) shrink(least, greatest float64) {
 
 // run takes steps until the violation is within the tolerance, with all
 // variables active and products summed anew.
-func (m *smo) run(ctx context.Context) error {
-	const every = 1000
+func (m *smo) run() error {
+	const every, told = 1000, 100
 	nearlyDone := false
 	pause := min(len(m.v), every)
 	for ; ; m.steps++ {
 		i, least, greatest := m.extremes()
 		violation := greatest - least
-		if m.steps%every == 0 {
-			if err := ctx.Err(); err != nil {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		if m.OnIteration != nil && m.steps%told == 0 {
+			if err := m.OnIteration(SMOState{m.steps, len(m.active.index), violation}); err != nil {
 				return err
-			}
-			if m.OnIteration != nil {
-				if err := m.OnIteration(SMOState{m.steps, len(m.active.index), violation}); err != nil {
-					return err
-				}
 			}
 		}
 		// Shrinking errs while the range is wide: look at all again when it has

@@ -254,7 +254,7 @@ func TestSMOVariants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := side.Gram()
+	k, err := side.Gram(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,8 +334,21 @@ func TestSMOStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err = solvers.SMO(ctx, p, nil); !errors.Is(err, context.Canceled) || r == nil {
+	if r, err = solvers.SMO(ctx, p, nil); !errors.Is(err, context.Canceled) || r != nil {
 		t.Errorf("cancelled: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	_, err = solvers.SMO(ctx, p, &solvers.SMOSettings{Tolerance: 1e-300, OnIteration: func(s solvers.SMOState) error {
+		if s.Iterations == 100 {
+			cancel()
+		}
+		if s.Iterations > 100 {
+			t.Errorf("still running after %d steps", s.Iterations)
+		}
+		return nil
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled after 100 steps: %v", err)
 	}
 	stop := errors.New("enough")
 	if _, err = solvers.SMO(t.Context(), p, &solvers.SMOSettings{OnIteration: func(s solvers.SMOState) error {
@@ -470,7 +483,7 @@ func TestSMOTime(t *testing.T) {
 			r := solve(t, problems(solvers.CachedRows(side, 100<<20), y, z)[name], nil)
 			cached := time.Since(begin)
 			begin = time.Now()
-			k, err := side.Gram()
+			k, err := side.Gram(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bigfit/bigfit/internal/sealed"
 )
 
 // CSR is a Rows×Cols matrix in compressed sparse row form. The entries of row
@@ -26,6 +28,9 @@ type CSR struct {
 
 // Dims returns the number of rows and columns.
 func (m *CSR) Dims() (r, c int) { return m.Rows, m.Cols }
+
+// SealPoints lets a matrix, row by row, be data.Points.
+func (m *CSR) SealPoints(sealed.Points) {}
 
 // NNZ returns the number of stored entries.
 func (m *CSR) NNZ() int { return len(m.Col) }

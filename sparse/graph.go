@@ -23,18 +23,16 @@ const (
 	Both
 )
 
-var symmetryNames = []string{"either", "both"}
+var symmetries = enum.New[Symmetry]("symmetrization", "either", "both")
 
 // String returns the name used on the command line and in manifests.
-func (s Symmetry) String() string { return enum.String(symmetryNames, s) }
+func (s Symmetry) String() string { return symmetries.String(s) }
 
 // MarshalText returns the name.
-func (s Symmetry) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Symmetry) MarshalText() ([]byte, error) { return symmetries.Marshal(s) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (s *Symmetry) UnmarshalText(text []byte) error {
-	return enum.Set(s, symmetryNames, "symmetrization", text)
-}
+func (s *Symmetry) UnmarshalText(text []byte) error { return symmetries.Unmarshal(s, text) }
 
 // FromTriplets builds a rows×cols matrix from entries (i[p], j[p], v[p]) in
 // any order; entries at the same place are added in the order given. It costs
@@ -261,6 +259,20 @@ func (c *Components) Isolated() int {
 		}
 	}
 	return n
+}
+
+// Reached tells for every vertex whether its component holds one of the given
+// vertices.
+func (c *Components) Reached(vertices []int) []bool {
+	has := make([]bool, c.Count())
+	for _, i := range vertices {
+		has[c.Of[i]] = true
+	}
+	out := make([]bool, len(c.Of))
+	for i, id := range c.Of {
+		out[i] = has[id]
+	}
+	return out
 }
 
 // Components finds the connected components of a symmetric matrix, numbered

@@ -27,18 +27,16 @@ const (
 	RandomWalk
 )
 
-var kindNames = []string{"combinatorial", "normalized", "random-walk"}
+var kinds = enum.New[Kind]("Laplacian", "combinatorial", "normalized", "random-walk")
 
 // String returns the name used on the command line and in manifests.
-func (k Kind) String() string { return enum.String(kindNames, k) }
+func (k Kind) String() string { return kinds.String(k) }
 
 // MarshalText returns the name.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return kinds.Marshal(k) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (k *Kind) UnmarshalText(text []byte) error {
-	return enum.Set(k, kindNames, "Laplacian", text)
-}
+func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text) }
 
 // Laplacian is the operator (L + cI)ᵖ of a graph, applied and never formed: a
 // product costs p passes over the graph. The zero power and shift of

@@ -97,8 +97,8 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 		return nil, fault(a, "array \"data\" has the shape %v, want one dimension", vh.Shape)
 	}
 	nnz := vh.Len()
-	// Row pointers beyond what the file holds are only made in proportion to
-	// what it does hold.
+	// Row pointers are not in such a file; their memory is bounded in proportion to
+	// the entries.
 	if format != "csr" && rows > 1<<22 && rows/64 > nnz+cols {
 		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is meant, convert it with .tocsr()", rows, nnz, format)
 	}
@@ -240,7 +240,7 @@ func readValues(a *npy.Archive) ([]float64, error) {
 	return v, nil
 }
 
-// readCompressed reads the form csr of a rows×cols matrix; bits tells that
+// readCompressed reads the form csr of a rows×cols matrix; bits means that
 // duplicates are or-ed.
 func readCompressed(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
 	ptr, err := readInts(a, "indptr", rows+1)

@@ -50,7 +50,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.graph, "graph", "", "graph (default: made from MNIST in $BIGFIT_DATA)")
 	flag.StringVar(&o.shifts, "c", "0.01,1e-6", "shifts")
-	flag.StringVar(&o.methods, "method", "auto,jacobi,ic,approx-cholesky,chebyshev", "preconditioners")
+	flag.StringVar(&o.methods, "method", "auto,jacobi,approx-cholesky,chebyshev", "preconditioners")
 	flag.IntVar(&o.columns, "rhs", 10, "right-hand sides")
 	flag.IntVar(&o.repeat, "repeat", 3, "runs of each program")
 	flag.BoolVar(&o.peers, "peers", true, "run SciPy too")

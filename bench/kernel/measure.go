@@ -122,13 +122,13 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 		s.GammaA = 1 / (2 * t.C * float64(len(targets.Labeled)))
 	}
 	begin, cpu := time.Now(), cpuSeconds()
-	m, err := kernelmachine.Fit(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, l, targets, s, 0)
+	m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, Laplacian: l}, targets, s)
 	if err != nil {
 		return nil, err
 	}
 	line := map[string]any{"peer": ours, "seconds": time.Since(begin).Seconds(), "cpu_seconds": cpuSeconds() - cpu, "peak_bytes": peers.PeakBytes()}
 	if l == nil {
-		line["bias"], line["gap"] = m.Bias[0], m.Gap
+		line["bias"], line["gap"] = m.Intercepts[0], m.Gap
 		return line, npy.WriteFile(answerOf(folder, ours), nil, coefficients(m, x))
 	}
 	p, err := m.Predict(ctx, x, nil)

@@ -6,23 +6,27 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// What [DigitPairs] is made of.
+// Sizes of [DigitPairs].
 const (
 	pairsTrain = 7291 // rows of the USPS training set
 	pairsEach  = 400  // first images of each digit that machines are trained on
 	pairsDraws = 10
+	// pairsLabels is the number of labels of a draw, two of each digit.
+	pairsLabels = 4
 )
 
-// DigitPairs is section 5.2 of Belkin, Niyogi & Sindhwani (2006): the 45 pairs
+// DigitPairs repeats section 5.2 of Belkin, Niyogi & Sindhwani (2006): the 45 pairs
 // of digits of the USPS training set, brought to 100 principal components. The
 // first 400 images of each digit are trained on, two of each labeled, and the
 // remaining ones tested on. The kernel is polynomial of degree 3, γ_A l = 0.05
@@ -30,16 +34,13 @@ const (
 // Errors are those at the break-even point of precision and recall. The paper
 // names neither the scale of the kernel nor the graph: they are (xᵀz/256)³ for
 // the 256 pixels, and 10 neighbours with L = D − W.
-func DigitPairs(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
+func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	x, truth, _, err := readSet(o, setsOrigin, "usps_X.npz", "usps_y.npy", "")
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]int, min(pairsTrain, truth.Len()))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := data.Range(0, min(pairsTrain, truth.Len()))
 	x, truth = data.Select(x, rows), truth.Select(rows)
 	n, d := x.Dims()
 	pca, err := data.NewPCA(x, min(100, d, n))
@@ -89,6 +90,30 @@ type digitPair struct {
 
 // run fits all machines to all draws.
 func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, of [][]int, o Options) error {
+	q, err := p.prepare(ctx, x, truth, of, o)
+	if err != nil {
+		return err
+	}
+	for _, m := range pairMachines {
+		unlabeled, test, err := q.errors(ctx, m)
+		if err != nil {
+			return fmt.Errorf("%s, %w", m.name, err)
+		}
+		p.errors[0], p.errors[1] = append(p.errors[0], unlabeled), append(p.errors[1], test)
+	}
+	return nil
+}
+
+// pairProblem holds the images of two digits with their kernel and graph.
+type pairProblem struct {
+	problem *kernelmachine.Problem
+	cross   *mat.Dense   // kernel values between test images and those trained on
+	y, yt   *data.Labels // classes of the images trained on, and of the test images
+	draws   []*data.Labels
+}
+
+// prepare splits the images of the pair, of which of has the rows of each digit.
+func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labels, of [][]int, o Options) (*pairProblem, error) {
 	var train, test []int
 	for _, c := range []int{p.a, p.b} {
 		split := min(pairsEach, len(of[c])*2/3)
@@ -101,77 +126,67 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 		}
 		return data.NewLabels(values, nil)
 	}
-	y, yt := two(train), two(test)
+	q := &pairProblem{y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
 	xs, xt := data.Select(x, train), data.Select(x, test)
-	draws, err := drawPerClass(y, 2, pairsDraws, o.Seed)
-	if err != nil {
-		return err
+	var err error
+	if q.draws, err = drawPerClass(q.y, pairsLabels/2, pairsDraws, o.Seed); err != nil {
+		return nil, err
 	}
 	nb, err := neighbors(ctx, xs, 10)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := laplacian(nb, knn.GraphSettings{K: nb.K}, sparse.Combinatorial)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	k := kernel.Kernel{Kind: kernel.Polynomial, Degree: 3, Scale: 1.0 / 256}
 	gram, err := kernel.Gram(xs, k, o.Limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cross := mat.NewDense(len(test), len(train), nil)
-	if err := kernel.Cross(cross, xt, xs, k); err != nil {
-		return err
+	if err := kernel.Cross(q.cross, xt, xs, k); err != nil {
+		return nil, err
 	}
-	problem, err := newProblem(gram, l)
+	q.problem, err = newProblem(ctx, gram, l)
+	return q, err
+}
+
+// errors returns the errors of a machine at the break-even point for each draw.
+func (q *pairProblem) errors(ctx context.Context, m machine) (unlabeled, test []float64, err error) {
+	reg := models.Regularizer{GammaA: 0.05 / pairsLabels}
+	points := union(q.draws)
+	if m.graph {
+		reg.GammaA, reg.GammaI = 0.005/pairsLabels, 0.045/pairsLabels
+	}
+	if m.name == "TSVM" {
+		points = data.Range(0, q.y.Len())
+	}
+	w, err := q.problem.Warp(ctx, reg, points)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	all := make([]int, len(train))
-	for i := range all {
-		all[i] = i
-	}
-	const labels = 4
-	for part := range p.errors {
-		p.errors[part] = make([][]float64, len(pairMachines))
-	}
-	for j, m := range pairMachines {
-		reg := models.Regularizer{GammaA: 0.05 / labels}
-		points := union(draws)
-		if m.graph {
-			reg.GammaA, reg.GammaI = 0.005/labels, 0.045/labels
-		}
+	for i, drawn := range q.draws {
+		var f, ft *mat.Dense
 		if m.name == "TSVM" {
-			points = all
+			f, ft, err = transductive(ctx, q.problem, w, drawn, reg, q.cross)
+		} else {
+			f, ft, err = outputs(ctx, q.problem, w, drawn, m.settings(reg), q.cross)
 		}
-		w, err := problem.Warp(reg, points)
 		if err != nil {
-			return err
+			return nil, nil, fmt.Errorf("draw %d: %w", i, err)
 		}
-		for i, drawn := range draws {
-			var f, ft *mat.Dense
-			if m.name == "TSVM" {
-				f, ft, err = transductive(ctx, problem, w, drawn, reg, cross)
-			} else {
-				f, ft, err = outputs(ctx, problem, w, drawn, m.settings(reg), cross)
-			}
-			if err != nil {
-				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
-			}
-			_, here, _, err := breakEven(mat.Col(nil, 0, f), y, drawn)
-			if err != nil {
-				return err
-			}
-			_, there, _, err := breakEven(mat.Col(nil, 0, ft), yt, nil)
-			if err != nil {
-				return err
-			}
-			p.errors[0][j] = append(p.errors[0][j], here)
-			p.errors[1][j] = append(p.errors[1][j], there)
+		_, here, _, err := breakEven(mat.Col(nil, 0, f), q.y, drawn)
+		if err != nil {
+			return nil, nil, err
 		}
+		_, there, _, err := breakEven(mat.Col(nil, 0, ft), q.yt, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		unlabeled, test = append(unlabeled, here), append(test, there)
 	}
-	return nil
+	return unlabeled, test, nil
 }
 
 // transductive fits a TSVM, as outputs does a machine.
@@ -190,24 +205,25 @@ func transductive(ctx context.Context, p *kernelmachine.Problem, w *kernelmachin
 	return p.Outputs(m.Machine), ft, nil
 }
 
-// pairTable is the table of all pairs, with the mean over them first. It counts
+// pairTable returns the table of all pairs, with the mean over them first. It counts
 // the pairs on which a Laplacian machine is below its inductive one.
-func pairTable(truth *data.Labels, pairs []*digitPair) []MachineResult {
+func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 	parts := [2]string{"unlabeled", "test"}
 	inductive := map[string]string{"LapSVM": "SVM", "LapRLS": "RLS"}
-	var means, each []MachineResult
+	var means, each []results.Record
 	for part, name := range parts {
 		below := map[string]map[int]float64{} // mean errors by machine and pair
 		for j, m := range pairMachines {
 			var all []float64
 			below[m.name] = map[int]float64{}
 			for i, p := range pairs {
-				r := newResult(fmt.Sprintf("%d and %d, %s", truth.Classes[p.a], truth.Classes[p.b], name), m.name, p.errors[part][j], 0)
-				each = append(each, r)
-				all = append(all, r.Mean)
-				below[m.name][i] = r.Mean
+				row := fmt.Sprintf("%d and %d, %s", truth.Classes[p.a], truth.Classes[p.b], name)
+				each = append(each, machineRecord(row, m.name, p.errors[part][j], 0, ""))
+				mean, _ := results.MeanStd(p.errors[part][j])
+				all = append(all, mean)
+				below[m.name][i] = mean
 			}
-			r := newResult("mean over pairs, "+name, m.name, all, 0)
+			remark := ""
 			if base, ok := inductive[m.name]; ok {
 				count := 0
 				for i := range pairs {
@@ -215,10 +231,11 @@ func pairTable(truth *data.Labels, pairs []*digitPair) []MachineResult {
 						count++
 					}
 				}
-				r.Note = fmt.Sprintf("below %s on %d of %d pairs", base, count, len(pairs))
+				remark = fmt.Sprintf("below %s on %d of %d pairs", base, count, len(pairs))
 			}
-			means = append(means, r)
+			means = append(means, machineRecord("mean over pairs, "+name, m.name, all, 0, remark))
 		}
 	}
-	return append(means, each...)
+	return machineTable(append(means, each...),
+		"the paper names neither the scale of the kernel nor the graph: here they are (xᵀz/256)³ for the 256 pixels, and 10 neighbours with L = D − W")
 }

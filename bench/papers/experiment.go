@@ -3,18 +3,22 @@
 package papers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -38,6 +42,7 @@ type Experiment struct {
 	Seed   uint64
 	KNN    bool // k-nearest-neighbour baseline, best of k = 1, 3, 5
 	GNN    bool // the same with geodesic distances
+	Notes  []string
 }
 
 // Row is one number of labels with the classifiers to try.
@@ -57,38 +62,67 @@ type Cell struct {
 	Paper    float64 // published error in percent, NaN if there is none
 }
 
-// Observer is told how an experiment proceeds. Update may be called from
-// several goroutines.
-type Observer interface {
-	Begin(stage string)
-	Update(done, total float64, note string)
-	End(note string)
-}
-
-// Outcome is what an experiment made.
+// Outcome holds the parts and the results of an experiment.
 type Outcome struct {
-	Neighbors  *knn.Neighbors
-	Graph      *sparse.CSR
-	Components *sparse.Components
-	Eigs       *lanczos.Result
-	Results    []Result
+	Neighbors *knn.Neighbors
+	Graph     *models.Graph
+	Eigs      *lanczos.Result
+	Table     *results.Table // errors in percent of the unlabeled points
 }
 
-// Result is one line of the table; errors are in percent of the unlabeled
-// points.
-type Result struct {
-	Labels       int     `json:"labels"`
-	Method       string  `json:"method"` // "eigenmap", "knn" or "gnn"
-	Name         string  `json:"name,omitempty"`
-	Eigenvectors int     `json:"eigenvectors,omitempty"`
-	K            int     `json:"k,omitempty"` // of the best baseline
-	Mean         float64 `json:"error_mean"`
-	Std          float64 `json:"error_std"` // of one draw, over the draws
-	Paper        Number  `json:"paper"`
+// errorColumn holds errors in percent: means over the draws.
+var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error", Unit: "%", Kind: results.Numbers,
+	Format: results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.1f"}}
+
+// newTable returns the table of the experiment, without records: one line for each
+// number of labels, one column for each classifier.
+func (e *Experiment) newTable() *results.Table {
+	return &results.Table{
+		Columns: []results.Column{
+			{Key: "labels", Name: "labels", Kind: results.Integers},
+			{Key: "method"}, // eigenmap, knn or gnn
+			{Key: "name", OmitEmpty: true},
+			{Key: "eigenvectors", Kind: results.Integers, OmitEmpty: true},
+			{Key: "k", Kind: results.Integers, OmitEmpty: true}, // of the best baseline
+			errorColumn,
+			{Key: "classifier", PrintOnly: true},
+		},
+		Views: []results.View{{Rows: "labels", Across: "classifier", Show: []string{errorColumn.Key}, Corner: "labels"}},
+		Figures: []results.Figure{{Title: "Error by number of labels", Caption: "Mean over the draws of the labels; the bars are one standard deviation.",
+			X: "labels", By: "classifier", Value: errorColumn.Key, LogX: true, LogY: true,
+			Published: "paper, best number of eigenvectors", Of: results.Where{Key: "method", Is: "eigenmap"}}},
+		Notes: e.Notes,
+	}
 }
 
-// Number is a float64 whose NaN is null in JSON.
-type Number = metrics.Number
+// addEigenmap appends the errors of an eigenmap classifier over the draws.
+func (o *Outcome) addEigenmap(labels int, c Cell, eigenvectors int, errs []float64) {
+	classifier := "eigenmap, " + c.Name
+	if c.Name == "" {
+		classifier = fmt.Sprintf("%d eigenvectors", eigenvectors)
+	}
+	o.Table.Add(results.Integer(labels), results.Text("eigenmap"), results.Text(c.Name), results.Integer(eigenvectors), results.Integer(0), results.Mean(errs).Beside(c.Paper), results.Text(classifier))
+}
+
+// sortClassifiers orders the columns of the table: eigenmaps with a name, others by
+// their number of eigenvectors, then the baselines.
+func sortClassifiers(t *results.Table) {
+	methods := []string{"eigenmap", "knn", "gnn"}
+	place := func(r results.Record) (int, int) {
+		eigenvectors := 0
+		if t.Value(r, "name").Text == "" {
+			eigenvectors = int(t.Value(r, "eigenvectors").Number)
+		}
+		return slices.Index(methods, t.Value(r, "method").Text), eigenvectors
+	}
+	sorted := slices.Clone(t.Records)
+	slices.SortStableFunc(sorted, func(a, b results.Record) int {
+		methodA, eigenvectorsA := place(a)
+		methodB, eigenvectorsB := place(b)
+		return cmp.Or(methodA-methodB, eigenvectorsA-eigenvectorsB)
+	})
+	t.Column("classifier").Order = t.Distinct(sorted, "classifier")
+}
 
 // baselineKs are the k of the baselines; the best on the unlabeled points is
 // reported, as in the paper.
@@ -100,9 +134,9 @@ const listLength = 64
 
 // Run carries out the experiment. With lanczos.ErrNotConverged comes the outcome
 // from the eigenpairs that were reached.
-func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
+func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, error) {
 	n, _ := e.X.Dims()
-	o := &Outcome{}
+	o := &Outcome{Table: e.newTable()}
 
 	obs.Begin("neighbours")
 	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric, OnProgress: func(done, total int) {
@@ -121,14 +155,15 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 	obs.End(fmt.Sprintf("%d points, %d nearest, exact, %s", n, length, e.Metric))
 
 	obs.Begin("graph")
-	if o.Graph, _, err = knn.FromNeighbors(o.Neighbors, e.Graph); err != nil {
+	w, _, err := knn.FromNeighbors(o.Neighbors, e.Graph)
+	if err != nil {
 		return nil, err
 	}
-	o.Components = o.Graph.Components()
-	obs.End(DescribeGraph(o.Graph, o.Components))
+	o.Graph = models.NewGraph(w)
+	obs.End(pipeline.DescribeGraph(o.Graph))
 
 	obs.Begin("eigenpairs")
-	l, err := sparse.NewLaplacian(o.Graph, e.Laplacian)
+	l, err := sparse.NewLaplacian(w, e.Laplacian)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +172,7 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 		return nil
 	}}
 	var notConverged error
-	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Components, settings); notConverged != nil && !errors.Is(notConverged, lanczos.ErrNotConverged) {
+	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Graph.Components, settings); notConverged != nil && !errors.Is(notConverged, lanczos.ErrNotConverged) {
 		return nil, notConverged
 	}
 	obs.End(o.Eigs.String())
@@ -152,6 +187,7 @@ func (e *Experiment) Run(ctx context.Context, obs Observer) (*Outcome, error) {
 		}
 		obs.Update(float64(i+1), float64(len(e.Rows)), fmt.Sprintf("%d labels", row.Labels))
 	}
+	sortClassifiers(o.Table)
 	obs.End(fmt.Sprintf("%d draws a row", e.Splits))
 	return o, notConverged
 }
@@ -175,18 +211,6 @@ func (e *Experiment) WriteGraph(ctx context.Context, path string) error {
 	return sparse.WriteNPZ(path, w, nil)
 }
 
-// DescribeGraph says in a few words what graph this is.
-func DescribeGraph(w *sparse.CSR, c *sparse.Components) string {
-	s := fmt.Sprintf("%d edges, %d components", w.NNZ()/2, c.Count())
-	if c.Count() == 1 {
-		s = fmt.Sprintf("%d edges, 1 component", w.NNZ()/2)
-	}
-	if isolated := c.Isolated(); isolated > 0 {
-		s += fmt.Sprintf(", %d isolated points", isolated)
-	}
-	return s
-}
-
 // row adds the results of one row to o.
 func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	if n := len(e.Truth.Labeled()); row.Labels >= n {
@@ -203,7 +227,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	for j, c := range row.Cells {
 		settings[j] = c.Settings
 	}
-	fitted, err := eigenmap.FitAll(ctx, o.Eigs, o.Components, draws, settings)
+	fitted, err := eigenmap.FitAll(ctx, o.Eigs, o.Graph.Components, draws, settings)
 	if err != nil {
 		return err
 	}
@@ -216,12 +240,10 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 			ms[i] = fitted[i][j]
 		}
 		var errs []float64
-		for i, predicted := range eigenmap.TransduceAll(o.Eigs, o.Components, ms, draws) {
+		for i, predicted := range eigenmap.TransduceAll(o.Eigs, o.Graph.Components, ms, draws) {
 			errs = append(errs, 100*metrics.ErrorRate(predicted, e.Truth, draws[i]))
 		}
-		mean, std := meanStd(errs)
-		o.Results = append(o.Results, Result{Labels: row.Labels, Method: "eigenmap", Name: c.Name, Eigenvectors: ms[0].Settings.Eigenvectors,
-			Mean: mean, Std: std, Paper: Number(c.Paper)})
+		o.addEigenmap(row.Labels, c, ms[0].Settings.Eigenvectors, errs)
 	}
 	if e.KNN {
 		err := e.baseline(o, row, draws, "knn", row.PaperKNN, func(y *data.Labels) ([][]int32, error) {
@@ -242,7 +264,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 
 // baseline runs a method that answers for every k of baselineKs and adds the
 // best.
-func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, name string, paper float64, classify func(*data.Labels) ([][]int32, error)) error {
+func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method string, paper float64, classify func(*data.Labels) ([][]int32, error)) error {
 	errs := make([][]float64, len(baselineKs))
 	for _, y := range draws {
 		predicted, err := classify(y)
@@ -253,27 +275,13 @@ func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, name st
 			errs[j] = append(errs[j], 100*metrics.ErrorRate(p, e.Truth, y))
 		}
 	}
-	best := Result{Mean: math.Inf(1)}
-	for j, k := range baselineKs {
-		if mean, std := meanStd(errs[j]); mean < best.Mean {
-			best = Result{Labels: row.Labels, Method: name, K: k, Mean: mean, Std: std, Paper: Number(paper)}
+	best, k := results.Number(math.Inf(1)), 0
+	for j := range baselineKs {
+		if v := results.Mean(errs[j]); v.Number < best.Number {
+			best, k = v, baselineKs[j]
 		}
 	}
-	o.Results = append(o.Results, best)
+	classifier := map[string]string{"knn": "best k-NN", "gnn": "best k-GNN"}[method]
+	o.Table.Add(results.Integer(row.Labels), results.Text(method), results.Text(""), results.Integer(0), results.Integer(k), best.Beside(paper), results.Text(classifier))
 	return nil
-}
-
-// meanStd returns the mean and the sample standard deviation, 0 for a single
-// value.
-func meanStd(x []float64) (mean, std float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	if len(x) < 2 {
-		return mean, 0
-	}
-	for _, v := range x {
-		std += (v - mean) * (v - mean) / float64(len(x)-1)
-	}
-	return mean, math.Sqrt(std)
 }

@@ -8,15 +8,19 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
-// grid are the settings of kernel machines that a search goes through.
+// grid holds the settings of kernel machines that a search goes through.
 type grid struct {
 	widths []float64            // of the Gaussian, times the mean distance σ₀
 	counts []int                // of neighbours
@@ -40,7 +44,7 @@ func (s setting) String() string {
 
 // search shows all settings to all searches: there is a Gram matrix for each
 // width, and for each of these a warped kernel for each graph and norm.
-func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer, searches ...*gridSearch) error {
+func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline.Observer, searches ...*gridSearch) error {
 	var draws []*data.Labels
 	for _, g := range searches {
 		draws = append(draws, g.draws...)
@@ -55,7 +59,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer
 		return err
 	}
 	try := func(p *kernelmachine.Problem, s setting) error {
-		w, err := p.Warp(s.reg, points)
+		w, err := p.Warp(ctx, s.reg, points)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
@@ -72,7 +76,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer
 		if err != nil {
 			return err
 		}
-		p, err := newProblem(gram, nil)
+		p, err := newProblem(ctx, gram, nil)
 		if err != nil {
 			return err
 		}
@@ -92,7 +96,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer
 			if err != nil {
 				return err
 			}
-			if p, err = newProblem(gram, l); err != nil {
+			if p, err = newProblem(ctx, gram, l); err != nil {
 				return err
 			}
 			for _, s.reg = range v.norms {
@@ -106,17 +110,22 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs Observer
 	return nil
 }
 
-// gridSearch chooses settings for every machine, for each draw and for all.
+// gridSearch chooses settings for every machine, for each draw and for all. It is not
+// [selection.Search], which sees one draw and all settings: here all draws see one
+// setting, so that they share its Gram matrix, warped kernel and final fits, and
+// settings of equal error, of which a draw of a dozen labels has many, differ by
+// their loss. Folds and errors are those of [models.Targets.Folds] and
+// [selection.Measure].
 type gridSearch struct {
 	truth  *data.Labels
 	draws  []*data.Labels
 	local  []*models.Targets // of the labeled points alone
-	folds  [][][]int
-	choice [][]choice // by draw and machine
-	common []choice   // by machine
+	splits [][]*models.Split // by draw
+	choice [][]choice        // by draw and machine
+	common []choice          // by machine
 }
 
-// choice is the best setting so far: the one of smallest cross-validation
+// choice holds the best setting so far: the one of smallest cross-validation
 // error; of equals the one of smallest loss on the points left out, and of these
 // the first.
 type choice struct {
@@ -125,11 +134,19 @@ type choice struct {
 	errors  []float64 // on the unlabeled points: of the draw, or of each
 }
 
-// score is what cross-validation found, both for a point.
+// score holds the share of wrong classes and the loss for a point, means over the
+// folds of a cross-validation.
 type score struct{ wrong, loss float64 }
 
+// below tells whether s is better than t. Errors are equal up to rounding.
 func (s score) below(t score) bool {
-	return s.wrong < t.wrong || s.wrong == t.wrong && s.loss < t.loss
+	const rounding = 1e-12
+	return s.wrong < t.wrong-rounding || s.wrong <= t.wrong+rounding && s.loss < t.loss
+}
+
+func (s *score) add(t score, weight float64) {
+	s.wrong += weight * t.wrong
+	s.loss += weight * t.loss
 }
 
 // dealings is how often five folds are dealt: with some fifty labels, what a
@@ -144,22 +161,25 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 		if err != nil {
 			return nil, err
 		}
-		var folds [][]int
+		var splits []*models.Split
 		for deal := range uint64(dealings) {
-			more, err := t.Folds(5, seed+uint64(i)+deal<<32)
+			folds, err := t.Folds(5, seed+uint64(i)+deal<<32)
 			if err != nil {
 				return nil, err
 			}
-			folds = append(folds, more...)
+			for _, held := range folds {
+				// Not of Targets.Splits: some draws of ten labels have one of a class.
+				splits = append(splits, &models.Split{Train: t.Keep(t.Except(held)), Held: held})
+			}
 		}
-		g.local, g.folds = append(g.local, t), append(g.folds, folds)
+		g.local, g.splits = append(g.local, t), append(g.splits, splits)
 		g.choice = append(g.choice, slices.Repeat([]choice{worst}, len(machines)))
 	}
 	g.common = slices.Repeat([]choice{worst}, len(machines))
 	return g, nil
 }
 
-// own are the errors of machine j with the setting of each draw.
+// own returns the errors of machine j with the setting of each draw.
 func (g *gridSearch) own(j int) []float64 {
 	var errs []float64
 	for _, c := range g.choice {
@@ -168,18 +188,16 @@ func (g *gridSearch) own(j int) []float64 {
 	return errs
 }
 
-// results are the rows of a table: the choices of the draws, and one choice.
-func (g *gridSearch) results(name string, paper [4]float64) []MachineResult {
-	var results []MachineResult
+// records returns records of a [machineTable]: the choices of the draws, and one choice.
+func (g *gridSearch) records(name string, paper [4]float64) []results.Record {
+	var out []results.Record
 	for j, m := range machines {
-		results = append(results, newResult(name+", each draw's own choice", m.name, g.own(j), paper[j]))
+		out = append(out, machineRecord(name+", each draw's own choice", m.name, g.own(j), paper[j], ""))
 	}
 	for j, m := range machines {
-		r := newResult(name+", one choice", m.name, g.common[j].errors, paper[j])
-		r.Note = g.common[j].setting.String()
-		results = append(results, r)
+		out = append(out, machineRecord(name+", one choice", m.name, g.common[j].errors, paper[j], g.common[j].setting.String()))
 	}
-	return results
+	return out
 }
 
 // try scores a setting for the machines it is for, and takes it where it is the
@@ -219,8 +237,7 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 			if err != nil {
 				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
 			}
-			mean.wrong += scores[i].wrong
-			mean.loss += scores[i].loss
+			mean.add(scores[i], 1/float64(len(scores)))
 		}
 		if !mean.below(g.common[j].score) {
 			continue
@@ -250,44 +267,46 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 			gram.Set(b, a, v)
 		}
 	}
-	p, err := newProblem(gram, nil)
+	p, err := newProblem(ctx, gram, nil)
 	if err != nil {
 		return score{}, err
 	}
 	s.Regularizer = models.Regularizer{GammaA: s.GammaA} // γ_I is in the kernel
-	all := make([]int, l)
-	for a := range all {
-		all[a] = a
-	}
-	local, err := p.Warp(s.Regularizer, all)
+	local, err := p.Warp(ctx, s.Regularizer, data.Range(0, l))
 	if err != nil {
 		return score{}, err
 	}
-	var sum score
-	for _, held := range g.folds[i] {
-		machine, err := local.Fit(ctx, t.Keep(slices.DeleteFunc(slices.Clone(all), func(a int) bool { return slices.Contains(held, a) })), &s)
+	var mean score
+	for _, split := range g.splits[i] {
+		machine, err := local.Fit(ctx, split.Train, &s)
 		if err != nil {
 			return score{}, err
 		}
-		f := p.Outputs(machine)
-		for _, a := range held {
-			sum.add(f.RawRowView(a), t.Y.RawRowView(a), s.Method)
+		one, err := foldScore(t, split, p.Outputs(machine), s.Method)
+		if err != nil {
+			return score{}, err
 		}
+		mean.add(one, 1/float64(len(g.splits[i])))
 	}
-	return score{sum.wrong / float64(dealings*l), sum.loss / float64(dealings*l)}, nil
+	return mean, nil
 }
 
-// add counts one point with outputs f and targets y.
-func (s *score) add(f, y []float64, method kernelmachine.Method) {
-	row := func(v []float64) *mat.Dense { return mat.NewDense(1, len(v), v) }
-	if classesOf(row(f))[0] != classesOf(row(y))[0] {
-		s.wrong++
-	}
-	for c, v := range f {
-		if gap := 1 - y[c]*v; method == kernelmachine.RLS {
-			s.loss += gap * gap // (y − f)², as y² is 1
-		} else {
-			s.loss += max(0, gap)
+// foldScore measures outputs f, which are those of all points of t, at the ones that
+// are held out.
+func foldScore(t *models.Targets, split *models.Split, f *mat.Dense, method kernelmachine.Method) (score, error) {
+	_, outputs := f.Dims()
+	held := dense.Gather(mat.NewDense(len(split.Held), outputs, nil), f, split.Held)
+	var loss float64
+	for i, q := range split.Held {
+		y := t.Y.RawRowView(q)
+		for c, v := range held.RawRowView(i) {
+			if gap := 1 - y[c]*v; method == kernelmachine.RLS {
+				loss += gap * gap // (y − f)², as y² is 1
+			} else {
+				loss += max(0, gap)
+			}
 		}
 	}
+	wrong, err := selection.Measure(t, selection.ErrorCriterion, split, models.AnswerOf(models.NewPrediction(held, t.Classes), nil))
+	return score{wrong, loss / float64(len(split.Held))}, err
 }

@@ -5,20 +5,28 @@ import (
 	"fmt"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// landmarkRun is LapRLS and RLS on many points by landmarks.
+// landmarkRun holds the settings of LapRLS and RLS on many points by landmarks.
 type landmarkRun struct {
 	landmarks, labels, draws int
 	dimensions               int // principal components that the kernel sees
 	gammaA, gammaI           []float64
+}
+
+// digitImages are images to train on and to test on, with their classes.
+type digitImages struct {
+	name          string
+	x, xt         *data.Dense[uint8]
+	truth, truthT *data.Labels
 }
 
 // Landmarks goes past the n³ of Belkin, Niyogi & Sindhwani (2006), section 7: LapRLS
@@ -28,33 +36,37 @@ type landmarkRun struct {
 // that of [BestGraph], with L = D − W; the Gaussian kernel sees the first 40
 // principal components, its σ is half the median distance. γ_A and γ_I are chosen
 // for each draw by fivefold cross-validation on its labels.
-func Landmarks(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
+func Landmarks(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
-	x, truth, err := mnistImages(o, "train")
-	if err != nil {
+	d := &digitImages{name: "as they are"}
+	var err error
+	if d.x, d.truth, err = mnistImages(o, "train"); err != nil {
 		return nil, err
 	}
-	xt, truthT, err := mnistImages(o, "t10k")
-	if err != nil {
+	if d.xt, d.truthT, err = mnistImages(o, "t10k"); err != nil {
 		return nil, err
 	}
-	obs.End(fmt.Sprintf("%d and %d images", x.Rows, xt.Rows))
+	obs.End(fmt.Sprintf("%d and %d images", d.x.Rows, d.xt.Rows))
 	run := landmarkRun{landmarks: 4000, labels: 1000, draws: 5, dimensions: 40,
 		gammaA: []float64{1e-7, 1e-5, 1e-3}, gammaI: []float64{1e-5, 1e-4, 1e-3}}
-	results, err := run.images(ctx, o, "as they are", x, xt, truth, truthT, obs)
+	records, err := run.images(ctx, o, d, obs)
 	if err != nil {
 		return nil, err
 	}
-	for _, images := range []**data.Dense[uint8]{&x, &xt} {
+	d.name = "deskewed"
+	for _, images := range []**data.Dense[uint8]{&d.x, &d.xt} {
 		if *images, err = data.Deskew(*images, data.DigitSide); err != nil {
 			return nil, err
 		}
 	}
-	more, err := run.images(ctx, o, "deskewed", x, xt, truth, truthT, obs)
-	return append(results, more...), err
+	deskewed, err := run.images(ctx, o, d, obs)
+	if err != nil {
+		return nil, err
+	}
+	return machineTable(append(records, deskewed...)), nil
 }
 
-// mnistImages are those of mnist as bytes.
+// mnistImages reads the images of [mnist] as bytes.
 func mnistImages(o Options, part string) (*data.Dense[uint8], *data.Labels, error) {
 	x, y, err := mnist(o, part)
 	if err != nil {
@@ -67,10 +79,18 @@ func mnistImages(o Options, part string) (*data.Dense[uint8], *data.Labels, erro
 	return images, y, nil
 }
 
-// images fits to images x and measures on xt as well.
-func (r *landmarkRun) images(ctx context.Context, o Options, name string, x, xt *data.Dense[uint8], truth, truthT *data.Labels, obs Observer) ([]MachineResult, error) {
+// landmarkData holds what both machines are fitted to.
+type landmarkData struct {
+	*digitImages
+	z, zt  data.Points // principal components of the images
+	kernel kernel.Kernel
+	draws  []*data.Labels
+}
+
+// images returns the records of both machines on the images d.
+func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs pipeline.Observer) ([]results.Record, error) {
 	obs.Begin("graph")
-	w, err := bestGraph(ctx, x)
+	w, err := bestGraph(ctx, d.x)
 	if err != nil {
 		return nil, err
 	}
@@ -78,93 +98,108 @@ func (r *landmarkRun) images(ctx context.Context, o Options, name string, x, xt 
 	if err != nil {
 		return nil, err
 	}
-	p, err := data.NewPCA(x, r.dimensions)
+	in := &landmarkData{digitImages: d}
+	p, err := data.NewPCA(d.x, r.dimensions)
 	if err != nil {
 		return nil, err
 	}
-	var z, zt data.Points
-	if z, err = p.Apply(x); err == nil {
-		zt, err = p.Apply(xt)
+	if in.z, err = p.Apply(d.x); err == nil {
+		in.zt, err = p.Apply(d.xt)
 	}
 	if err != nil {
 		return nil, err
 	}
-	obs.End("images " + name)
+	obs.End("images " + d.name)
 
-	var draws []*data.Labels
 	for i := range r.draws {
-		y, err := truth.Draw(r.labels, o.Seed+uint64(i))
+		y, err := d.truth.Draw(r.labels, o.Seed+uint64(i))
 		if err != nil {
 			return nil, err
 		}
-		draws = append(draws, y)
+		in.draws = append(in.draws, y)
 	}
-	sigma, err := kernel.Width(z, kernel.Median, o.Seed)
+	sigma, err := kernel.Width(in.z, kernel.Median, o.Seed)
 	if err != nil {
 		return nil, err
 	}
-	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma / 2}
-	var results []MachineResult
-	for _, m := range []struct {
-		name   string
-		l      *sparse.Laplacian
-		gammaI []float64
-	}{{"RLS", nil, []float64{0}}, {"LapRLS", l, r.gammaI}} {
-		obs.Begin(m.name)
-		start := time.Now()
-		problem, err := kernelmachine.NewApproximateProblem(ctx, z, k, m.l, 1, &kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed}, o.Limit)
-		if err != nil {
-			return nil, err
-		}
-		prepared := time.Since(start)
-		var settings []kernelmachine.Settings
-		for _, gammaA := range r.gammaA {
-			for _, gammaI := range m.gammaI {
-				settings = append(settings, kernelmachine.Settings{Method: kernelmachine.RLS, Regularizer: models.Regularizer{GammaA: gammaA, GammaI: gammaI}})
-			}
-		}
-		var errs [2][]float64
-		var fitted time.Duration // of the last draw
-		var chosen string
-		for i, y := range draws {
-			t, err := models.ClassTargets(y)
-			if err != nil {
-				return nil, err
-			}
-			best, err := crossValidate(ctx, problem, z, truth, t, settings, o.Seed)
-			if err != nil {
-				return nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
-			}
-			start := time.Now()
-			machines, err := problem.Path(ctx, t, []kernelmachine.Settings{best})
-			if err != nil {
-				return nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
-			}
-			fitted = time.Since(start)
-			for part, at := range []struct {
-				x            data.Points
-				truth, drawn *data.Labels
-			}{{z, truth, y}, {zt, truthT, nil}} {
-				answer, err := machines[0].Predict(ctx, at.x, nil)
-				if err != nil {
-					return nil, err
-				}
-				errs[part] = append(errs[part], wrong(answer.Scores, at.truth, at.drawn))
-			}
-			chosen = fmt.Sprintf("γ_A = %g, γ_I = %g", best.GammaA, best.GammaI)
-			obs.Update(float64(i+1), float64(len(draws)), "")
-		}
-		note := fmt.Sprintf("last draw %s; %d landmarks and the norms %.1f s, a fit %.1f s", chosen, r.landmarks, prepared.Seconds(), fitted.Seconds())
-		obs.End(note)
-		for part, row := range []string{"unlabeled", "test"} {
-			results = append(results, newResult(row+", images "+name, m.name, errs[part], 0))
-		}
-		results[len(results)-2].Note = note
+	in.kernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma / 2}
+	rls, err := r.machine(ctx, o, in, nil, obs)
+	if err != nil {
+		return nil, err
 	}
-	return results, nil
+	lapRLS, err := r.machine(ctx, o, in, l, obs)
+	return append(rls, lapRLS...), err
 }
 
-// bestGraph is the graph of our recipe.
+// machine returns the records of LapRLS, or without a Laplacian of RLS: its errors on
+// the points without a label and on the test points.
+func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, l *sparse.Laplacian, obs pipeline.Observer) ([]results.Record, error) {
+	name := "RLS"
+	if l != nil {
+		name = "LapRLS"
+	}
+	obs.Begin(name)
+	start := time.Now()
+	problem, err := kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: in.z, Kernel: in.kernel, Laplacian: l, Limit: o.Limit}, 1, &kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	prepared := time.Since(start)
+	learner := newPrepared(l)
+	learner.problems[in.kernel.Sigma] = problem
+	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": texts(r.gammaA)}}
+	if l != nil {
+		grid.Axes["gamma-i"] = texts(r.gammaI)
+	}
+	var unlabeled, test []float64
+	var last models.Values // of the last draw
+	var fitted time.Duration
+	for i, y := range in.draws {
+		t, err := models.ClassTargets(y)
+		if err != nil {
+			return nil, err
+		}
+		found, err := selection.Search(ctx, &selection.Data{Targets: t, Points: in.z}, grid, &selection.Settings{Folds: 5, Seed: o.Seed})
+		if err != nil {
+			return nil, fmt.Errorf("%s, draw %d: %w", name, i+1, err)
+		}
+		last = found.Best().Setting.Values
+		start := time.Now()
+		machine, err := learner.Fit(ctx, &models.Input{Targets: t, Values: last})
+		if err != nil {
+			return nil, fmt.Errorf("%s, draw %d: %w", name, i+1, err)
+		}
+		fitted = time.Since(start)
+		inside, err := machine.Predict(ctx, in.z, nil)
+		if err != nil {
+			return nil, err
+		}
+		outside, err := machine.Predict(ctx, in.zt, nil)
+		if err != nil {
+			return nil, err
+		}
+		unlabeled, test = append(unlabeled, wrong(inside.Scores, in.truth, y)), append(test, wrong(outside.Scores, in.truthT, nil))
+		obs.Update(float64(i+1), float64(len(in.draws)), "")
+	}
+	remark := fmt.Sprintf("last draw γ_A = %g, γ_I = %g; %d landmarks and the norms %.1f s, a fit %.1f s",
+		last.Float("gamma-a"), last.Float("gamma-i"), r.landmarks, prepared.Seconds(), fitted.Seconds())
+	obs.End(remark)
+	return []results.Record{
+		machineRecord("unlabeled, images "+in.name, name, unlabeled, 0, remark),
+		machineRecord("test, images "+in.name, name, test, 0, ""),
+	}, nil
+}
+
+// texts writes numbers as values of a parameter.
+func texts(numbers []float64) []string {
+	out := make([]string, len(numbers))
+	for i, v := range numbers {
+		out[i] = models.FormatFloat(v)
+	}
+	return out
+}
+
+// bestGraph makes the graph of our recipe.
 func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
 	p, err := data.NewPCA(x, BestDimensions)
 	if err != nil {
@@ -175,37 +210,4 @@ func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
 		return nil, err
 	}
 	return (&Experiment{X: z, Graph: BestGraph}).graph(ctx)
-}
-
-// crossValidate returns the settings with the least error over five folds of the
-// labels, the first of equals.
-func crossValidate(ctx context.Context, p *kernelmachine.ApproximateProblem, x data.Points, truth *data.Labels, t *models.Targets, settings []kernelmachine.Settings, seed uint64) (kernelmachine.Settings, error) {
-	folds, err := t.Folds(5, seed)
-	if err != nil {
-		return settings[0], err
-	}
-	rates := make([]float64, len(settings))
-	for f, held := range folds {
-		var kept, points []int
-		for g, fold := range folds {
-			if g != f {
-				kept = append(kept, fold...)
-			}
-		}
-		for _, q := range held {
-			points = append(points, t.Labeled[q])
-		}
-		machines, err := p.Path(ctx, t.Keep(kept), settings)
-		if err != nil {
-			return settings[0], err
-		}
-		for i, m := range machines {
-			answer, err := m.Predict(ctx, data.Select(x, points), nil)
-			if err != nil {
-				return settings[0], err
-			}
-			rates[i] += wrong(answer.Scores, truth.Select(points), nil)
-		}
-	}
-	return settings[floats.MinIdx(rates)], nil
 }

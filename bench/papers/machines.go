@@ -3,14 +3,13 @@ package papers
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
@@ -21,49 +20,28 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// MachineResult is one cell of a table of kernel machines: an error in percent.
-type MachineResult struct {
-	Row    string  `json:"row"`
-	Method string  `json:"method"`
-	Mean   float64 `json:"error_mean"`
-	Std    float64 `json:"error_std"` // of one draw, over the draws
-	Paper  Number  `json:"paper"`
-	// Note says which settings were chosen, or what else is to be known.
-	Note string `json:"note,omitempty"`
+// machineTable returns a table of errors of kernel machines, in percent: a row for each
+// problem, a column for each method.
+func machineTable(records []results.Record, notes ...string) *results.Table {
+	return &results.Table{
+		Columns: []results.Column{
+			{Key: "row"},
+			{Key: "method"},
+			errorColumn,
+			// Which settings were chosen, or another remark.
+			{Key: "note", Kind: results.Remarks, About: []string{"row", "method"}, OmitEmpty: true},
+		},
+		Views:   []results.View{{Rows: "row", Across: "method", Show: []string{errorColumn.Key}, Corner: errorColumn.Heading()}},
+		Figures: []results.Figure{{Each: "row", By: "method", Value: errorColumn.Key}},
+		Records: records,
+		Notes:   notes,
+	}
 }
 
-// MachineMarkdown writes the results as a table, one line a row and one column a
-// method, "mean ± std" with the paper's figure in brackets behind it, and the
-// notes below it.
-func MachineMarkdown(results []MachineResult) string {
-	var rows, methods []string
-	cells := map[[2]string]string{}
-	var notes strings.Builder
-	for _, r := range results {
-		if !slices.Contains(rows, r.Row) {
-			rows = append(rows, r.Row)
-		}
-		if !slices.Contains(methods, r.Method) {
-			methods = append(methods, r.Method)
-		}
-		cells[[2]string{r.Row, r.Method}] = Result{Mean: r.Mean, Std: r.Std, Paper: r.Paper}.String()
-		if r.Note != "" {
-			fmt.Fprintf(&notes, "* %s, %s: %s\n", r.Row, r.Method, r.Note)
-		}
-	}
-	var b strings.Builder
-	b.WriteString("| error % | " + strings.Join(methods, " | ") + " |\n|---|" + strings.Repeat("---|", len(methods)) + "\n")
-	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s |", row)
-		for _, m := range methods {
-			fmt.Fprintf(&b, " %s |", cells[[2]string{row, m}])
-		}
-		b.WriteString("\n")
-	}
-	if notes.Len() > 0 {
-		b.WriteString("\n" + notes.String())
-	}
-	return b.String()
+// machineRecord returns a record of machineTable: the errors of all draws, the paper's
+// figure unless that is 0, and a remark.
+func machineRecord(row, method string, errs []float64, paper float64, remark string) results.Record {
+	return results.Record{results.Text(row), results.Text(method), results.Mean(errs).Beside(paper), results.Text(remark)}
 }
 
 // machine is a kernel machine of the papers' tables.
@@ -80,11 +58,11 @@ var machines = []machine{
 	{"LapRLS", kernelmachine.RLS, true},
 }
 
-// newProblem is a problem on a Gram matrix.
-func newProblem(gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
+// newProblem returns the problem on a Gram matrix.
+func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
 	n, _ := gram.Dims()
 	values := &data.Dense[float64]{Rows: n, Cols: n, Data: gram.RawMatrix().Data}
-	return kernelmachine.NewProblem(values, kernel.Kernel{Kind: kernel.Precomputed}, l, 0)
+	return kernelmachine.NewProblem(ctx, &kernelmachine.Data{Points: values, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: l})
 }
 
 // laplacian joins the k first of the given neighbours.
@@ -106,7 +84,7 @@ func neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error
 	return ix.Self(ctx, min(k, n-1))
 }
 
-// classesOf are the classes that a machine's outputs f decide for.
+// classesOf returns the classes that a machine's outputs f decide for.
 func classesOf(f *mat.Dense) []int32 {
 	n, c := f.Dims()
 	if c > 1 {
@@ -121,7 +99,7 @@ func classesOf(f *mat.Dense) []int32 {
 	return out
 }
 
-// wrong is the error in percent on the points without a label in drawn; nil
+// wrong returns the error in percent on the points without a label in drawn; nil
 // counts all points.
 func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
 	if drawn == nil {
@@ -174,7 +152,7 @@ func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.War
 	return p.Outputs(m), ft, nil
 }
 
-// outputsAt is f at points whose kernel values with all of the problem's are the
+// outputsAt returns f at points whose kernel values with all of the problem's are the
 // rows of cross.
 func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 	n, _ := cross.Dims()
@@ -182,29 +160,18 @@ func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 	f := mat.NewDense(n, c, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, cross, m.Coefficients, 0, f)
 	for i := range n {
-		floats.Add(f.RawRowView(i), m.Bias)
+		floats.Add(f.RawRowView(i), m.Intercepts)
 	}
 	return f
 }
 
-// settings are those of the machine for the given norms; without a graph γ_I is
+// settings returns those of the machine for the given norms; without a graph γ_I is
 // left out.
 func (m machine) settings(r models.Regularizer) kernelmachine.Settings {
 	if !m.graph {
 		r.GammaI = 0
 	}
 	return kernelmachine.Settings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
-}
-
-// newResult is the cell of the errors of all draws, with the paper's figure if
-// that is not 0.
-func newResult(row, method string, errs []float64, paper float64) MachineResult {
-	r := MachineResult{Row: row, Method: method, Paper: Number(paper)}
-	if paper == 0 {
-		r.Paper = Number(math.NaN())
-	}
-	r.Mean, r.Std = meanStd(errs)
-	return r
 }
 
 // readSet reads the points X, the labels y and, unless it is empty, an array of

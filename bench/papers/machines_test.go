@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
@@ -58,23 +60,25 @@ func matrix(name string, rows int, values any, length int) npy.Entry {
 	return npy.Entry{Name: name, Shape: []int{rows, length / rows}, Data: values}
 }
 
-// cell returns the cell of a table.
-func cell(t *testing.T, results []MachineResult, row, method string) MachineResult {
+// cell returns the error of a method in a row, and the remark about it.
+func cell(t *testing.T, table *results.Table, row, method string) (errs results.Value, remark string) {
 	t.Helper()
-	i := slices.IndexFunc(results, func(r MachineResult) bool { return r.Row == row && r.Method == method })
+	i := slices.IndexFunc(table.Records, func(r results.Record) bool {
+		return table.Value(r, "row").Text == row && table.Value(r, "method").Text == method
+	})
 	if i < 0 {
-		t.Fatalf("no %s, %s in\n%s", row, method, MachineMarkdown(results))
+		t.Fatalf("no %s, %s in\n%s", row, method, table.Markdown())
 	}
-	return results[i]
+	return table.Value(table.Records[i], "error_mean"), table.Value(table.Records[i], "note").Text
 }
 
-func checkCells(t *testing.T, results []MachineResult, want int) {
+func checkCells(t *testing.T, table *results.Table, want int) {
 	t.Helper()
-	if len(results) != want {
-		t.Errorf("%d cells, want %d", len(results), want)
+	if len(table.Records) != want {
+		t.Errorf("%d cells, want %d", len(table.Records), want)
 	}
-	for _, r := range results {
-		if !(r.Mean >= 0 && r.Mean <= 100 && r.Std >= 0) {
+	for _, r := range table.Records {
+		if v := table.Value(r, "error_mean"); !(v.Number >= 0 && v.Number <= 100 && v.Deviation >= 0) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -87,19 +91,19 @@ func TestMoons(t *testing.T) {
 	write(t, dir, "sindhwani_2moons.npz", matrix("X", 160, x.Data, 320), npy.Entry{Name: "y", Data: y.Index},
 		matrix("Xt", 120, xt.Data, 240), npy.Entry{Name: "yt", Data: yt.Index})
 	obs := &observer{t: t}
-	results, err := Moons(context.Background(), Options{Dir: dir, Seed: 1}, obs)
+	table, err := Moons(context.Background(), Options{Dir: dir, Seed: 1}, obs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(obs.stages, []string{"data", "machines"}) || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
-	checkCells(t, results, 4*len(moonsWeights))
+	checkCells(t, table, 4*len(moonsWeights))
 	for _, m := range []string{"LapSVM, X", "LapSVM, Xt", "LapRLS, X", "LapRLS, Xt"} {
-		if r := cell(t, results, "γ_I = 10", m); r.Mean != 0 {
+		if r, _ := cell(t, table, "γ_I = 10", m); r.Number != 0 {
 			t.Errorf("error %v", r)
 		}
-		if r := cell(t, results, "γ_I = 0", m); !(r.Mean > 5) {
+		if r, _ := cell(t, table, "γ_I = 0", m); !(r.Number > 5) {
 			t.Errorf("without a graph: %v", r)
 		}
 	}
@@ -112,21 +116,22 @@ func TestDigitPairs(t *testing.T) {
 	if err := npy.WriteFile(filepath.Join(dir, "usps_y.npy"), []int{300}, y); err != nil {
 		t.Fatal(err)
 	}
-	results, err := DigitPairs(context.Background(), Options{Dir: dir, Seed: 1}, &observer{t: t})
+	table, err := DigitPairs(context.Background(), Options{Dir: dir, Seed: 1}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 2*5*(1+3))
+	checkCells(t, table, 2*5*(1+3))
 	for _, m := range pairMachines {
-		if r := cell(t, results, "0 and 2, test", m.name); !(r.Mean <= 5) {
+		if r, _ := cell(t, table, "0 and 2, test", m.name); !(r.Number <= 5) {
 			t.Errorf("%s: %v", m.name, r)
 		}
 		var mean float64
 		for _, pair := range []string{"0 and 1", "0 and 2", "1 and 2"} {
-			mean += cell(t, results, pair+", unlabeled", m.name).Mean / 3
+			r, _ := cell(t, table, pair+", unlabeled", m.name)
+			mean += r.Number / 3
 		}
-		if r := cell(t, results, "mean over pairs, unlabeled", m.name); !(math.Abs(r.Mean-mean) <= 1e-9) || (r.Note != "") != m.graph {
-			t.Errorf("%s: %v, by hand %v", m.name, r, mean)
+		if r, remark := cell(t, table, "mean over pairs, unlabeled", m.name); !(math.Abs(r.Number-mean) <= 1e-9) || (remark != "") != m.graph {
+			t.Errorf("%s: %v, by hand %v; %q", m.name, r, mean, remark)
 		}
 	}
 }
@@ -141,17 +146,17 @@ func TestIsolet(t *testing.T) {
 		speaker[i] = int32(i / each)
 	}
 	write(t, dir, "isolet.npz", matrix("X", n, x, len(x)), npy.Entry{Name: "y", Data: y}, npy.Entry{Name: "speaker", Data: speaker})
-	results, err := Isolet(context.Background(), Options{Dir: dir}, &observer{t: t})
+	table, err := Isolet(context.Background(), Options{Dir: dir}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 4+8*4)
-	for _, r := range results {
-		if !(r.Mean <= 1) || !(r.Paper > 20) {
+	checkCells(t, table, 4+8*4)
+	for _, r := range table.Records {
+		if v := table.Value(r, "error_mean"); !(v.Number <= 1) || !(v.Published > 20) {
 			t.Errorf("%+v", r)
 		}
 	}
-	cell(t, results, "test, 10 neighbours, p = 2", "LapRLS")
+	cell(t, table, "test, 10 neighbours, p = 2", "LapRLS")
 }
 
 // smaller makes a grid quick for the time of a test.
@@ -174,17 +179,17 @@ func TestPointCloud(t *testing.T) {
 	write(t, dir, "sindhwani_text1_y_splits.npz", set[1], splits)
 	x, y = blobs(80, 4, 5, 6)
 	write(t, dir, "coil20.npz", matrix("X", 80, x, len(x)), npy.Entry{Name: "y", Data: y})
-	results, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
+	table, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 4*2*4)
-	r := cell(t, results, "coil20, one choice", "LapSVM")
-	if !(r.Mean <= 10) || r.Paper != 4 || !strings.Contains(r.Note, "neighbours") {
-		t.Errorf("%+v", r)
+	checkCells(t, table, 4*2*4)
+	r, remark := cell(t, table, "coil20, one choice", "LapSVM")
+	if !(r.Number <= 10) || r.Published != 4 || !strings.Contains(remark, "neighbours") {
+		t.Errorf("%+v, %q", r, remark)
 	}
 	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
-	if err != nil || !slices.EqualFunc(results, again, func(a, b MachineResult) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if err != nil || fmt.Sprint(table.Records) != fmt.Sprint(again.Records) {
 		t.Errorf("the second run differs: %v", err)
 	}
 }
@@ -201,14 +206,15 @@ func TestSSLBook(t *testing.T) {
 	write(t, dir, "sslbook_digit1.npz", append(set, splits...)...)
 	write(t, dir, "sslbook_text_X.npz", set[0])
 	write(t, dir, "sslbook_text_y_splits.npz", append(splits, set[1])...)
-	results, err := SSLBook(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
+	table, err := SSLBook(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, results, 2*2*(4+11))
+	checkCells(t, table, 2*2*(4+11))
 	for _, m := range []string{"SVM", "RLS", "LapSVM", "LapRLS", "TSVM", "1-NN", "harmonic", "lgc", "poisson", "eigenmap", "eigenmap, penalized"} {
-		a, b := cell(t, results, "digit1, 100 labels, one choice", m), cell(t, results, "text, 100 labels, one choice", m)
-		if a.Mean != b.Mean || !(a.Mean <= 2) || !math.IsNaN(float64(a.Paper)) {
+		a, _ := cell(t, table, "digit1, 100 labels, one choice", m)
+		b, _ := cell(t, table, "text, 100 labels, one choice", m)
+		if a.Number != b.Number || !(a.Number <= 2) || !math.IsNaN(a.Published) {
 			t.Errorf("%+v, %+v", a, b)
 		}
 	}
@@ -238,21 +244,31 @@ func TestGridSearchScore(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want score
-			for _, held := range g.folds[i] {
+			for _, split := range g.splits[i] {
 				var train []int
 				for a := range targets.Labeled {
-					if !slices.Contains(held, a) {
+					if !slices.Contains(split.Held, a) {
 						train = append(train, a)
 					}
 				}
 				f := k.outputs(t, targets.Keep(train), m.settings(c.setting.reg))
-				for _, a := range held {
-					want.add(f.RawRowView(targets.Labeled[a]), targets.Y.RawRowView(a), m.method)
+				each := 1 / float64(len(g.splits[i])*len(split.Held))
+				for _, a := range split.Held {
+					f, y := f.RawRowView(targets.Labeled[a]), targets.Y.RawRowView(a)
+					if slices.Index(f, slices.Max(f)) != slices.Index(y, 1) {
+						want.wrong += each
+					}
+					for c, v := range f {
+						if gap := 1 - y[c]*v; m.method == kernelmachine.RLS {
+							want.loss += gap * gap * each
+						} else {
+							want.loss += max(0, gap) * each
+						}
+					}
 				}
 			}
-			l := float64(dealings * len(targets.Labeled))
-			if !(math.Abs(c.wrong-want.wrong/l) <= 1e-12 && math.Abs(c.loss-want.loss/l) <= 0.01*want.loss/l) {
-				t.Errorf("draw %d, %s: %+v, by hand %v of %v", i, m.name, c, want, l)
+			if !(math.Abs(c.wrong-want.wrong) <= 1e-12 && math.Abs(c.loss-want.loss) <= 0.01*want.loss) {
+				t.Errorf("draw %d, %s: %+v, by hand %v", i, m.name, c, want)
 			}
 			if e := wrong(k.outputs(t, targets, m.settings(c.setting.reg)), truth, y); !(math.Abs(e-c.errors[0]) <= 1e-9) {
 				t.Errorf("draw %d, %s: error %v, by hand %v", i, m.name, c.errors[0], e)
@@ -277,7 +293,7 @@ func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s kernelmac
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := kernelmachine.Fit(context.Background(), k.x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: k.s.sigma}, l, targets, &s, 0)
+	m, err := kernelmachine.Fit(context.Background(), &kernelmachine.Data{Points: k.x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: k.s.sigma}, Laplacian: l}, targets, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,15 +329,28 @@ func TestReadSet(t *testing.T) {
 	}
 }
 
-func ExampleMachineMarkdown() {
-	fmt.Print(MachineMarkdown([]MachineResult{
-		{Row: "g50c", Method: "SVM", Mean: 9.2, Std: 1.7, Paper: 9.7},
-		{Row: "g50c", Method: "LapSVM", Mean: 5.16, Std: 0.7, Paper: 5.4, Note: "50 neighbours"},
-	}))
-	// Output:
-	// | error % | SVM | LapSVM |
-	// |---|---|---|
-	// | g50c | 9.20 ± 1.70 (9.7) | 5.16 ± 0.70 (5.4) |
-	//
-	// * g50c, LapSVM: 50 neighbours
+func TestMachineTable(t *testing.T) {
+	table := machineTable([]results.Record{
+		machineRecord("g50c", "SVM", []float64{8, 10}, 9.7, ""),
+		machineRecord("g50c", "LapSVM", []float64{5.16}, 5.4, "50 neighbours"),
+		machineRecord("coil20", "LapSVM", []float64{0}, 0, ""),
+	}, "the grid is ours")
+	want := `| error % | SVM | LapSVM |
+|---|---|---|
+| g50c | 9.00 ± 1.41 (9.7) | 5.16 ± 0.00 (5.4) |
+| coil20 | | 0.00 ± 0.00 |
+
+* g50c, LapSVM: 50 neighbours
+* the grid is ours
+`
+	if got := table.Markdown(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	checkJSON(t, table, `[{"row":"g50c","method":"SVM","error_mean":9,"error_std":1.4142135623730951,"paper":9.7},
+		{"row":"g50c","method":"LapSVM","error_mean":5.16,"error_std":0,"paper":5.4,"note":"50 neighbours"},
+		{"row":"coil20","method":"LapSVM","error_mean":0,"error_std":0,"paper":null}]`)
+	bars := table.Drawings()
+	if want := (results.Drawing{Title: "g50c", YLabel: "error, %", Unit: "%", Bars: []results.Bar{{Name: "SVM", Value: 9, Published: 9.7}, {Name: "LapSVM", Value: 5.16, Published: 5.4}}}); len(bars) != 2 || !reflect.DeepEqual(bars[0], want) {
+		t.Errorf("bars %+v", bars)
+	}
 }

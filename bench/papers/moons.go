@@ -7,12 +7,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -22,12 +24,12 @@ const moonsDraws = 20
 // moonsWeights are the γ_I of [Moons].
 var moonsWeights = []float64{0, 1e-4, 1e-3, 0.01, 0.1, 1, 10}
 
-// What is held fixed: γ_A and the kernel.
+// γ_A and the kernel are the same for all γ_I.
 const moonsGammaA = 1.0 / 32
 
 var moonsKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}
 
-// moonsLaplacian is D − W of 10 neighbours.
+// moonsLaplacian returns D − W of 10 neighbours.
 func moonsLaplacian(ctx context.Context, x data.Points) (*sparse.Laplacian, error) {
 	nb, err := neighbors(ctx, x, 10)
 	if err != nil {
@@ -36,7 +38,7 @@ func moonsLaplacian(ctx context.Context, x data.Points) (*sparse.Laplacian, erro
 	return laplacian(nb, knn.GraphSettings{K: nb.K}, sparse.Combinatorial)
 }
 
-// MoonsFigure is Figure 2 as the paper draws it: the LapSVM of one labeled point
+// MoonsFigure holds Figure 2 as the paper draws it: the LapSVM of one labeled point
 // a class, for growing γ_I, with the settings of [Moons].
 type MoonsFigure struct {
 	X            data.Points
@@ -70,7 +72,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed
 	}
 	for _, weight := range fig.GammaI {
 		s := machines[2].settings(models.Regularizer{GammaA: moonsGammaA, GammaI: weight}) // LapSVM
-		m, err := kernelmachine.Fit(ctx, x, moonsKernel, l, t, &s, 0)
+		m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: moonsKernel, Laplacian: l}, t, &s)
 		if err != nil {
 			return nil, fmt.Errorf("γ_I = %g: %w", weight, err)
 		}
@@ -84,7 +86,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, seed
 	return fig, nil
 }
 
-// ReadMoonsFigure is the figure of the points X of [Moons].
+// ReadMoonsFigure makes the figure of the points X of [Moons].
 func ReadMoonsFigure(ctx context.Context, o Options) (*MoonsFigure, error) {
 	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
@@ -95,11 +97,11 @@ func ReadMoonsFigure(ctx context.Context, o Options) (*MoonsFigure, error) {
 
 const moonsFile = "sindhwani_2moons.npz"
 
-// Moons is Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: two moons
+// Moons repeats Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: two moons
 // with one label a class, for growing γ_I, on the points X and others, Xt. The
 // Laplacian is D − W of 10 neighbours, the Gaussian kernel has σ = 0.35, and γ_A
 // is 1/32.
-func Moons(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
+func Moons(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
@@ -132,14 +134,14 @@ func Moons(ctx context.Context, o Options, obs Observer) ([]MachineResult, error
 	if err := kernel.Cross(cross, xt, x, moonsKernel); err != nil {
 		return nil, err
 	}
-	problem, err := newProblem(gram, l)
+	problem, err := newProblem(ctx, gram, l)
 	if err != nil {
 		return nil, err
 	}
-	var results []MachineResult
+	var records []results.Record
 	for i, weight := range moonsWeights {
 		reg.GammaI = weight
-		w, err := problem.Warp(reg, union(draws))
+		w, err := problem.Warp(ctx, reg, union(draws))
 		if err != nil {
 			return nil, err
 		}
@@ -154,10 +156,12 @@ func Moons(ctx context.Context, o Options, obs Observer) ([]MachineResult, error
 				here = append(here, wrong(f, truth, drawn))
 				there = append(there, wrong(ft, truthT, nil))
 			}
-			results = append(results, newResult(row, m.name+", X", here, 0), newResult(row, m.name+", Xt", there, 0))
+			records = append(records, machineRecord(row, m.name+", X", here, 0, ""), machineRecord(row, m.name+", Xt", there, 0, ""))
 		}
 		obs.Update(float64(i+1), float64(len(moonsWeights)), row)
 	}
 	obs.End(fmt.Sprintf("%d draws", len(draws)))
-	return results, nil
+	t := machineTable(records)
+	t.Figures = nil // [MoonsFigure] shows more
+	return t, nil
 }

@@ -27,8 +27,8 @@ func TestMoonsFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svm, err := kernelmachine.Fit(ctx, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}, nil, targets,
-		&kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3}, 0)
+	svm, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}}, targets,
+		&kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -41,21 +42,7 @@ type MultiLabel struct {
 	Labeled, Draws  int
 	Paper           float64 // published mean AUC on the unlabeled points, percent
 	Seed            uint64
-}
-
-// MultiLabelResult is one point of the grid: mean areas under the ROC curve over
-// the labels, in percent.
-type MultiLabelResult struct {
-	GammaI  float64 `json:"gamma_i"`
-	GammaO  float64 `json:"gamma_o"`
-	Mean    float64 `json:"auc_mean"` // on the unlabeled training points
-	Std     float64 `json:"auc_std"`  // of one draw, over the draws
-	Test    float64 `json:"test_auc_mean"`
-	TestStd float64 `json:"test_auc_std"`
-	// Paper is the published figure on the unlabeled points, which is of weights
-	// that the paper does not name: the same in all results.
-	Paper    Number  `json:"paper"`
-	Residual float64 `json:"residual_max"` // of equation (17), relative
+	Notes           []string
 }
 
 // multiLabelGrid has the ranges of Figure 1.
@@ -102,8 +89,16 @@ func rowsOf(y *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// Run carries out the experiment.
-func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult, error) {
+// gridPoint collects what all draws give with one pair of weights.
+type gridPoint struct {
+	gammaI, gammaO  float64
+	unlabeled, test []float64 // mean areas under the ROC curve over the labels, percent
+	residual        float64   // the largest
+}
+
+// Run carries out the experiment. Records hold mean areas under the ROC curve over
+// the labels, in percent.
+func (e *MultiLabel) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.Points, &knn.Settings{Metric: e.Metric})
 	if err != nil {
@@ -117,72 +112,106 @@ func (e *MultiLabel) Run(ctx context.Context, obs Observer) ([]MultiLabelResult,
 	if err != nil {
 		return nil, err
 	}
-	obs.End(DescribeGraph(w, w.Components()))
+	obs.End(pipeline.DescribeGraph(models.NewGraph(w)))
 
 	obs.Begin("kernel")
-	problem, err := kernelmachine.NewVVMRProblem(ctx, e.Points, e.Kernel, lap, e.Norms.Power, nil, 0)
+	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel, Laplacian: lap}, e.Norms.Power, nil)
 	if err != nil {
 		return nil, err
 	}
 	obs.End("shared by all draws and weights")
 
 	obs.Begin("fits")
-	var results []MultiLabelResult
-	var unlabeled, test [][]float64
+	var grid []*gridPoint
 	for _, i := range e.GammaI {
 		for _, o := range e.GammaO {
-			results = append(results, MultiLabelResult{GammaI: i, GammaO: o, Paper: Number(e.Paper)})
-			unlabeled, test = append(unlabeled, nil), append(test, nil)
+			grid = append(grid, &gridPoint{gammaI: i, gammaO: o})
 		}
 	}
-	n, _ := e.Points.Dims()
 	for draw := range e.Draws {
-		drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
-		known, rest := e.hide(drawn)
-		targets, err := models.LabelTargets(known, nil)
-		if err != nil {
+		if err := e.draw(ctx, draw, problem, grid, obs); err != nil {
 			return nil, err
 		}
-		graph, err := kernelmachine.OutputGraph(targets, e.Outputs)
-		if err != nil {
-			return nil, err
-		}
-		outputs, err := kernelmachine.NewOutputs(graph)
-		if err != nil {
-			return nil, err
-		}
-		for c := range results {
-			r := &results[c]
-			s := kernelmachine.VVMRSettings{Regularizer: e.Norms, GammaO: r.GammaO}
-			s.GammaI = r.GammaI
-			m, err := problem.Fit(ctx, targets, outputs, &s)
-			if err != nil && (m == nil || !errors.Is(err, cg.ErrNotConverged)) {
-				return nil, err
-			}
-			r.Residual = math.Max(r.Residual, m.Residual)
-			inside, err := metrics.NewMultiLabelReport(rest, m.Values)
-			if err != nil {
-				return nil, err
-			}
-			answer, err := m.Predict(ctx, e.Test, nil)
-			if err != nil {
-				return nil, err
-			}
-			outside, err := metrics.NewMultiLabelReport(e.TestLabels, answer.Scores)
-			if err != nil {
-				return nil, err
-			}
-			unlabeled[c], test[c] = append(unlabeled[c], 100*float64(inside.MeanAUC)), append(test[c], 100*float64(outside.MeanAUC))
-			obs.Update(float64(draw*len(results)+c+1), float64(e.Draws*len(results)), "")
-		}
-	}
-	for c := range results {
-		r := &results[c]
-		r.Mean, r.Std = meanStd(unlabeled[c])
-		r.Test, r.TestStd = meanStd(test[c])
 	}
 	obs.End(fmt.Sprintf("%d draws of %d labeled points", e.Draws, e.Labeled))
-	return results, nil
+	return e.table(grid), nil
+}
+
+// draw labels points and fits with all weights of the grid.
+func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs pipeline.Observer) error {
+	n, _ := e.Points.Dims()
+	drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
+	known, rest := e.hide(drawn)
+	targets, err := models.LabelTargets(known, nil)
+	if err != nil {
+		return err
+	}
+	graph, err := kernelmachine.OutputGraph(targets, e.Outputs)
+	if err != nil {
+		return err
+	}
+	outputs, err := kernelmachine.NewOutputs(graph)
+	if err != nil {
+		return err
+	}
+	for c, p := range grid {
+		s := kernelmachine.VVMRSettings{Regularizer: e.Norms, GammaO: p.gammaO}
+		s.GammaI = p.gammaI
+		m, err := problem.Fit(ctx, targets, outputs, &s)
+		if err != nil && (m == nil || !errors.Is(err, cg.ErrNotConverged)) {
+			return err
+		}
+		p.residual = math.Max(p.residual, m.Residual)
+		inside, err := metrics.NewMultiLabelReport(rest, m.Values)
+		if err != nil {
+			return err
+		}
+		answer, err := m.Predict(ctx, e.Test, nil)
+		if err != nil {
+			return err
+		}
+		outside, err := metrics.NewMultiLabelReport(e.TestLabels, answer.Scores)
+		if err != nil {
+			return err
+		}
+		p.unlabeled, p.test = append(p.unlabeled, 100*float64(inside.MeanAUC)), append(p.test, 100*float64(outside.MeanAUC))
+		obs.Update(float64(draw*len(grid)+c+1), float64(e.Draws*len(grid)), "")
+	}
+	return nil
+}
+
+// table holds a record for each point of the grid, printed with one line for each
+// γ_I and one column for each γ_O.
+func (e *MultiLabel) table(grid []*gridPoint) *results.Table {
+	t := &results.Table{
+		Columns: []results.Column{
+			{Key: "gamma_i", Name: "γ_I", Kind: results.Numbers, Format: results.Format{Number: "%g"}},
+			{Key: "gamma_o", Name: "γ_O", Kind: results.Numbers, Format: results.Format{Number: "%g"}},
+			// On the unlabeled training points. The published figure is of weights that
+			// the paper does not name: the same in all records.
+			{Key: "auc_mean", Deviation: "auc_std", Published: "paper", Name: "AUC", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f", Deviation: "%.1f"}},
+			{Key: "test_auc_mean", Deviation: "test_auc_std", Name: "AUC of the test points", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f"}},
+			{Key: "residual_max", Name: "residual", Kind: results.Numbers, Format: results.Format{Number: "%.1e"}}, // of equation (17), relative
+		},
+		Views: []results.View{{Caption: "AUC %, unlabeled points ± standard deviation / test points",
+			Rows: "gamma_i", Across: "gamma_o", Show: []string{"auc_mean", "test_auc_mean"}, Corner: `γ_I \ γ_O`}},
+		Figures: []results.Figure{{Title: "AUC by weight of the graph", X: "gamma_i", By: "gamma_o", Value: "auc_mean", LogX: true,
+			Caption: "Unlabeled points, mean over the draws; the bars are one standard deviation."}},
+	}
+	best, at, residual := results.Number(0), &gridPoint{}, 0.0
+	for _, p := range grid {
+		auc := results.Mean(p.unlabeled).Beside(e.Paper)
+		t.Add(results.Number(p.gammaI), results.Number(p.gammaO), auc, results.Mean(p.test), results.Number(p.residual))
+		if auc.Number > best.Number {
+			best, at = auc, p
+		}
+		residual = math.Max(residual, p.residual)
+	}
+	t.Notes = append([]string{
+		fmt.Sprintf("best: %.1f at γ_I = %g, γ_O = %g; the paper has %.1f at weights it does not name. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.",
+			best.Number, at.gammaI, at.gammaO, e.Paper),
+		fmt.Sprintf("largest relative residual of equation (17): %.1e", residual)}, e.Notes...)
+	return t
 }
 
 // hide returns the labels of the drawn points, NaN for the others, and the other
@@ -202,32 +231,4 @@ func (e *MultiLabel) hide(drawn []int) (known, rest *mat.Dense) {
 		}
 	}
 	return known, rest
-}
-
-// MultiLabelMarkdown writes the grid as a table: one line a γ_I and one column a
-// γ_O, the mean AUC on the unlabeled points, that on the test points behind it.
-func MultiLabelMarkdown(results []MultiLabelResult) string {
-	var b strings.Builder
-	b.WriteString("AUC %, unlabeled points ± standard deviation / test points\n\n| γ_I \\ γ_O |")
-	columns := 0
-	for columns < len(results) && results[columns].GammaI == results[0].GammaI {
-		fmt.Fprintf(&b, " %g |", results[columns].GammaO)
-		columns++
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", columns))
-	var best MultiLabelResult
-	var residual float64
-	for i, r := range results {
-		if i%columns == 0 {
-			fmt.Fprintf(&b, "\n| %g |", r.GammaI)
-		}
-		fmt.Fprintf(&b, " %.1f ± %.1f / %.1f |", r.Mean, r.Std, r.Test)
-		if r.Mean > best.Mean {
-			best = r
-		}
-		residual = math.Max(residual, r.Residual)
-	}
-	fmt.Fprintf(&b, "\n\nbest: %.1f at γ_I = %g, γ_O = %g; the paper has %.1f at weights it does not name. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.\n", best.Mean, best.GammaI, best.GammaO, float64(best.Paper))
-	fmt.Fprintf(&b, "largest relative residual of equation (17): %.1e\n", residual)
-	return b.String()
 }

@@ -2,20 +2,24 @@ package papers
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // silent is an observer that does nothing.
-type silent struct{}
+type silent struct{ pipeline.Observer }
 
 func (silent) Begin(string)                  {}
 func (silent) Update(_, _ float64, _ string) {}
@@ -37,7 +41,7 @@ func TestMultiLabel(t *testing.T) {
 	}
 	e := &MultiLabel{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
-		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Labeled: 20, Draws: 2, Paper: 84.9}
+		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Labeled: 20, Draws: 2, Paper: 84.9, Notes: []string{"points are drawn"}}
 	var training, test []int
 	for i := range n {
 		if i%2 == 0 {
@@ -47,22 +51,56 @@ func TestMultiLabel(t *testing.T) {
 		}
 	}
 	e.split(x, y, training, test)
-	results, err := e.Run(context.Background(), silent{})
+	table, err := e.Run(context.Background(), silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(results) != 4 || results[3].GammaI != 1e-3 || results[3].GammaO != 0.5 {
-		t.Fatalf("%+v", results)
+	if n := len(table.Records); n != 4 || table.Value(table.Records[3], "gamma_i").Number != 1e-3 || table.Value(table.Records[3], "gamma_o").Number != 0.5 {
+		t.Fatalf("%+v", table.Records)
 	}
-	for _, r := range results {
-		if !(r.Mean > 90 && r.Mean <= 100 && r.Test > 85 && r.Test <= 100 && r.Residual <= 1e-8) {
+	for _, r := range table.Records {
+		mean, test, residual := table.Value(r, "auc_mean"), table.Value(r, "test_auc_mean"), table.Value(r, "residual_max")
+		if !(mean.Number > 90 && mean.Number <= 100 && test.Number > 85 && test.Number <= 100 && residual.Number <= 1e-8) || mean.Published != 84.9 {
 			t.Errorf("%+v", r)
 		}
 	}
-	table := MultiLabelMarkdown(results)
-	for _, want := range []string{"| γ_I \\ γ_O | 0 | 0.5 |", "| 0.001 |", "84.9", "best:"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the table lacks %q:\n%s", want, table)
+	text := table.Markdown()
+	for _, want := range []string{"AUC %, unlabeled points ± standard deviation / test points\n\n| γ_I \\ γ_O | 0 | 0.5 |\n", "| 0.001 |", "84.9", "* best:", "\n* points are drawn\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
 		}
 	}
+}
+
+func TestMultiLabelTable(t *testing.T) {
+	e := &MultiLabel{Paper: 84.9}
+	table := e.table([]*gridPoint{
+		{gammaI: 0, gammaO: 0, unlabeled: []float64{80}, test: []float64{79}}, {gammaI: 0, gammaO: 1, unlabeled: []float64{81}, test: []float64{80}},
+		{gammaI: 0.1, gammaO: 0, unlabeled: []float64{81, 83}, test: []float64{82}, residual: 3e-9}, {gammaI: 0.1, gammaO: 1, unlabeled: []float64{83}, test: []float64{82}},
+	})
+	want := `AUC %, unlabeled points ± standard deviation / test points
+
+| γ_I \ γ_O | 0 | 1 |
+|---|---|---|
+| 0 | 80.0 ± 0.0 / 79.0 | 81.0 ± 0.0 / 80.0 |
+| 0.1 | 82.0 ± 1.4 / 82.0 | 83.0 ± 0.0 / 82.0 |
+
+* best: 83.0 at γ_I = 0.1, γ_O = 1; the paper has 84.9 at weights it does not name. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.
+* largest relative residual of equation (17): 3.0e-09
+`
+	if got := table.Markdown(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	d := table.Drawings()
+	if len(d) != 1 || d[0].XLabel != "γ_I" || d[0].YLabel != "AUC, %" || !d[0].LogX || d[0].LogY {
+		t.Fatalf("%+v", d)
+	}
+	if want := []results.Curve{
+		{Name: "γ_O = 0", X: []float64{0, 0.1}, Y: []float64{80, 82}, Deviation: []float64{0, math.Sqrt2}},
+		{Name: "γ_O = 1", X: []float64{0, 0.1}, Y: []float64{81, 83}, Deviation: []float64{0, 0}},
+	}; !reflect.DeepEqual(d[0].Curves, want) {
+		t.Errorf("curves %+v, want %+v", d[0].Curves, want)
+	}
+	table.Records = table.Records[3:]
+	checkJSON(t, table, `[{"gamma_i":0.1,"gamma_o":1,"auc_mean":83,"auc_std":0,"paper":84.9,"test_auc_mean":82,"test_auc_std":0,"residual_max":0}]`)
 }

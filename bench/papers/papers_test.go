@@ -4,31 +4,32 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // observer notes the stages and checks their order.
 type observer struct {
-	t      *testing.T
-	mu     sync.Mutex
-	open   string
-	stages []string
+	pipeline.Observer // nil: experiments announce nothing
+	t                 *testing.T
+	mu                sync.Mutex
+	open              string
+	stages            []string
 }
 
 func (o *observer) Begin(stage string) {
@@ -84,15 +85,19 @@ func TestExperiment(t *testing.T) {
 	e := synthetic()
 	o := run(t, e)
 	type key struct {
-		labels       int
+		labels       float64
 		method, name string
-		eigenvectors int
+		eigenvectors float64
 	}
-	byKey := map[key]Result{}
-	for _, r := range o.Results {
-		byKey[key{r.Labels, r.Method, r.Name, r.Eigenvectors}] = r
-		if !(r.Mean > 0 && r.Mean < 90 && r.Std >= 0 && r.Std < 20) {
+	byKey := map[key]results.Value{}
+	for _, r := range o.Table.Records {
+		v := o.Table.Value(r, "error_mean")
+		byKey[key{o.Table.Value(r, "labels").Number, o.Table.Value(r, "method").Text, o.Table.Value(r, "name").Text, o.Table.Value(r, "eigenvectors").Number}] = v
+		if !(v.Number > 0 && v.Number < 90 && v.Deviation >= 0 && v.Deviation < 20) {
 			t.Errorf("%+v: not an error in percent", r)
+		}
+		if k := o.Table.Value(r, "k").Number; (o.Table.Value(r, "method").Text != "eigenmap") != slices.Contains(baselineKs, int(k)) {
+			t.Errorf("%+v: k is %v", r, k)
 		}
 	}
 	for _, k := range []key{
@@ -103,14 +108,17 @@ func TestExperiment(t *testing.T) {
 			t.Errorf("no result of %+v", k)
 		}
 	}
-	if len(o.Results) != 8 {
-		t.Errorf("%d results", len(o.Results))
+	if n := len(o.Table.Records); n != 8 {
+		t.Errorf("%d results", n)
 	}
-	if r := byKey[key{50, "knn", "", 0}]; r.Paper != 37.6 || !slices.Contains(baselineKs, r.K) {
+	if r := byKey[key{50, "knn", "", 0}]; r.Published != 37.6 {
 		t.Errorf("baseline %+v", r)
 	}
-	if !(byKey[key{200, "eigenmap", "penalized", 60}].Mean < byKey[key{200, "knn", "", 0}].Mean) {
-		t.Errorf("the eigenmap classifier errs by %v, nearest neighbours by %v", byKey[key{200, "eigenmap", "penalized", 60}].Mean, byKey[key{200, "knn", "", 0}].Mean)
+	if a, b := byKey[key{200, "eigenmap", "penalized", 60}].Number, byKey[key{200, "knn", "", 0}].Number; !(a < b) {
+		t.Errorf("the eigenmap classifier errs by %v, nearest neighbours by %v", a, b)
+	}
+	if header := o.Table.Grids()[0].Header; !slices.Equal(header, []string{"labels", "eigenmap, penalized", "5 eigenvectors", "20 eigenvectors", "best k-NN", "best k-GNN"}) {
+		t.Errorf("columns %q", header)
 	}
 
 	// The first cell by hand.
@@ -120,18 +128,18 @@ func TestExperiment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := eigenmap.Fit(o.Eigs, o.Components, y, &eigenmap.Settings{Eigenvectors: 5})
+		m, err := eigenmap.Fit(context.Background(), o.Eigs, o.Graph.Components, y, &eigenmap.Settings{Eigenvectors: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		errs = append(errs, 100*metrics.ErrorRate(m.Transduce(o.Eigs, o.Components, y), e.Truth, y))
+		errs = append(errs, 100*metrics.ErrorRate(m.Transduce(o.Eigs, o.Graph.Components, y), e.Truth, y))
 	}
 	mean := (errs[0] + errs[1] + errs[2] + errs[3]) / 4
 	var square float64
 	for _, v := range errs {
 		square += (v - mean) * (v - mean)
 	}
-	if r := byKey[key{50, "eigenmap", "", 5}]; !(math.Abs(r.Mean-mean) <= 1e-9) || !(math.Abs(r.Std-math.Sqrt(square/3)) <= 1e-9) {
+	if r := byKey[key{50, "eigenmap", "", 5}]; !(math.Abs(r.Number-mean) <= 1e-9) || !(math.Abs(r.Deviation-math.Sqrt(square/3)) <= 1e-9) {
 		t.Errorf("%+v, by hand %v ± %v", r, mean, math.Sqrt(square/3))
 	}
 }
@@ -141,7 +149,7 @@ func TestExperimentDeterministic(t *testing.T) {
 	var first []byte
 	for _, threads := range []int{1, 2} {
 		runtime.GOMAXPROCS(threads)
-		text, err := json.Marshal(run(t, synthetic()).Results)
+		text, err := json.Marshal(run(t, synthetic()).Table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +162,7 @@ func TestExperimentDeterministic(t *testing.T) {
 	}
 	other := synthetic()
 	other.Seed = 8
-	if text, err := json.Marshal(run(t, other).Results); err != nil || string(text) == string(first) {
+	if text, err := json.Marshal(run(t, other).Table); err != nil || string(text) == string(first) {
 		t.Errorf("the same results from another seed: %v", err)
 	}
 }
@@ -163,8 +171,8 @@ func TestExperimentRows(t *testing.T) {
 	e := synthetic()
 	e.KNN, e.GNN, e.Splits, e.Labels = false, false, 1, []int{200}
 	o := run(t, e)
-	if len(o.Results) != 2 || o.Results[0].Labels != 200 || o.Results[0].Std != 0 {
-		t.Errorf("results %+v", o.Results)
+	if r := o.Table.Records; len(r) != 2 || o.Table.Value(r[0], "labels").Number != 200 || o.Table.Value(r[0], "error_mean").Deviation != 0 {
+		t.Errorf("results %+v", r)
 	}
 	if o.Neighbors.K != 8 {
 		t.Errorf("lists of %d neighbours without the baseline", o.Neighbors.K)
@@ -193,61 +201,6 @@ func TestExperimentFaults(t *testing.T) {
 	cancel()
 	if _, err := synthetic().Run(cancelled, &observer{t: t}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-var table = []Result{
-	{Labels: 20, Method: "knn", K: 1, Mean: 40, Std: 3, Paper: 53.4},
-	{Labels: 20, Method: "eigenmap", Eigenvectors: 10, Mean: 30.126, Std: 2.5, Paper: Number(math.NaN())},
-	{Labels: 20, Method: "eigenmap", Eigenvectors: 5, Mean: 50, Std: 1, Paper: 53.7},
-	{Labels: 500, Method: "eigenmap", Eigenvectors: 5, Mean: 49.1, Std: 0.04, Paper: 49.1},
-	{Labels: 500, Method: "gnn", K: 3, Mean: 12, Std: 1, Paper: Number(math.NaN())},
-	{Labels: 500, Method: "eigenmap", Name: "penalized", Eigenvectors: 100, Mean: 3, Std: 0.5, Paper: 3.5},
-}
-
-func TestMarkdown(t *testing.T) {
-	want := `| labels | eigenmap, penalized | 5 eigenvectors | 10 eigenvectors | best k-NN | best k-GNN |
-|---|---|---|---|---|---|
-| 20 | | 50.00 ± 1.00 (53.7) | 30.13 ± 2.50 | 40.00 ± 3.00 (53.4) | |
-| 500 | 3.00 ± 0.50 (3.5) | 49.10 ± 0.04 (49.1) | | | 12.00 ± 1.00 |
-`
-	if got := Markdown(table); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	lines := strings.Split(strings.TrimSpace(Markdown(table)), "\n")
-	for _, l := range lines {
-		if strings.Count(l, "|") != strings.Count(lines[0], "|") {
-			t.Errorf("%q has another number of columns than the head", l)
-		}
-	}
-}
-
-func TestJSON(t *testing.T) {
-	text, err := json.Marshal(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []map[string]any
-	if err := json.Unmarshal(text, &rows); err != nil {
-		t.Fatal(err)
-	}
-	if v, ok := rows[1]["paper"]; !ok || v != nil {
-		t.Errorf("paper is %v where it is unknown", v)
-	}
-	want := map[string]any{"labels": 20.0, "method": "eigenmap", "eigenvectors": 5.0, "error_mean": 50.0, "error_std": 1.0, "paper": 53.7}
-	if !reflect.DeepEqual(rows[2], want) {
-		t.Errorf("row %v, want %v", rows[2], want)
-	}
-}
-
-func TestMeanStd(t *testing.T) {
-	for _, c := range []struct {
-		x         []float64
-		mean, std float64
-	}{{[]float64{3}, 3, 0}, {[]float64{1, 3}, 2, math.Sqrt2}, {[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32. / 7)}} {
-		if mean, std := meanStd(c.x); !(math.Abs(mean-c.mean) <= 1e-12) || !(math.Abs(std-c.std) <= 1e-12) {
-			t.Errorf("%v: %v ± %v, want %v ± %v", c.x, mean, std, c.mean, c.std)
-		}
 	}
 }
 
@@ -368,22 +321,6 @@ func TestNewsgroupsAndPhonemes(t *testing.T) {
 	}
 }
 
-func TestDescribeGraph(t *testing.T) {
-	nb := &knn.Neighbors{K: 1, Index: []int32{1, 0, 0}, Distance: []float64{1, 1, 2}}
-	for _, c := range []struct {
-		s    sparse.Symmetry
-		want string
-	}{{sparse.Either, "2 edges, 1 component"}, {sparse.Both, "1 edges, 2 components, 1 isolated points"}} {
-		w, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: 1, Symmetry: c.s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := DescribeGraph(w, w.Components()); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
 // TestMNISTReduced runs the first 3000 images of the real MNIST.
 func TestMNISTReduced(t *testing.T) {
 	dir := os.Getenv("BIGFIT_DATA")
@@ -405,17 +342,16 @@ func TestMNISTReduced(t *testing.T) {
 		{Labels: 500, PaperKNN: 15.1, Cells: []Cell{{Settings: eigenmap.Settings{Eigenvectors: 50}, Paper: 3.6}, {Name: "penalized", Settings: BestPenalty(500), Paper: math.NaN()}}},
 	}
 	o := run(t, &e)
-	t.Logf("\n%s", Markdown(o.Results))
-	baseline := map[int]float64{}
-	for _, r := range o.Results {
-		if r.Method == "knn" {
-			baseline[r.Labels] = r.Mean
-		}
+	t.Logf("\n%s", o.Table.Markdown())
+	baseline := map[float64]float64{}
+	for _, r := range o.Table.Select(results.Where{Key: "method", Is: "knn"}) {
+		baseline[o.Table.Value(r, "labels").Number] = o.Table.Value(r, "error_mean").Number
 	}
-	for _, r := range o.Results {
+	for _, r := range o.Table.Select(results.Where{Key: "method", Is: "eigenmap"}) {
 		// Fewer points than in the paper: worse, but below the baseline.
-		if r.Method == "eigenmap" && !(r.Mean < baseline[r.Labels] && r.Mean > 2) {
-			t.Errorf("%d labels, %d eigenvectors: error %.2f, baseline %.2f", r.Labels, r.Eigenvectors, r.Mean, baseline[r.Labels])
+		labels, mean := o.Table.Value(r, "labels").Number, o.Table.Value(r, "error_mean").Number
+		if !(mean < baseline[labels] && mean > 2) {
+			t.Errorf("%v: error %.2f, baseline %.2f", r, mean, baseline[labels])
 		}
 	}
 	if b := baseline[50]; !(b > 25 && b < 45) {
@@ -424,15 +360,4 @@ func TestMNISTReduced(t *testing.T) {
 	if b := baseline[500]; !(b > 10 && b < 20) {
 		t.Errorf("500 labels: baseline %.1f", b)
 	}
-}
-
-func ExampleMarkdown() {
-	fmt.Print(Markdown([]Result{
-		{Labels: 100, Method: "eigenmap", Eigenvectors: 20, Mean: 6.5, Std: 0.8, Paper: 6.4},
-		{Labels: 100, Method: "knn", K: 1, Mean: 28.3, Std: 1.9, Paper: 28.1},
-	}))
-	// Output:
-	// | labels | 20 eigenvectors | best k-NN |
-	// |---|---|---|
-	// | 100 | 6.50 ± 0.80 (6.4) | 28.30 ± 1.90 (28.1) |
 }

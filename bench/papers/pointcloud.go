@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -39,15 +41,15 @@ var (
 	}
 )
 
-// PointCloud is the table of Sindhwani, Niyogi & Belkin (2005): SVM and RLS on
+// PointCloud repeats the table of Sindhwani, Niyogi & Belkin (2005): SVM and RLS on
 // the labeled points, LapSVM and LapRLS on the normalized Laplacian of binary
 // nearest-neighbour graphs. Settings are chosen twice: for each draw from its
 // own labels alone, and once for all draws by the mean of their
 // cross-validation errors; the folds are dealt four times. The grid is the
 // published one, but that the graph of coil20, whose images lie on circles, may
 // also be of 2 or 5 neighbours.
-func PointCloud(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
-	var results []MachineResult
+func PointCloud(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+	var records []results.Record
 	for _, s := range pointCloudSets {
 		obs.Begin(s.name)
 		x, truth, rows, err := readSet(o, setsOrigin, s.points, s.labels, s.draws)
@@ -69,9 +71,11 @@ func PointCloud(ctx context.Context, o Options, obs Observer) ([]MachineResult, 
 		if err := values.search(ctx, x, o, obs, g); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		results = append(results, g.results(s.name, s.paper)...)
+		records = append(records, g.records(s.name, s.paper)...)
 		n, d := x.Dims()
 		obs.End(fmt.Sprintf("%d points × %d, %d draws", n, d, len(draws)))
 	}
-	return results, nil
+	return machineTable(records,
+		"settings are chosen twice: for each draw by cross-validation on its own labels, and once for all draws; the folds are dealt four times",
+		"the grid is the published one, but the graph of coil20, whose images lie on circles, may also be of 2 or 5 neighbours"), nil
 }

@@ -7,15 +7,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // PropagationMethod is a method of graph regularization with its settings.
@@ -61,20 +62,7 @@ func (r PropagationRow) String() string {
 	return fmt.Sprint(r.Labels)
 }
 
-// PropagationResult is one line of the table: errors in percent of the unlabeled
-// points and seconds of one fit, means over the draws.
-type PropagationResult struct {
-	Labels     string  `json:"labels"`
-	Method     string  `json:"method"`
-	Draws      int     `json:"draws"`
-	Mean       float64 `json:"error_mean"`
-	Std        float64 `json:"error_std"`
-	Seconds    float64 `json:"seconds_mean"`
-	Iterations int     `json:"iterations_max"`
-	Residual   float64 `json:"residual_max"` // largest of all draws, recomputed
-}
-
-// NewPropagation is the experiment on MNIST with the graph of [MNIST]: five draws
+// NewPropagation returns the experiment on MNIST with the graph of [MNIST]: five draws
 // a split of 1 and 5 labels a class, and a draw every two splits of 100 labels.
 func NewPropagation(o Options) (*Propagation, error) {
 	o.Best = false
@@ -86,7 +74,7 @@ func NewPropagation(o Options) (*Propagation, error) {
 		Rows: []PropagationRow{{1, true, 5 * o.Splits}, {5, true, 5 * o.Splits}, {100, false, max(1, o.Splits/2)}}}, nil
 }
 
-// draw is draw number i of the row.
+// draw makes the draw of the row that belongs to a seed.
 func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, error) {
 	if !r.PerClass {
 		return truth.Draw(r.Labels, seed)
@@ -112,7 +100,7 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 
 // Run carries out the experiment. With cg.ErrNotConverged come the results that
 // were reached.
-func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResult, error) {
+func (e *Propagation) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
 	n, _ := e.X.Dims()
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
@@ -123,18 +111,18 @@ func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResul
 	if err != nil {
 		return nil, err
 	}
-	c := w.Components()
-	obs.End(fmt.Sprintf("%d points, %s", n, DescribeGraph(w, c)))
+	g := models.NewGraph(w)
+	obs.End(fmt.Sprintf("%d points, %s", n, pipeline.DescribeGraph(g)))
 
 	obs.Begin("preparation")
-	problem, err := propagation.NewProblem(w, c)
+	problem, err := propagation.NewProblem(w, g.Components)
 	if err != nil {
 		return nil, err
 	}
 	obs.End("shared by all draws and methods")
 
 	obs.Begin("fits")
-	var results []PropagationResult
+	t := e.table()
 	var notConverged error
 	total := len(e.Rows) * len(PropagationMethods)
 	for _, row := range e.Rows {
@@ -145,28 +133,50 @@ func (e *Propagation) Run(ctx context.Context, obs Observer) ([]PropagationResul
 			}
 		}
 		for _, m := range PropagationMethods {
-			r, err := e.method(ctx, problem, draws, m)
+			r, err := e.fit(ctx, problem, row.String(), draws, m)
 			if err != nil && !errors.Is(err, cg.ErrNotConverged) {
 				return nil, fmt.Errorf("%s labels, %s: %w", row, m.Name, err)
 			}
 			notConverged = errors.Join(notConverged, err)
-			r.Labels = row.String()
-			results = append(results, *r)
-			obs.Update(float64(len(results)), float64(total), fmt.Sprintf("%s labels, %s", row, m.Name))
+			t.Add(r...)
+			obs.Update(float64(len(t.Records)), float64(total), fmt.Sprintf("%s labels, %s", row, m.Name))
 		}
 	}
 	obs.End(fmt.Sprintf("%d methods", len(PropagationMethods)))
-	return results, notConverged
+	return t, notConverged
 }
 
-// method fits one method to all draws.
-func (e *Propagation) method(ctx context.Context, problem *propagation.Problem, draws []*data.Labels, m PropagationMethod) (*PropagationResult, error) {
-	r := &PropagationResult{Method: m.Name, Draws: len(draws)}
+// table returns the table of the experiment, without records: errors in percent of
+// the unlabeled points, seconds of one fit, means over the draws.
+func (e *Propagation) table() *results.Table {
+	wrong := errorColumn
+	wrong.Published = ""
+	return &results.Table{
+		Columns: []results.Column{
+			{Key: "labels", Name: "labels"},
+			{Key: "method", Name: "method"},
+			{Key: "draws", Name: "draws", Kind: results.Integers},
+			wrong,
+			{Key: "seconds_mean", Name: "seconds a fit", Kind: results.Numbers, Format: results.Format{Number: "%.3f"}},
+			{Key: "iterations_max", Name: "iterations", Kind: results.Integers},
+			{Key: "residual_max", Name: "residual", Kind: results.Numbers, Format: results.Format{Number: "%.1e"}}, // recomputed
+		},
+		Views:   []results.View{{Show: []string{"labels", "method", wrong.Key, "seconds_mean", "iterations_max", "residual_max", "draws"}}},
+		Figures: []results.Figure{{Title: "labels: ", Each: "labels", By: "method", Value: wrong.Key}},
+		Notes:   []string{"Table 1 of Calder et al. (2020) has another graph of other features: its figures are not comparable"},
+	}
+}
+
+// fit returns the record of one method on all draws of a row. With
+// cg.ErrNotConverged comes what was reached.
+func (e *Propagation) fit(ctx context.Context, problem *propagation.Problem, row string, draws []*data.Labels, m PropagationMethod) (results.Record, error) {
 	if m.Equal {
 		m.Settings.Priors = slices.Repeat([]float64{1}, len(e.Truth.Classes))
 	}
 	var errs []float64
 	var notConverged error
+	var spent time.Duration
+	iterations, residual := 0, 0.0
 	for _, y := range draws {
 		targets, err := models.ClassTargets(y)
 		if err != nil {
@@ -178,22 +188,11 @@ func (e *Propagation) method(ctx context.Context, problem *propagation.Problem, 
 			return nil, err
 		}
 		notConverged = errors.Join(notConverged, err)
-		r.Seconds += time.Since(start).Seconds() / float64(len(draws))
-		r.Iterations = max(r.Iterations, g.Iterations)
-		r.Residual = math.Max(r.Residual, slices.Max(g.Residuals))
+		spent += time.Since(start)
+		iterations = max(iterations, g.Iterations)
+		residual = math.Max(residual, slices.Max(g.Residuals))
 		errs = append(errs, 100*metrics.ErrorRate(g.Labels, e.Truth, y))
 	}
-	r.Mean, r.Std = meanStd(errs)
-	return r, notConverged
-}
-
-// PropagationMarkdown writes the results as a table: one line a way to draw
-// labels and a method.
-func PropagationMarkdown(results []PropagationResult) string {
-	var b strings.Builder
-	b.WriteString("| labels | method | error % | seconds a fit | iterations | residual | draws |\n|---|---|---|---|---|---|---|\n")
-	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | %.2f ± %.2f | %.3f | %d | %.1e | %d |\n", r.Labels, r.Method, r.Mean, r.Std, r.Seconds, r.Iterations, r.Residual, r.Draws)
-	}
-	return b.String()
+	seconds := spent.Seconds() / float64(len(draws))
+	return results.Record{results.Text(row), results.Text(m.Name), results.Integer(len(draws)), results.Mean(errs), results.Number(seconds), results.Integer(iterations), results.Number(residual)}, notConverged
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -18,20 +19,24 @@ func TestPropagation(t *testing.T) {
 	x, truth := data.Digits(400, 3)
 	e := &Propagation{X: x, Truth: truth, Graph: knn.GraphSettings{K: 8}, Seed: 5, Rows: []PropagationRow{{2, true, 3}, {60, false, 2}}}
 	obs := &observer{t: t}
-	results, err := e.Run(context.Background(), obs)
+	table, err := e.Run(context.Background(), obs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(obs.stages, []string{"graph", "preparation", "fits"}) || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
-	if len(results) != 2*len(PropagationMethods) {
-		t.Fatalf("%d results", len(results))
+	if len(table.Records) != 2*len(PropagationMethods) {
+		t.Fatalf("%d results", len(table.Records))
 	}
-	for i, r := range results {
+	for i, r := range table.Records {
+		get := func(key string) results.Value { return table.Value(r, key) }
 		m := PropagationMethods[i%len(PropagationMethods)]
 		row := e.Rows[i/len(PropagationMethods)]
-		if r.Method != m.Name || r.Labels != row.String() || r.Draws != row.Draws || !(r.Mean > 0 && r.Mean < 90) || !(r.Residual <= 1e-8) || r.Iterations < 1 || !(r.Seconds > 0) {
+		if get("method").Text != m.Name || get("labels").Text != row.String() || get("draws").Number != float64(row.Draws) || get("iterations_max").Number < 1 {
+			t.Errorf("%+v", r)
+		}
+		if e := get("error_mean").Number; !(e > 0 && e < 90) || !(get("residual_max").Number <= 1e-8) || !(get("seconds_mean").Number > 0) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -60,13 +65,16 @@ func TestPropagation(t *testing.T) {
 		}
 		mean += 100 * metrics.ErrorRate(g.Labels, truth, y) / 2
 	}
-	if got := results[len(results)-1].Mean; !(math.Abs(got-mean) <= 1e-9) {
+	if got := table.Value(table.Records[len(table.Records)-1], "error_mean").Number; !(math.Abs(got-mean) <= 1e-9) {
 		t.Errorf("error %v, by hand %v", got, mean)
 	}
-	for _, w := range []string{"| 2 a class | harmonic |", "| 60 | poisson |"} {
-		if !strings.Contains(PropagationMarkdown(results), w) {
-			t.Errorf("no %q in\n%s", w, PropagationMarkdown(results))
+	for _, w := range []string{"| labels | method | error % | seconds a fit | iterations | residual | draws |\n", "| 2 a class | harmonic |", "| 60 | poisson |"} {
+		if !strings.Contains(table.Markdown(), w) {
+			t.Errorf("no %q in\n%s", w, table.Markdown())
 		}
+	}
+	if d := table.Drawings(); len(d) != 2 || d[0].Title != "labels: 2 a class" || len(d[0].Bars) != len(PropagationMethods) || d[0].Unit != "%" {
+		t.Errorf("drawings %+v", d)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 const rcv1Origin = `subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most frequent words, is in KKimura360/MLC_toolbox; save the points as rcv1subset1_binary944_X.npz in SciPy's sparse form and the 101 labels as Y of rcv1subset1_binary944_Y.npz and give their folder with --data`
 
-// RCV1 is the categorization of 6000 messages: the first 3000 for training, 50 of
+// RCV1 repeats the categorization of 6000 messages: the first 3000 for training, 50 of
 // them labeled, the others for the test. Points are which of 944 words occur,
 // scaled to length one; the paper has 2900 words of other weights, so its figure
 // is of other data. The labels are the 25 categories most frequent in training.
@@ -69,7 +69,8 @@ func RCV1(o Options) (*MultiLabel, error) {
 	}
 	e := &MultiLabel{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
 		Norms:  models.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
-		GammaI: multiLabelI, GammaO: multiLabelO, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed}
+		GammaI: multiLabelI, GammaO: multiLabelO, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
+		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other weights, so its figure is of other data"}}
 	e.split(&unit, frequent, training, test)
 	return e, nil
 }

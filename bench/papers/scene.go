@@ -10,7 +10,7 @@ import (
 
 const sceneOrigin = `the scene data of Boutell et al. (2004) are published by Mulan; save the 2407×294 features as array X and the 2407×6 labels, 1 and 0, as Y of scene_multilabel.npz and give its folder with --data`
 
-// Scene is the annotation of 2407 images with 6 labels: 1204 for training, 100 of
+// Scene repeats the annotation of 2407 images with 6 labels: 1204 for training, 100 of
 // them labeled, and 1203 for the test. The paper does not name its split; this one
 // is drawn by the seed. The kernel is Gaussian with σ = 4.3.
 func Scene(o Options) (*MultiLabel, error) {
@@ -20,7 +20,8 @@ func Scene(o Options) (*MultiLabel, error) {
 	}
 	e := &MultiLabel{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5, Outputs: 2,
 		Norms:  models.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
-		GammaI: multiLabelI, GammaO: multiLabelO, Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed}
+		GammaI: multiLabelI, GammaO: multiLabelO, Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed,
+		Notes: []string{"the paper does not name its split into training and test points; this one is drawn by the seed"}}
 	n, _ := x.Dims()
 	order := rand.New(rand.NewPCG(o.Seed, 0x7363656e65)).Perm(n) // "scene"
 	half := (n + 1) / 2

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
@@ -13,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -37,12 +39,12 @@ var sslBookGrid = grid{
 	},
 }
 
-// SSLBook is a table of all machines on the sets of Chapelle, Schölkopf & Zien
+// SSLBook makes a table of all machines on the sets of Chapelle, Schölkopf & Zien
 // (2006), chapter 21, with the published draws of 10 and 100 labels. Settings are
 // chosen as in [PointCloud]. The other methods have one setting each, of no
 // choice: see others.
-func SSLBook(ctx context.Context, o Options, obs Observer) ([]MachineResult, error) {
-	var results []MachineResult
+func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+	var records []results.Record
 	for _, name := range sslBookSets {
 		obs.Begin(name)
 		points, labels := "sslbook_"+name+".npz", "sslbook_"+name+".npz"
@@ -69,23 +71,23 @@ func SSLBook(ctx context.Context, o Options, obs Observer) ([]MachineResult, err
 		}
 		for i, g := range searches {
 			row := fmt.Sprintf("%s, %s labels", name, counts[i])
-			results = append(results, g.results(row, [4]float64{})...)
+			records = append(records, g.records(row, [4]float64{})...)
 			others, err := g.others(ctx, x, o, row+", one choice")
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", row, err)
 			}
-			results = append(results, others...)
+			records = append(records, others...)
 		}
 		n, d := x.Dims()
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
-	return results, nil
+	return machineTable(records), nil
 }
 
-// others are the results of the methods without a search: the TSVM with the
+// others returns the records of the methods without a search: the TSVM with the
 // settings chosen for the SVM, the nearest labeled neighbour, and the methods on
 // the graph of [BestGraph].
-func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row string) ([]MachineResult, error) {
+func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row string) ([]results.Record, error) {
 	nb, err := neighbors(ctx, x, 64)
 	if err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 	if err != nil {
 		return nil, err
 	}
-	results := []MachineResult{newResult(row, "TSVM", tsvm, 0)}
+	records := []results.Record{machineRecord(row, "TSVM", tsvm, 0, "")}
 	var errs []float64
 	for _, drawn := range g.draws {
 		nearest, err := nearest.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
@@ -103,31 +105,27 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 		}
 		errs = append(errs, 100*metrics.ErrorRate(nearest[0], g.truth, drawn))
 	}
-	results = append(results, newResult(row, "1-NN", errs, 0))
+	records = append(records, machineRecord(row, "1-NN", errs, 0, ""))
 	w, _, err := knn.FromNeighbors(nb, BestGraph)
 	if err != nil {
 		return nil, err
 	}
 	onGraph, err := g.onGraph(ctx, w, o, row)
-	return append(results, onGraph...), err
+	return append(records, onGraph...), err
 }
 
-// tsvm are the errors of the TSVM.
+// tsvm returns the errors of the TSVM.
 func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]float64, error) {
 	s := g.common[0].setting // of the SVM, which is the first machine
 	gram, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, o.Limit)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(gram, nil)
+	p, err := newProblem(ctx, gram, nil)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int, g.truth.Len())
-	for i := range all {
-		all[i] = i
-	}
-	w, err := p.Warp(s.reg, all)
+	w, err := p.Warp(ctx, s.reg, data.Range(0, g.truth.Len()))
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +153,15 @@ var sslBookEigenmaps = []struct {
 	{"eigenmap, penalized", BestPenalty},
 }
 
-// onGraph are the results of graph regularization, with its defaults, and of
+// onGraph returns the records of graph regularization, with its defaults, and of
 // eigenmaps on the graph w.
-func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row string) ([]MachineResult, error) {
+func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row string) ([]results.Record, error) {
 	c := w.Components()
 	p, err := propagation.NewProblem(w, c)
 	if err != nil {
 		return nil, err
 	}
-	var results []MachineResult
+	var records []results.Record
 	for _, method := range []propagation.Method{propagation.Harmonic, propagation.LGC, propagation.Poisson} {
 		var errs []float64
 		for i, drawn := range g.draws {
@@ -177,7 +175,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 			}
 			errs = append(errs, 100*metrics.ErrorRate(f.Labels, g.truth, drawn))
 		}
-		results = append(results, newResult(row, method.String(), errs, 0))
+		records = append(records, machineRecord(row, method.String(), errs, 0, ""))
 	}
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
@@ -200,7 +198,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 		for i, predicted := range eigenmap.TransduceAll(eigs, c, ms, g.draws) {
 			errs = append(errs, 100*metrics.ErrorRate(predicted, g.truth, g.draws[i]))
 		}
-		results = append(results, newResult(row, e.name, errs, 0))
+		records = append(records, machineRecord(row, e.name, errs, 0, ""))
 	}
-	return results, nil
+	return records, nil
 }

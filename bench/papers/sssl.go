@@ -2,7 +2,6 @@ package papers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,87 +11,51 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/selection"
-	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// SSSLResult is one cell of the tables 2 to 4 of Ji et al. 2012: the mean squared
-// error on the test points.
-type SSSLResult struct {
-	Set     string  `json:"set"`
-	Percent int     `json:"percent"` // of the points that are labeled
-	Method  string  `json:"method"`
-	Mean    float64 `json:"error_mean"`
-	Std     float64 `json:"error_std"` // of one draw, over the draws
-	Paper   Number  `json:"paper"`
-	// Above is the mean over the draws of the error less that of SSSL on the same
-	// draw, and StdErr its standard error.
-	Above  float64 `json:"above_sssl"`
-	StdErr float64 `json:"above_sssl_std_err"`
-}
-
-// SSSLTables are the results with one line about each set.
-type SSSLTables struct {
-	Results []SSSLResult `json:"results"`
-	Notes   []string     `json:"notes"`
-}
-
-// Markdown writes two tables for each set, one line a share of labels and one column
-// a method: "mean ± std" with the paper's figure in brackets behind it, and how much
-// that is above SSSL, with the standard error.
-func (t *SSSLTables) Markdown() string {
-	var b strings.Builder
-	for rest := t.Results; len(rest) > 0; {
-		end := slices.IndexFunc(rest, func(r SSSLResult) bool { return r.Set != rest[0].Set })
-		if end < 0 {
-			end = len(rest)
+// ssslTable returns the table of [SSSL], without records: mean squared errors on the
+// test points, with two views for each set, the errors and how much they are above
+// those of SSSL.
+func ssslTable(sets []string) *results.Table {
+	t := &results.Table{
+		Columns: []results.Column{
+			{Key: "set"},
+			{Key: "percent", Name: "labeled", Unit: "%", Kind: results.Integers, Format: results.Format{Number: "%d %%"}},
+			{Key: "method", Order: ssslMethods},
+			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "squared error", Kind: results.Numbers, Format: results.Format{Number: "%.4g", Deviation: "%.2g", Published: "%g"}},
+			// The mean over the draws of the error less that of SSSL on the same draw, and
+			// its standard error.
+			{Key: "above_sssl", Deviation: "above_sssl_std_err", Name: "above SSSL ± standard error", Kind: results.Numbers, Format: results.Format{Number: "%+.2g", Deviation: "%.2g"}},
+			// The spectrum of the kernel, once for each set.
+			{Key: "note", Kind: results.Remarks, About: []string{"set"}, OmitEmpty: true},
+		},
+		Figures: []results.Figure{{Each: "set", X: "percent", By: "method", Value: "error_mean", LogY: true, Published: "paper, SSSL", Of: results.Where{Key: "method", Is: ssslMethods[ssslOwn]},
+			Caption: "On the test points, mean over the draws; the bars are one standard deviation."}},
+		Notes: []string{
+			"the paper names neither the scaling nor the grids: columns are replaced by their ranks among the training points (not those on the sphere), labels are centred, and every parameter is chosen by fivefold cross-validation",
+			"the test points of the draws are the tenths of one permutation: every point is tested on once",
+			"the sphere has a made-up field in place of the measured one",
+		},
+	}
+	for _, set := range sets {
+		for _, key := range []string{"error_mean", "above_sssl"} {
+			t.Views = append(t.Views, results.View{Where: results.Where{Key: "set", Is: set}, Rows: "percent", Across: "method", Show: []string{key},
+				Corner: set + ", " + t.Column(key).Name})
 		}
-		ssslTable(&b, "squared error", rest[:end], func(r SSSLResult) string {
-			cell := fmt.Sprintf("%.4g ± %.2g", r.Mean, r.Std)
-			if !math.IsNaN(float64(r.Paper)) {
-				cell += fmt.Sprintf(" (%g)", float64(r.Paper))
-			}
-			return cell
-		})
-		ssslTable(&b, "above SSSL ± standard error", rest[:end], func(r SSSLResult) string {
-			if r.Method == "SSSL" {
-				return "0"
-			}
-			return fmt.Sprintf("%+.2g ± %.2g", r.Above, r.StdErr)
-		})
-		rest = rest[end:]
 	}
-	for _, n := range t.Notes {
-		b.WriteString("* " + n + "\n")
-	}
-	return b.String()
-}
-
-// ssslTable writes one table of a set, and an empty line.
-func ssslTable(b *strings.Builder, about string, results []SSSLResult, cell func(SSSLResult) string) {
-	fmt.Fprintf(b, "| %s, %s |", results[0].Set, about)
-	for _, m := range ssslMethods {
-		b.WriteString(" " + m + " |")
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(ssslMethods)))
-	row := 0
-	for _, r := range results {
-		if r.Percent != row {
-			fmt.Fprintf(b, "\n| %d %% |", r.Percent)
-			row = r.Percent
-		}
-		b.WriteString(" " + cell(r) + " |")
-	}
-	b.WriteString("\n\n")
+	return t
 }
 
 var ssslMethods = []string{"KRR", "SVR", "LapRLS", "SSSL", "LapRLS, γ_A ≥ 1e-6", "mean"}
@@ -102,7 +65,7 @@ const ssslOwn = 3
 
 // ssslPaper are the paper's means at 2, 3, …, 9 % of labels, in the order of
 // ssslMethods.
-var ssslPaper = map[string][4][8]float64{
+var ssslPaper = map[string][ssslOwn + 1][ssslShares]float64{
 	"insurance": {
 		{0.0804, 0.0778, 0.0779, 0.0747, 0.0739, 0.0711, 0.0672, 0.0675},
 		{0.0546, 0.0546, 0.0546, 0.0549, 0.0550, 0.0548, 0.0549, 0.0550},
@@ -125,6 +88,8 @@ type ssslSet struct {
 }
 
 const (
+	ssslLeast     = 2 // percent of the points that are labeled, at least
+	ssslShares    = 8 // the next are 3, 4, …, 9 %
 	ssslDraws     = 10
 	ssslFolds     = 5
 	ssslRepeats   = 4
@@ -133,7 +98,7 @@ const (
 	ssslStep      = 10 // from one number of eigenfunctions to the next
 )
 
-// What cross-validation chooses from: the width of the kernel, a multiple of the
+// Grids of the cross-validation: the width of the kernel, a multiple of the
 // median distance; γ_A, for SVR 1/(2Cl); and γ_I/γ_A.
 var (
 	ssslWidths = []float64{1, 2}
@@ -142,8 +107,8 @@ var (
 	ssslRatio  = []float64{1e-2, 1}
 )
 
-// ssslCoarse is the least γ_A of the second LapRLS, that of Sindhwani, Niyogi & Belkin
-// (2005), the least in any of the papers.
+// ssslCoarse bounds γ_A from below in the second LapRLS: the value of Sindhwani, Niyogi
+// & Belkin (2005), the least in any of the papers.
 const ssslCoarse = 1e-6
 
 // SSSL repeats section 2.2 of Ji et al. 2012: 2 to 9 % of the points labeled, 90 %
@@ -165,60 +130,70 @@ const ssslCoarse = 1e-6
 // smooth, and the widths are too large for it unless γ_A is far smaller than for the
 // other sets; a second LapRLS shows what becomes of it if the grid ends at 1e-6. With
 // half the median among the widths, both are as good as SSSL.
-func SSSL(ctx context.Context, o Options, obs Observer) (*SSSLTables, error) {
+func SSSL(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	sets, err := ssslSets(o)
 	if err != nil {
 		return nil, err
 	}
 	obs.End(fmt.Sprintf("%d sets", len(sets)))
-	out := &SSSLTables{}
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.name)
+	}
+	t := ssslTable(names)
 	for _, s := range sets {
 		obs.Begin(s.name)
-		errs := map[[2]int][]float64{}
+		var errs [ssslShares][][]float64 // by share of labels, draw and method
+		remark := ""
 		for draw := range ssslDraws {
 			d, err := s.draw(ctx, o.Seed, draw)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
-			for p := range 8 {
-				e, err := d.errors(ctx, p+2)
+			for p := range errs {
+				e, err := d.errors(ctx, p+ssslLeast)
 				if err != nil {
-					return nil, fmt.Errorf("%s, %d %%: %w", s.name, p+2, err)
+					return nil, fmt.Errorf("%s, %d %%: %w", s.name, p+ssslLeast, err)
 				}
-				for m, v := range e {
-					errs[[2]int{p, m}] = append(errs[[2]int{p, m}], v)
-				}
-				obs.Update(float64(8*draw+p+1), 8*ssslDraws, fmt.Sprintf("draw %d", draw+1))
+				errs[p] = append(errs[p], e)
+				obs.Update(float64(len(errs)*draw+p+1), float64(len(errs)*ssslDraws), fmt.Sprintf("draw %d", draw+1))
 			}
 			if draw == 0 {
-				out.Notes = append(out.Notes, s.name+": "+d.describe())
+				remark = d.describe()
 			}
 		}
-		for p := range 8 {
-			for m, name := range ssslMethods {
-				r := SSSLResult{Set: s.name, Percent: p + 2, Method: name, Paper: Number(math.NaN())}
-				if paper, ok := ssslPaper[s.name]; ok && m < len(paper) {
-					r.Paper = Number(paper[m][p])
-				}
-				r.Mean, r.Std = meanStd(errs[[2]int{p, m}])
-				r.Above, r.StdErr = meanAbove(errs[[2]int{p, m}], errs[[2]int{p, ssslOwn}])
-				out.Results = append(out.Results, r)
-			}
+		for p, of := range errs {
+			t.Records = append(t.Records, ssslRecords(s.name, p, of, remark)...)
+			remark = ""
 		}
 		obs.End(fmt.Sprintf("%d draws", ssslDraws))
 	}
-	return out, nil
+	return t, nil
 }
 
-// meanAbove returns the mean of a − b, and its standard error.
-func meanAbove(a, b []float64) (mean, stdErr float64) {
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = a[i] - b[i]
+// ssslRecords makes the records of one share of labels, number p, from the errors by
+// draw and method. The first has the remark.
+func ssslRecords(set string, p int, errs [][]float64, remark string) []results.Record {
+	var out []results.Record
+	for m, name := range ssslMethods {
+		own, above := make([]float64, len(errs)), make([]float64, len(errs))
+		for i, e := range errs {
+			own[i], above[i] = e[m], e[m]-e[ssslOwn]
+		}
+		mean := results.Mean(own)
+		if paper, ok := ssslPaper[set]; ok && m < len(paper) {
+			mean = mean.Beside(paper[m][p])
+		}
+		difference := results.Mean(above)
+		difference.Deviation /= math.Sqrt(float64(len(above)))
+		if m == ssslOwn {
+			difference.Text = "0"
+		}
+		out = append(out, results.Record{results.Text(set), results.Integer(p + ssslLeast), results.Text(name), mean, difference, results.Text(remark)})
+		remark = ""
 	}
-	mean, std := meanStd(d)
-	return mean, std / math.Sqrt(float64(len(d)))
+	return out
 }
 
 const ssslOrigin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
@@ -243,19 +218,19 @@ func ssslSets(o Options) ([]ssslSet, error) {
 	return append(sets, ssslSet{"sphere", x, values}), nil
 }
 
-// ssslDraw is a split of a set, with what does not depend on the labels.
+// ssslDraw holds a split of a set, and the parts that do not depend on the labels.
 type ssslDraw struct {
 	n           int // of the whole set
 	train, test *data.Dense[float64]
 	y, want     []float64
 	seed        uint64
+	lap         *prepared
 	widths      []*ssslWidth
 }
 
-// ssslWidth is what belongs to one width of the kernel.
+// ssslWidth holds the kernel of one width, and the eigenfunctions on it.
 type ssslWidth struct {
 	kernel    kernel.Kernel
-	lap       *kernelmachine.ApproximateProblem
 	functions *eigenfunction.Functions
 	at        *mat.Dense // the functions at the points that may be labeled
 }
@@ -302,13 +277,14 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	if err != nil {
 		return nil, err
 	}
+	out.lap = newPrepared(l)
 	labeled := &data.Dense[float64]{Rows: n * 9 / 100, Cols: d, Data: out.train.Data[:n*9/100*d]}
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
-		if p.lap, err = kernelmachine.NewApproximateProblem(ctx, out.train, p.kernel, l, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}, 0); err != nil {
+		if out.lap.problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
-		if p.functions, err = eigenfunction.New(ctx, out.train, p.kernel, 200, ssslLandmarks, out.seed, 0); err != nil {
+		if p.functions, err = eigenfunction.New(ctx, out.train, p.kernel, &eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
 		if p.at, err = p.functions.At(ctx, labeled); err != nil {
@@ -351,10 +327,10 @@ func (d *ssslDraw) describe() string {
 	return strings.Join(parts, "; ")
 }
 
-// errors are the test errors of the methods, in the order of ssslMethods.
+// errors returns the test errors of the methods, in the order of ssslMethods.
 func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	l := d.n * percent / 100
-	mean, _ := meanStd(d.y[:l])
+	mean, _ := results.MeanStd(d.y[:l])
 	y := mat.NewDense(len(d.y), 1, slices.Repeat([]float64{math.NaN()}, len(d.y)))
 	for i := range l {
 		y.Set(i, 0, d.y[i]-mean)
@@ -363,11 +339,11 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	krr, err := d.tuned(ctx, t, kernelmachine.RLS, ssslGammaA)
+	krr, err := d.tuned(ctx, t, kernelmachine.RLSName, ssslGammaA, nil)
 	if err != nil {
 		return nil, err
 	}
-	svr, err := d.tuned(ctx, t, kernelmachine.SVR, ssslSVR)
+	svr, err := d.tuned(ctx, t, kernelmachine.SVRName, ssslSVR, models.Values{"tolerance": "1e-3"})
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +351,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	sssl, err := d.sssl(t)
+	sssl, err := d.sssl(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -401,126 +377,78 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	return out, nil
 }
 
-// tuned is a machine of the labeled points alone.
-func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, method kernelmachine.Method, gammaA []float64) (models.Model, error) {
+// tuned returns a machine of the labeled points alone, of the named learner.
+func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string, gammaA []float64, fixed models.Values) (models.Model, error) {
 	x := data.Select(d.train, t.Labeled)
 	own, err := models.ValueTargets(t.Y)
 	if err != nil {
 		return nil, err
 	}
-	s := &kernelmachine.Settings{Method: method, Tolerance: 1e-3, Regularizer: models.Regularizer{GammaA: 1}}
-	k := d.widths[0].kernel
-	var sigma []float64
-	for _, w := range d.widths {
-		sigma = append(sigma, w.kernel.Sigma)
-	}
-	r, err := selection.Search(ctx, &selection.Data{Targets: own, Points: x},
-		&selection.Grid{Kernel: s, KernelFunction: k, GammaA: gammaA, Sigma: sigma}, &selection.Settings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
-	if r == nil || err != nil && !unfinished(err) {
+	r, err := d.search(ctx, own, x, &selection.Grid{Learner: all.Learner(learner), Fixed: fixed, Axes: map[string][]string{"gamma-a": texts(gammaA), "sigma": d.sigmas()}})
+	if err != nil {
 		return nil, err
 	}
-	s.GammaA, k.Sigma = r.Best().GammaA, r.Best().Sigma
-	m, err := kernelmachine.Fit(ctx, x, k, nil, own, s, 0)
-	if m == nil || err != nil && !unfinished(err) {
+	m, err := all.Learner(learner).Fit(ctx, &models.Input{Points: x, Targets: own, Values: r.Best().Setting.Values, Seed: d.seed})
+	if !models.Usable(err) {
 		return nil, err
 	}
 	return m, nil
 }
 
-// unfinished tells whether err comes with a usable model.
-func unfinished(err error) bool {
-	return errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged)
-}
-
-// lapRLS is Laplacian regularized least squares on landmarks, with any γ_A and with
+// lapRLS fits Laplacian regularized least squares on landmarks, with any γ_A and with
 // none below ssslCoarse.
 func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse models.Model, err error) {
-	var grid []kernelmachine.Settings
+	grid := &selection.Grid{Learner: d.lap, Axes: map[string][]string{"sigma": d.sigmas()}}
 	for _, a := range ssslGammaA {
 		for _, i := range ssslRatio {
-			grid = append(grid, kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: a, GammaI: a * i, Laplacian: sparse.Normalized}})
+			grid.Joint = append(grid.Joint, models.Values{"gamma-a": models.FormatFloat(a), "gamma-i": models.FormatFloat(a * i)})
 		}
 	}
-	var folds [][]int
-	for r := range ssslRepeats {
-		more, err := t.Folds(ssslFolds, d.seed+uint64(r))
-		if err != nil {
-			return nil, nil, err
+	r, err := d.search(ctx, t, d.train, grid)
+	if err != nil {
+		return nil, nil, err
+	}
+	fit := func(v models.Values) (models.Model, error) {
+		return d.lap.Fit(ctx, &models.Input{Targets: t, Values: v})
+	}
+	if best, err = fit(r.Best().Setting.Values); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range r.Scores {
+		if v := s.Setting.Values; v.Float("gamma-a") >= ssslCoarse {
+			coarse, err = fit(v)
+			return best, coarse, err
 		}
-		folds = append(folds, more...)
 	}
-	type choice struct {
-		lap  *kernelmachine.ApproximateProblem
-		s    kernelmachine.Settings
-		risk float64
+	return nil, nil, fmt.Errorf("papers: no γ_A in the grid is %g or more", ssslCoarse)
+}
+
+// search cross-validates the settings of a grid, with the folds of all methods.
+func (d *ssslDraw) search(ctx context.Context, t *models.Targets, x data.Points, g *selection.Grid) (*selection.Result, error) {
+	r, err := selection.Search(ctx, &selection.Data{Targets: t, Points: x}, g, &selection.Settings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
+	if !models.Usable(err) {
+		return nil, err
 	}
-	fine, rough := choice{risk: math.Inf(1)}, choice{risk: math.Inf(1)}
+	return r, nil
+}
+
+// sigmas are the widths as values of a parameter.
+func (d *ssslDraw) sigmas() []string {
+	var out []float64
 	for _, w := range d.widths {
-		risk, err := d.lapRisks(ctx, w.lap, t, folds, grid)
-		if err != nil {
-			return nil, nil, err
-		}
-		for g, v := range risk {
-			if v < fine.risk {
-				fine = choice{w.lap, grid[g], v}
-			}
-			if v < rough.risk && grid[g].GammaA >= ssslCoarse {
-				rough = choice{w.lap, grid[g], v}
-			}
-		}
+		out = append(out, w.kernel.Sigma)
 	}
-	for _, c := range []struct {
-		choice
-		m *models.Model
-	}{{fine, &best}, {rough, &coarse}} {
-		fits, err := c.lap.Path(ctx, t, []kernelmachine.Settings{c.s})
-		if err != nil {
-			return nil, nil, err
-		}
-		*c.m = fits[0]
-	}
-	return best, coarse, nil
+	return texts(out)
 }
 
-// lapRisks are the squared errors of the settings of grid on all folds, summed.
-func (d *ssslDraw) lapRisks(ctx context.Context, lap *kernelmachine.ApproximateProblem, t *models.Targets, folds [][]int, grid []kernelmachine.Settings) ([]float64, error) {
-	risk := make([]float64, len(grid))
-	for _, held := range folds {
-		var kept, points []int
-		for q, i := range t.Labeled {
-			if _, out := slices.BinarySearch(held, q); out {
-				points = append(points, i)
-			} else {
-				kept = append(kept, q)
-			}
-		}
-		fits, err := lap.Path(ctx, t.Keep(kept), grid)
-		if err != nil {
-			return nil, err
-		}
-		x := data.Select(d.train, points)
-		for g, m := range fits {
-			a, err := m.Predict(ctx, x, nil)
-			if err != nil {
-				return nil, err
-			}
-			for i, q := range held {
-				e := a.Scores.At(i, 0) - t.Y.At(q, 0)
-				risk[g] += e * e
-			}
-		}
-	}
-	return risk, nil
-}
-
-// sssl is least squares on eigenfunctions, a multiple of ssslStep of them or as many as
+// sssl fits least squares on eigenfunctions, a multiple of ssslStep of them or as many as
 // there are.
-func (d *ssslDraw) sssl(t *models.Targets) (*eigenfunction.Model, error) {
+func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.Model, error) {
 	var best *ssslWidth
 	s := eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}
 	number, risk := 0, math.Inf(1)
 	for _, w := range d.widths {
-		m, err := w.functions.Fit(t, w.labeled(t), &s)
+		m, err := w.functions.Fit(ctx, t, w.labeled(t), &s)
 		if err != nil {
 			return nil, err
 		}
@@ -531,7 +459,7 @@ func (d *ssslDraw) sssl(t *models.Targets) (*eigenfunction.Model, error) {
 		}
 	}
 	s.Eigenfunctions = number
-	return best.functions.Fit(t, best.labeled(t), &s)
+	return best.functions.Fit(ctx, t, best.labeled(t), &s)
 }
 
 // labeled copies the functions' values at the labeled points, the first of all.

@@ -1,13 +1,16 @@
 package papers
 
 import (
+	"context"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/eigenfunction"
@@ -24,7 +27,7 @@ func TestSSSLOnTheSphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, std := meanStd(values)
+	_, std := results.MeanStd(values)
 	for m, v := range e {
 		if mean := ssslMethods[m] == "mean"; !(v < 0.05*std*std) && !mean || mean && !(v > 0.5*std*std && v < 2*std*std) {
 			t.Errorf("%s: squared error %v of a variance of %v", ssslMethods[m], v, std*std)
@@ -88,13 +91,13 @@ func TestSSSLChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := d.sssl(targets)
+	m, err := d.sssl(context.Background(), targets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	least, sigma, number := math.Inf(1), 0.0, 0
 	for _, w := range d.widths {
-		f, err := eigenfunction.Fit(t.Context(), d.train, w.kernel, targets, &eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, 0)
+		f, err := eigenfunction.Fit(t.Context(), d.train, w.kernel, targets, &eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, eigenfunction.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,30 +112,72 @@ func TestSSSLChoice(t *testing.T) {
 	}
 }
 
-func TestMeanAbove(t *testing.T) {
-	mean, stdErr := meanAbove([]float64{3, 5, 4}, []float64{1, 4, 1})
-	if math.Abs(mean-2) > 1e-15 || math.Abs(stdErr-1/math.Sqrt(3)) > 1e-15 {
-		t.Errorf("%v ± %v", mean, stdErr)
+// What is above SSSL is the mean of the differences with its standard error.
+func TestSSSLRecords(t *testing.T) {
+	records := ssslRecords("wine", 1, [][]float64{{3, 0, 0, 1, 0, 0}, {5, 0, 0, 4, 0, 0}, {4, 0, 0, 1, 0, 0}}, "σ")
+	if len(records) != len(ssslMethods) {
+		t.Fatalf("%d records", len(records))
+	}
+	table := ssslTable([]string{"wine"})
+	krr := records[0]
+	if v := table.Value(krr, "above_sssl"); !(math.Abs(v.Number-2) <= 1e-15 && math.Abs(v.Deviation-1/math.Sqrt(3)) <= 1e-15) {
+		t.Errorf("%v ± %v", v.Number, v.Deviation)
+	}
+	if v := table.Value(krr, "error_mean"); !(v.Number == 4 && v.Deviation == 1 && v.Published == 0.927) {
+		t.Errorf("%+v", v)
+	}
+	if v := table.Value(records[4], "error_mean"); !math.IsNaN(v.Published) {
+		t.Errorf("the second LapRLS beside %v", v.Published)
+	}
+	for i, r := range records {
+		if remark := table.Value(r, "note").Text; table.Value(r, "percent").Number != 3 || (remark == "σ") != (i == 0) {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 
-func TestSSSLMarkdown(t *testing.T) {
-	table := &SSSLTables{Notes: []string{"wine: σ"}}
+func TestSSSLTable(t *testing.T) {
+	table := ssslTable([]string{"wine", "sphere"})
+	table.Notes = nil
 	for _, set := range []string{"wine", "sphere"} {
-		for _, percent := range []int{2, 3} {
-			for _, m := range ssslMethods {
-				r := SSSLResult{Set: set, Percent: percent, Method: m, Mean: 0.6123, Std: 0.02, Paper: Number(math.NaN()), Above: -0.0123, StdErr: 0.004}
-				if set == "wine" {
-					r.Paper = 0.5
-				}
-				table.Results = append(table.Results, r)
+		for p := range 2 {
+			errs := [][]float64{{0.61, 0.6, 0.6, 0.62, 0.6, 0.7}, {0.6146, 0.6, 0.6, 0.6346, 0.6, 0.7}}
+			remark := ""
+			if p == 0 {
+				remark = "σ of " + set
 			}
+			table.Records = append(table.Records, ssslRecords(set, p, errs, remark)...)
 		}
 	}
-	text := table.Markdown()
-	for _, want := range []string{"| wine, squared error | KRR |", "| 3 % | 0.6123 ± 0.02 (0.5) |", "| 2 % | 0.6123 ± 0.02 |", "| sphere, above SSSL ± standard error | KRR |", "| 3 % | -0.012 ± 0.004 | -0.012 ± 0.004 | -0.012 ± 0.004 | 0 | -0.012", "* wine: σ\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the table lacks %q:\n%s", want, text)
+	got := table.Markdown()
+	want := `| wine, squared error | KRR | SVR | LapRLS | SSSL | LapRLS, γ_A ≥ 1e-6 | mean |
+|---|---|---|---|---|---|---|
+| 2 % | 0.6123 ± 0.0033 (0.931) | 0.6 ± 0 (0.669) | 0.6 ± 0 (0.682) | 0.6273 ± 0.01 (0.612) | 0.6 ± 0 | 0.7 ± 0 |
+| 3 % | 0.6123 ± 0.0033 (0.927) | 0.6 ± 0 (0.642) | 0.6 ± 0 (0.653) | 0.6273 ± 0.01 (0.606) | 0.6 ± 0 | 0.7 ± 0 |
+
+| wine, above SSSL ± standard error | KRR | SVR | LapRLS | SSSL | LapRLS, γ_A ≥ 1e-6 | mean |
+|---|---|---|---|---|---|---|
+| 2 % | -0.015 ± 0.005 | -0.027 ± 0.0073 | -0.027 ± 0.0073 | 0 | -0.027 ± 0.0073 | +0.073 ± 0.0073 |
+| 3 % | -0.015 ± 0.005 | -0.027 ± 0.0073 | -0.027 ± 0.0073 | 0 | -0.027 ± 0.0073 | +0.073 ± 0.0073 |
+
+| sphere, squared error |`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, want := range []string{"| 3 % | 0.6123 ± 0.0033 | 0.6 ± 0 |", "\n\n* wine: σ of wine\n* sphere: σ of sphere\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the table lacks %q:\n%s", want, got)
 		}
 	}
+	d := table.Drawings()
+	if len(d) != 2 || d[0].Title != "wine" || d[1].Title != "sphere" || d[0].XLabel != "labeled, %" || d[0].YLabel != "squared error" || d[0].LogX || !d[0].LogY {
+		t.Fatalf("%+v", d)
+	}
+	if wine, sphere := d[0].Curves, d[1].Curves; len(wine) != 7 || len(sphere) != 6 || wine[3].Name != "SSSL" ||
+		!reflect.DeepEqual(wine[6], results.Curve{Name: "paper, SSSL", X: []float64{2, 3}, Y: []float64{0.612, 0.606}, Published: true}) {
+		t.Errorf("curves %+v", d)
+	}
+	table.Records = table.Records[3:4]
+	table.Records[0][3].Deviation = 0.01
+	checkJSON(t, table, `[{"set":"wine","percent":2,"method":"SSSL","error_mean":0.6273,"error_std":0.01,"paper":0.612,"above_sssl":0,"above_sssl_std_err":0}]`)
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
@@ -19,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -43,25 +45,41 @@ type WebKB struct {
 // webKBDrawn are the numbers of labeled pages in a draw: others and courses.
 var webKBDrawn = [2]int{9, 3}
 
-// WebKBResult is one line of the tables; shares are in percent, means over the
-// draws.
-type WebKBResult struct {
-	Table   int     `json:"table"` // the year
-	View    string  `json:"view"`
-	Weights string  `json:"weights"` // of the graph
-	Method  string  `json:"method"`
-	GammaAL float64 `json:"gamma_a_l"` // γ_A·l
-	GammaIL float64 `json:"gamma_i_l"` // γ_I·l, in 2006 divided by (l+u)²
-	// PRBEP, and the error where precision and recall are equal.
-	PRBEP    float64 `json:"prbep_mean"`
-	PRBEPStd float64 `json:"prbep_std"`
-	Error    float64 `json:"error_mean"`
-	ErrorStd float64 `json:"error_std"`
-	// SignError is the error of the sign of f.
-	SignError  float64 `json:"sign_error_mean"`
-	PaperPRBEP Number  `json:"paper_prbep"` // in 2005, 100 less its figure
-	PaperError Number  `json:"paper_error"`
-	Draws      int     `json:"draws"`
+// webKBTable returns the table of [WebKB], without records: shares in percent, means
+// over the draws, with a view for each paper.
+func webKBTable() *results.Table {
+	share, exact := results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.2f"}, results.Format{Number: "%.3g"}
+	show := func(measure string) []string {
+		return []string{"view", "weights", "method", "gamma_a_l", "gamma_i_l", measure, "error_mean", "sign_error_mean", "draws"}
+	}
+	return &results.Table{
+		Columns: []results.Column{
+			{Key: "table", Kind: results.Integers}, // the year
+			{Key: "view", Name: "view"},
+			{Key: "weights", Name: "weights"}, // of the graph
+			{Key: "method", Name: "method"},
+			{Key: "gamma_a_l", Name: "γ_A l", Kind: results.Numbers, Format: exact},
+			{Key: "gamma_i_l", Name: "γ_I l", Kind: results.Numbers, Format: exact}, // in 2006 divided by (l+u)²
+			// In 2005 the published figure is 100 less that of the paper.
+			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP", Kind: results.Numbers, Format: share},
+			// Where precision and recall are equal.
+			{Key: "error_mean", Deviation: "error_std", Published: "paper_error", Name: "error at break-even", Unit: "%", Kind: results.Numbers, Format: share},
+			{Key: "sign_error_mean", Name: "error of the sign", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}}, // of f
+			{Key: "draws", Name: "draws", Kind: results.Integers},
+			{Key: "prbep_rest", Name: "100 − PRBEP", Kind: results.Numbers, Format: share, PrintOnly: true},
+		},
+		Views: []results.View{
+			{Caption: "Belkin, Niyogi & Sindhwani (2006), Table 5: norms of the paper; in brackets its figures",
+				Where: results.Where{Key: "table", Is: "2006"}, Show: show("prbep_mean"), Headings: map[string]string{"gamma_i_l": "γ_I l/(l+u)²"}},
+			{Caption: "Sindhwani, Niyogi & Belkin (2005): norms chosen by the results on the unlabeled pages, as in the paper; its figures are read as 100 − PRBEP",
+				Where: results.Where{Key: "table", Is: "2005"}, Show: show("prbep_rest")},
+		},
+		Notes: []string{
+			"2006: pages without words are left out, and edges have the weight 1 − cosine, as in the software of the authors",
+			"2005: the paper does not name the weights of the graph; two are shown",
+			"the papers' TSVM has the hinge loss, tsvm-linear has its square",
+		},
+	}
 }
 
 // webKBMethod is a machine on the linear kernel.
@@ -70,15 +88,15 @@ type webKBMethod struct {
 	machine   kernelmachine.Method
 	intercept bool
 	graph     bool
-	// primal methods are models.FitLinear with the squared hinge, or with
-	// transductive models.FitLinearTSVM.
+	// primal methods are linear.Fit with the squared hinge, or with transductive
+	// linear.FitTSVM.
 	primal, transductive bool
 	gammaAL              float64    // of 2006
 	table5               [2]float64 // PRBEP and error of 2006; 0 if it has none
 	errors               [3]float64 // of link, page, page+link of 2005
 }
 
-// RLS has no b in the papers; with b it is models.FitLinear. The papers' TSVM is
+// RLS has no b in the papers; with b it is linear.Fit. The papers' TSVM is
 // that of SVMlight, with the hinge; tsvm-linear has its square.
 var webKBMethods = []webKBMethod{
 	{name: "RLS", machine: kernelmachine.RLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68}, errors: [3]float64{30.3, 30.2, 23.9}},
@@ -114,12 +132,12 @@ type webKBTask struct {
 // The grid of 2005.
 var (
 	webKBGammaALs = []float64{1e-4, 1e-3, 0.005, 0.01, 0.03, 0.1, 0.3, 1}
-	// webKBLeast is the least γ_A l of tsvm-linear, which takes long at small ones.
+	// webKBLeast bounds γ_A l from below for tsvm-linear, which takes long at small ones.
 	webKBLeast  = 0.1
 	webKBRatios = []float64{1, 1.8, 3.2, 5.6, 10, 18, 32, 56, 100, 1000}
 )
 
-// tasks are what the papers did. 2006 leaves out pages without words, weighs
+// tasks returns the views and graphs of both papers. 2006 leaves out pages without words, weighs
 // edges by the distance 1 − cosine, as its authors' software does, and uses the
 // normalized Laplacian (Remark 3). 2005 does not name its weights; it chose the
 // norms by the results on the unlabeled pages.
@@ -208,22 +226,30 @@ func beside(a, b *sparse.CSR) *sparse.CSR {
 }
 
 // Run carries out the experiments.
-func (e *WebKB) Run(ctx context.Context, obs Observer) ([]WebKBResult, error) {
-	var results []WebKBResult
+func (e *WebKB) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+	table := webKBTable()
 	for _, t := range e.tasks() {
 		obs.Begin(fmt.Sprintf("%d %s, weights %s", t.table, t.view, t.weights))
-		rs, note, err := e.task(ctx, t, obs)
+		records, note, err := e.task(ctx, t, obs)
 		if err != nil {
 			return nil, fmt.Errorf("%s, weights %s: %w", t.view, t.weights, err)
 		}
-		results = append(results, rs...)
+		table.Records = append(table.Records, records...)
 		obs.End(note)
 	}
-	return results, nil
+	return table, nil
 }
 
-// task fits every method with all norms and keeps the best PRBEP of each.
-func (e *WebKB) task(ctx context.Context, t webKBTask, obs Observer) (results []WebKBResult, note string, err error) {
+// webKBScore holds what one method with given norms reaches, by draw.
+type webKBScore struct {
+	gammaAL, gammaIL     float64
+	prbep, atBreak, sign []float64
+	mean                 float64 // of prbep
+}
+
+// task fits every method with all norms and returns the records of the best PRBEP of
+// each.
+func (e *WebKB) task(ctx context.Context, t webKBTask, obs pipeline.Observer) (records []results.Record, note string, err error) {
 	gram, err := kernel.Gram(t.x, kernel.Kernel{}, e.Limit)
 	if err != nil {
 		return nil, "", err
@@ -236,7 +262,7 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs Observer) (results []
 	if err != nil {
 		return nil, "", err
 	}
-	plain, err := newProblem(gram, l)
+	plain, err := newProblem(ctx, gram, l)
 	if err != nil {
 		return nil, "", err
 	}
@@ -244,58 +270,66 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs Observer) (results []
 	for i := range draws {
 		draws[i] = drawCourses(t.truth, e.Seed+uint64(i))
 	}
-	best := make([]WebKBResult, len(webKBMethods))
+	best := make([]*webKBScore, len(webKBMethods))
 	for step, ratio := range append([]float64{0}, t.ratios...) {
 		problem, values := plain, gram
 		if ratio > 0 {
-			if problem, values, err = warped(plain, models.Regularizer{GammaA: 1, GammaI: ratio, Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
+			if problem, values, err = warped(ctx, plain, models.Regularizer{GammaA: 1, GammaI: ratio, Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
 				return nil, "", err
 			}
 		}
-		for j, m := range webKBMethods {
-			if m.graph != (ratio > 0) || t.graphOnly && !m.graph {
-				continue
-			}
-			gammaALs := t.gammaALs
-			if gammaALs == nil {
-				gammaALs = []float64{m.gammaAL}
-			}
-			for _, g := range gammaALs {
-				if m.transductive && g < webKBLeast {
-					continue
-				}
-				if err := ctx.Err(); err != nil {
-					return nil, "", err
-				}
+		for j := range webKBMethods {
+			m := &webKBMethods[j]
+			for _, g := range t.norms(m, ratio) {
 				r, err := m.evaluate(ctx, problem, values, &t, draws, g)
 				if err != nil {
 					return nil, "", fmt.Errorf("%s, γ_A l = %g, ratio %g: %w", m.name, g, ratio, err)
 				}
-				if r.GammaIL = ratio * g; best[j].Method == "" || r.PRBEP > best[j].PRBEP {
-					best[j] = *r
+				if r.gammaIL = ratio * g; best[j] == nil || r.mean > best[j].mean {
+					best[j] = r
 				}
 			}
 		}
 		obs.Update(float64(step+1), float64(len(t.ratios)+1), "")
 	}
-	for j, m := range webKBMethods {
-		r := best[j]
-		if r.Method == "" {
-			continue
+	for j := range webKBMethods {
+		if best[j] != nil {
+			records = append(records, t.record(&webKBMethods[j], best[j]))
 		}
-		r.Table, r.View, r.Weights, r.PaperPRBEP, r.PaperError = t.table, t.view, t.weights, Number(math.NaN()), Number(math.NaN())
-		if !m.graph {
-			r.Weights = ""
-		}
-		if figure := m.errors[t.column]; t.table == 2005 && figure > 0 {
-			r.PaperPRBEP = Number(100 - figure)
-		}
-		if t.table == 2006 && m.table5[0] > 0 {
-			r.PaperPRBEP, r.PaperError = Number(m.table5[0]), Number(m.table5[1])
-		}
-		results = append(results, r)
 	}
-	return results, fmt.Sprintf("%d pages, %s, %d draws", w.Rows, DescribeGraph(w, w.Components()), e.Draws), nil
+	return records, fmt.Sprintf("%d pages, %s, %d draws", w.Rows, pipeline.DescribeGraph(models.NewGraph(w)), e.Draws), nil
+}
+
+// norms returns the γ_A l to try for a method at one ratio of γ_I to γ_A, none if the
+// method is not for that ratio.
+func (t *webKBTask) norms(m *webKBMethod, ratio float64) []float64 {
+	switch {
+	case m.graph != (ratio > 0) || t.graphOnly && !m.graph:
+		return nil
+	case t.gammaALs == nil:
+		return []float64{m.gammaAL}
+	case m.transductive:
+		return slices.DeleteFunc(slices.Clone(t.gammaALs), func(g float64) bool { return g < webKBLeast })
+	}
+	return t.gammaALs
+}
+
+// record makes a record of [webKBTable].
+func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
+	weights := t.weights
+	if !m.graph {
+		weights = ""
+	}
+	prbep, atBreak := results.Mean(best.prbep), results.Mean(best.atBreak)
+	if figure := m.errors[t.column]; t.table == 2005 && figure > 0 {
+		prbep = prbep.Beside(100 - figure)
+	}
+	if t.table == 2006 {
+		prbep, atBreak = prbep.Beside(m.table5[0]), atBreak.Beside(m.table5[1])
+	}
+	rest := results.Value{Number: 100 - prbep.Number, Deviation: prbep.Deviation, Published: 100 - prbep.Published}
+	return results.Record{results.Integer(t.table), results.Text(t.view), results.Text(weights), results.Text(m.name), results.Number(best.gammaAL), results.Number(best.gammaIL),
+		prbep, atBreak, results.Mean(best.sign), results.Integer(len(best.prbep)), rest}
 }
 
 // graph joins neighbours by angle. Pages without a common word are not joined,
@@ -327,14 +361,10 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 	return w.Symmetrize(sparse.Either), nil
 }
 
-// warped is the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
+// warped returns the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
 // warped kernel's space is both norms of 2005 at once.
-func warped(p *kernelmachine.Problem, r models.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	w, err := p.Warp(r, all)
+func warped(ctx context.Context, p *kernelmachine.Problem, r models.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
+	w, err := p.Warp(ctx, r, data.Range(0, n))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -344,7 +374,7 @@ func warped(p *kernelmachine.Problem, r models.Regularizer, n int) (*kernelmachi
 			gram.Set(i, j, w.At(i, j))
 		}
 	}
-	problem, err := newProblem(gram, nil)
+	problem, err := newProblem(ctx, gram, nil)
 	return problem, gram, err
 }
 
@@ -363,7 +393,10 @@ func drawCourses(truth *data.Labels, seed uint64) *data.Labels {
 }
 
 // evaluate fits the method to all draws on the kernel gram, whose problem is p.
-func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask, draws []*data.Labels, gammaAL float64) (*WebKBResult, error) {
+func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask, draws []*data.Labels, gammaAL float64) (*webKBScore, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	var f *mat.Dense
 	var err error
 	if m.primal {
@@ -374,16 +407,14 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gr
 	if err != nil {
 		return nil, err
 	}
-	prbep, atBreak, sign := make([]float64, len(draws)), make([]float64, len(draws)), make([]float64, len(draws))
+	n := len(draws)
+	r := &webKBScore{gammaAL: gammaAL, prbep: make([]float64, n), atBreak: make([]float64, n), sign: make([]float64, n)}
 	for i, drawn := range draws {
-		if prbep[i], atBreak[i], sign[i], err = breakEven(mat.Col(nil, i, f), t.truth, drawn); err != nil {
+		if r.prbep[i], r.atBreak[i], r.sign[i], err = breakEven(mat.Col(nil, i, f), t.truth, drawn); err != nil {
 			return nil, err
 		}
 	}
-	r := &WebKBResult{Method: m.name, GammaAL: gammaAL, Draws: len(draws)}
-	r.PRBEP, r.PRBEPStd = meanStd(prbep)
-	r.Error, r.ErrorStd = meanStd(atBreak)
-	r.SignError, _ = meanStd(sign)
+	r.mean, _ = results.MeanStd(r.prbep)
 	return r, nil
 }
 
@@ -397,7 +428,7 @@ func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gr
 			return err
 		}
 		coefficients.SetCol(i, mat.Col(nil, 0, machine.Coefficients))
-		bias[i] = machine.Bias[0]
+		bias[i] = machine.Intercepts[0]
 		return nil
 	})
 	if err != nil {
@@ -423,11 +454,11 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 		var machine *linear.Model
 		if m.transductive {
 			var tsvm *linear.TSVM
-			if tsvm, err = linear.FitTSVM(ctx, x, t, &linear.TSVMSettings{Settings: s}); err != nil {
+			if tsvm, err = linear.FitTSVM(ctx, x, t, &linear.TSVMSettings{Settings: s}, nil); err != nil {
 				return err
 			}
 			machine = tsvm.Model
-		} else if machine, err = linear.Fit(ctx, data.Select(x, t.Labeled), nil, among(t), &s); err != nil {
+		} else if machine, err = linear.Fit(ctx, data.Select(x, t.Labeled), nil, among(t), &s, nil); err != nil {
 			return err
 		}
 		p, err := machine.Predict(ctx, x, nil)
@@ -439,13 +470,10 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 	})
 }
 
-// among are the targets of the labeled points alone.
+// among returns the targets of the labeled points alone.
 func among(t *models.Targets) *models.Targets {
 	out := *t
-	out.Len, out.Labeled = len(t.Labeled), make([]int, len(t.Labeled))
-	for i := range out.Labeled {
-		out.Labeled[i] = i
-	}
+	out.Len, out.Labeled = len(t.Labeled), data.Range(0, len(t.Labeled))
 	return &out
 }
 
@@ -467,37 +495,9 @@ func (m *webKBMethod) fit(ctx context.Context, p *kernelmachine.Problem, drawn *
 		return nil, err
 	}
 	reg := models.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}
-	w, err := p.Warp(reg, t.Labeled)
+	w, err := p.Warp(ctx, reg, t.Labeled)
 	if err != nil {
 		return nil, err
 	}
 	return w.Fit(ctx, t, &kernelmachine.Settings{Method: m.machine, Regularizer: reg, Intercept: m.intercept})
-}
-
-// WebKBMarkdown writes the results as two tables.
-func WebKBMarkdown(results []WebKBResult) string {
-	var b strings.Builder
-	paper := func(v Number) string {
-		if math.IsNaN(float64(v)) {
-			return ""
-		}
-		return fmt.Sprintf(" (%.2f)", float64(v))
-	}
-	b.WriteString("Belkin, Niyogi & Sindhwani (2006), Table 5: norms of the paper; in brackets its figures\n\n" +
-		"| view | weights | method | γ_A l | γ_I l/(l+u)² | PRBEP | error at break-even % | error of the sign % | draws |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range results {
-		if r.Table == 2006 {
-			fmt.Fprintf(&b, "| %s | %s | %s | %.3g | %.3g | %.2f ± %.2f%s | %.2f ± %.2f%s | %.2f | %d |\n", r.View, r.Weights, r.Method, r.GammaAL, r.GammaIL,
-				r.PRBEP, r.PRBEPStd, paper(r.PaperPRBEP), r.Error, r.ErrorStd, paper(r.PaperError), r.SignError, r.Draws)
-		}
-	}
-	b.WriteString("\nSindhwani, Niyogi & Belkin (2005): norms chosen by the results on the unlabeled pages, as in the paper; its figures are read as 100 − PRBEP\n\n" +
-		"| view | weights | method | γ_A l | γ_I l | 100 − PRBEP | error at break-even % | error of the sign % | draws |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range results {
-		if r.Table == 2005 {
-			fmt.Fprintf(&b, "| %s | %s | %s | %.3g | %.3g | %.2f ± %.2f%s | %.2f ± %.2f | %.2f | %d |\n", r.View, r.Weights, r.Method, r.GammaAL, r.GammaIL,
-				100-r.PRBEP, r.PRBEPStd, paper(100-r.PaperPRBEP), r.Error, r.ErrorStd, r.SignError, r.Draws)
-		}
-	}
-	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
@@ -101,30 +102,36 @@ func TestWebKB(t *testing.T) {
 	}
 
 	obs := &observer{t: t}
-	results, err := e.Run(context.Background(), obs)
+	table, err := e.Run(context.Background(), obs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(obs.stages) != 7 || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
-	if len(results) != 8+3*(8+3) {
-		t.Fatalf("%d results", len(results))
+	if n := len(table.Records); n != 8+3*(8+3) {
+		t.Fatalf("%d results", n)
 	}
-	text := WebKBMarkdown(results)
-	for _, r := range results {
+	text := table.Markdown()
+	for _, r := range table.Records {
+		get := func(key string) results.Value { return table.Value(r, key) }
 		n, courses := 160-12, 40-3
-		if r.Table == 2006 {
+		if get("table").Number == 2006 {
 			n--
 		}
-		if want := 2 * (100 - r.PRBEP) * float64(courses) / float64(n); !(math.Abs(r.Error-want) <= 1e-9) || !(r.PRBEP > 40) || !(r.PRBEPStd >= 0) {
+		prbep := get("prbep_mean")
+		if want := 2 * (100 - prbep.Number) * float64(courses) / float64(n); !(math.Abs(get("error_mean").Number-want) <= 1e-9) || !(prbep.Number > 40) || !(prbep.Deviation >= 0) {
 			t.Errorf("%+v: error %v is expected at the break-even point", r, want)
 		}
-		if lap := strings.HasPrefix(r.Method, "Lap"); lap != (r.GammaIL > 0) || lap != (r.Weights != "") {
+		view, weights, method := get("view").Text, get("weights").Text, get("method").Text
+		if lap := strings.HasPrefix(method, "Lap"); lap != (get("gamma_i_l").Number > 0) || lap != (weights != "") {
 			t.Errorf("%+v", r)
 		}
-		if !strings.Contains(text, "| "+r.View+" | "+r.Weights+" | "+r.Method+" | ") {
-			t.Errorf("no %s, %s in\n%s", r.View, r.Method, text)
+		if weights != "" {
+			weights = " " + weights
+		}
+		if !strings.Contains(text, "| "+view+" |"+weights+" | "+method+" | ") {
+			t.Errorf("no %s, %s in\n%s", view, method, text)
 		}
 	}
 	if _, err := e.Run(cancelled(), &observer{t: t}); err == nil {
@@ -145,7 +152,7 @@ func TestWebKBIsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := e.tasks()[0]
-	results, _, err := e.task(context.Background(), task, &observer{t: t})
+	records, _, err := e.task(context.Background(), task, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +165,14 @@ func TestWebKBIsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := float64(task.x.Rows)
-	for _, r := range results {
-		if !strings.HasSuffix(r.Method, "with b") {
+	table := webKBTable()
+	for _, r := range records {
+		method := table.Value(r, "method").Text
+		if !strings.HasSuffix(method, "with b") {
 			continue
 		}
 		reg := models.Regularizer{GammaA: 0.01 / 12, Power: 3, Laplacian: sparse.Normalized, Scaling: models.PerPair}
-		if r.Method == "LapRLS with b" {
+		if method == "LapRLS with b" {
 			reg.GammaI = n * n / 12 // γ_I l/(l+u)² = 100 γ_A l = 1
 		}
 		var prbep, sign float64
@@ -173,7 +182,7 @@ func TestWebKBIsLinear(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := linear.Fit(context.Background(), task.x, l, targets, &linear.Settings{Regularizer: reg})
+			m, err := linear.Fit(context.Background(), task.x, l, targets, &linear.Settings{Regularizer: reg}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,8 +201,8 @@ func TestWebKBIsLinear(t *testing.T) {
 			prbep += a / float64(e.Draws)
 			sign += b / float64(e.Draws)
 		}
-		if !(math.Abs(r.PRBEP-prbep) <= 1e-9 && math.Abs(r.SignError-sign) <= 1e-9) {
-			t.Errorf("%s: PRBEP %v and error %v; linear model %v and %v", r.Method, r.PRBEP, r.SignError, prbep, sign)
+		if a, b := table.Value(r, "prbep_mean").Number, table.Value(r, "sign_error_mean").Number; !(math.Abs(a-prbep) <= 1e-9 && math.Abs(b-sign) <= 1e-9) {
+			t.Errorf("%s: PRBEP %v and error %v; linear model %v and %v", method, a, b, prbep, sign)
 		}
 	}
 }
@@ -290,43 +299,57 @@ func TestWebKBTable5(t *testing.T) {
 	if n, d := task.x.Dims(); n != 1046 || d != 3000 {
 		t.Errorf("%d×%d", n, d)
 	}
-	results, _, err := e.task(context.Background(), task, &observer{t: t})
+	records, _, err := e.task(context.Background(), task, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bars := map[string][2]float64{"LapRLS": {86.4, 6}, "LapSVM": {87, 5.5}}
-	for _, r := range results {
-		if bar, ok := bars[r.Method]; ok && !(r.PRBEP >= bar[0] && r.Error <= bar[1]) {
-			t.Errorf("%s: PRBEP %.2f, error %.2f; bars %v", r.Method, r.PRBEP, r.Error, bar)
+	table := webKBTable()
+	for _, r := range records {
+		method, prbep, wrong := table.Value(r, "method").Text, table.Value(r, "prbep_mean"), table.Value(r, "error_mean")
+		if bar, ok := bars[method]; ok && !(prbep.Number >= bar[0] && wrong.Number <= bar[1]) {
+			t.Errorf("%s: PRBEP %.2f, error %.2f; bars %v", method, prbep.Number, wrong.Number, bar)
 		}
-		if r.Method == "tsvm-linear" {
-			t.Logf("tsvm-linear: PRBEP %.2f, error %.2f; SVMlight %v, %v", r.PRBEP, r.Error, r.PaperPRBEP, r.PaperError)
-			if !(r.PRBEP > 82) {
-				t.Errorf("tsvm-linear: PRBEP %.2f", r.PRBEP)
+		if method == "tsvm-linear" {
+			t.Logf("tsvm-linear: PRBEP %.2f, error %.2f; SVMlight %v, %v", prbep.Number, wrong.Number, prbep.Published, wrong.Published)
+			if !(prbep.Number > 82) {
+				t.Errorf("tsvm-linear: PRBEP %.2f", prbep.Number)
 			}
 			continue
 		}
-		if r.GammaIL == 0 && !(r.PRBEP > 70 && r.PRBEP < 82) {
-			t.Errorf("%s: PRBEP %.2f", r.Method, r.PRBEP)
+		if table.Value(r, "gamma_i_l").Number == 0 && !(prbep.Number > 70 && prbep.Number < 82) {
+			t.Errorf("%s: PRBEP %.2f", method, prbep.Number)
 		}
 	}
 }
 
-func ExampleWebKBMarkdown() {
-	fmt.Print(WebKBMarkdown([]WebKBResult{
-		{Table: 2006, View: "page", Method: "RLS", GammaAL: 0.01, PRBEP: 74.4, PRBEPStd: 7.5, Error: 11.2, ErrorStd: 3.3, SignError: 12, PaperPRBEP: 73.49, PaperError: 11.68, Draws: 100},
-		{Table: 2005, View: "link", Weights: "one", Method: "LapSVM", GammaAL: 1, GammaIL: 10, PRBEP: 83, PRBEPStd: 5, Error: 7.4, ErrorStd: 2, SignError: 21.9, PaperPRBEP: 82.8, PaperError: Number(math.NaN()), Draws: 100},
-	}))
-	// Output:
-	// Belkin, Niyogi & Sindhwani (2006), Table 5: norms of the paper; in brackets its figures
-	//
-	// | view | weights | method | γ_A l | γ_I l/(l+u)² | PRBEP | error at break-even % | error of the sign % | draws |
-	// |---|---|---|---|---|---|---|---|---|
-	// | page |  | RLS | 0.01 | 0 | 74.40 ± 7.50 (73.49) | 11.20 ± 3.30 (11.68) | 12.00 | 100 |
-	//
-	// Sindhwani, Niyogi & Belkin (2005): norms chosen by the results on the unlabeled pages, as in the paper; its figures are read as 100 − PRBEP
-	//
-	// | view | weights | method | γ_A l | γ_I l | 100 − PRBEP | error at break-even % | error of the sign % | draws |
-	// |---|---|---|---|---|---|---|---|---|
-	// | link | one | LapSVM | 1 | 10 | 17.00 ± 5.00 (17.20) | 7.40 ± 2.00 | 21.90 | 100 |
+func TestWebKBTable(t *testing.T) {
+	rls, lapSVM := &webKBMethods[0], &webKBMethods[7]
+	score := func(l, i float64) *webKBScore {
+		return &webKBScore{gammaAL: l, gammaIL: i, prbep: []float64{69.4, 79.4}, atBreak: []float64{11.2, 11.2}, sign: []float64{12, 12}}
+	}
+	table := webKBTable()
+	table.Notes = nil
+	table.Add((&webKBTask{table: 2006, view: "page", weights: "1−cosine"}).record(rls, score(0.01, 0))...)
+	table.Add((&webKBTask{table: 2005, view: "link", weights: "one"}).record(lapSVM, score(1, 10))...)
+	want := `Belkin, Niyogi & Sindhwani (2006), Table 5: norms of the paper; in brackets its figures
+
+| view | weights | method | γ_A l | γ_I l/(l+u)² | PRBEP | error at break-even % | error of the sign % | draws |
+|---|---|---|---|---|---|---|---|---|
+| page | | RLS | 0.01 | 0 | 74.40 ± 7.07 (73.49) | 11.20 ± 0.00 (11.68) | 12.00 | 2 |
+
+Sindhwani, Niyogi & Belkin (2005): norms chosen by the results on the unlabeled pages, as in the paper; its figures are read as 100 − PRBEP
+
+| view | weights | method | γ_A l | γ_I l | 100 − PRBEP | error at break-even % | error of the sign % | draws |
+|---|---|---|---|---|---|---|---|---|
+| link | one | LapSVM | 1 | 10 | 25.60 ± 7.07 (17.20) | 11.20 ± 0.00 | 12.00 | 2 |
+`
+	if got := table.Markdown(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	checkJSON(t, table, `[
+		{"table":2006,"view":"page","weights":"","method":"RLS","gamma_a_l":0.01,"gamma_i_l":0,"prbep_mean":74.4,"prbep_std":7.0710678118654755,"paper_prbep":73.49,
+			"error_mean":11.2,"error_std":0,"paper_error":11.68,"sign_error_mean":12,"draws":2},
+		{"table":2005,"view":"link","weights":"one","method":"LapSVM","gamma_a_l":1,"gamma_i_l":10,"prbep_mean":74.4,"prbep_std":7.0710678118654755,"paper_prbep":82.8,
+			"error_mean":11.2,"error_std":0,"paper_error":null,"sign_error_mean":12,"draws":2}]`)
 }

@@ -16,7 +16,8 @@ import (
 
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/simd"
-	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 )
 
 // answersFile holds the recorded answers. BIGFIT_UPDATE_ANSWERS=1 writes it anew.
@@ -129,13 +130,13 @@ func allAnswerCases(t *testing.T) []answerCase {
 		seen[c.name] = true
 		lines += strings.Join(c.commands, " ") + " "
 	}
-	for i := range modelTable {
-		m := &modelTable[i]
-		if !strings.Contains(lines, " --model "+m.name+" ") {
-			t.Errorf("no case fits %s", m.name)
+	for _, l := range all.Learners {
+		if name := l.Info().Name; !strings.Contains(lines, " --model "+name+" ") {
+			t.Errorf("no case fits %s", name)
 		}
-		if m.tunable() && !strings.Contains(lines, " tune --model "+m.name+" ") {
-			t.Errorf("no case tunes %s", m.name)
+		// Learners without a grid of their own are fitted setting by setting.
+		if name := l.Info().Name; isGrid(l) && !strings.Contains(lines, " tune --model "+name+" ") {
+			t.Errorf("no case tunes %s", name)
 		}
 	}
 	return cases
@@ -174,9 +175,9 @@ func tuneAnswers(t *testing.T) (grid, scores answer) {
 	t.Helper()
 	var r struct {
 		Scores []struct {
-			selection.Point
-			Mean  *float64 // nil is NaN
-			Folds []*float64
+			Setting models.Values
+			Mean    *float64 // nil is NaN
+			Folds   []*float64
 		}
 	}
 	must(t, json.Unmarshal(readFile(t, "tune.json"), &r))
@@ -185,7 +186,14 @@ func tuneAnswers(t *testing.T) (grid, scores answer) {
 	}
 	var points, values []float64
 	for _, s := range r.Scores {
-		points = append(points, s.GammaA, s.GammaI, s.Gamma, s.Alpha, float64(s.Eigenvectors), s.Sigma, float64(s.Power), float64(s.Neighbors))
+		// The columns are those of the recorded grids.
+		v := s.Setting
+		power := v.Float("power")
+		if power == 0 && v.Float("gamma-i") > 0 {
+			power = 1 // the default
+		}
+		pairs := v.Float("eigenvectors") + v.Float("eigenfunctions")
+		points = append(points, v.Float("gamma-a"), v.Float("gamma-i"), v.Float("gamma"), v.Float("alpha"), pairs, v.Float("sigma"), power, v.Float("neighbors"))
 		for _, v := range append([]*float64{s.Mean}, s.Folds...) {
 			if v == nil {
 				values = append(values, math.NaN())
@@ -253,3 +261,5 @@ func sameAnswers(t *testing.T, got, want map[string]answer, bits bool, share flo
 		t.Errorf("%d of %d classes differ", other, entries)
 	}
 }
+
+func isGrid(l models.Learner) bool { _, ok := l.(models.GridLearner); return ok && tunable(l) }

@@ -16,9 +16,11 @@ import (
 type app struct {
 	stdout, stderr io.Writer
 	progress       *progress.Sink
-	busy           sync.Mutex      // held while files are written
-	started        bool            // the command line was accepted
+	busy           sync.Mutex // held while files are written
+	started        bool       // the command line was accepted
+	args           []string
 	given          map[string]bool // flags on the command line
+	environment    map[string]bool // flags set by environment variables
 
 	threads int
 	seed    uint64

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // clusterOptions are the flags of bigfit cluster.
@@ -28,7 +27,7 @@ type clusterOptions struct {
 }
 
 func (a *app) clusterCommand() *cobra.Command {
-	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: newRegularOptions()}
+	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "cluster graph.npz --clusters 10 -o labels.npy",
 		Short: "Cut a graph, or points, into clusters",
@@ -52,7 +51,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.regular.asked = cmd.Flags().Changed("gamma")
-			return a.cluster(cmd.Context(), args, &o, cmd.Flags())
+			return a.cluster(cmd.Context(), args, &o)
 		},
 	}
 	f := cmd.Flags()
@@ -66,7 +65,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts, "runs of k-means, of which the best counts")
 	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance, "largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
 	o.regular.flags(f)
-	o.source.graph.flags(f)
+	o.source.flags(f)
 	f.StringVarP(&o.out, "output", "o", "labels.npy", "`file` to write")
 	return cmd
 }
@@ -117,7 +116,7 @@ func (s clusterSummary) String() string {
 	return b.String()
 }
 
-func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, flags *pflag.FlagSet) error {
+func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) error {
 	if err := a.checkCluster(args, o); err != nil {
 		return err
 	}
@@ -131,18 +130,18 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 			return err
 		}
 	}
-	g, notReached := a.loadSource(ctx, &o.source, flags)
-	if !usable(notReached) {
+	g, notReached := a.loadSource(ctx, &o.source)
+	if !models.Usable(notReached) {
 		return notReached
 	}
-	n := g.w.Rows
+	n := g.W.Rows
 	switch {
 	case truth != nil && truth.Len() != n:
 		return fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
 	case o.settings.Clusters > n:
 		return usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
 	}
-	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.components.Count()}
+	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.Components.Count()}
 	var labels []int32
 	var notConverged error
 	var m *cluster.Spectral
@@ -152,14 +151,14 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 			return err
 		}
 		labels, sum.Values = m.Clusters(), m.Values
-		cuts, err := cluster.MeasureCuts(g.w, labels, sum.Clusters)
+		cuts, err := cluster.MeasureCuts(g.W, labels, sum.Clusters)
 		if err != nil {
 			return err
 		}
 		sum.measure(cuts, labels)
 	} else {
 		var c *cluster.Clustering
-		if c, notConverged = a.cut(ctx, g, o.settings); !usable(notConverged) {
+		if c, notConverged = a.cut(ctx, g, o.settings); !models.Usable(notConverged) {
 			return notConverged
 		}
 		labels, sum.Values, sum.LeftOut = c.Labels, c.Values, c.LeftOut
@@ -174,7 +173,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions, fla
 		if err := npy.WriteFile(o.out, nil, clusterNumbers(labels)); err != nil || o.regular.model == "" {
 			return err
 		}
-		return m.Save(o.regular.model, g.hashes)
+		return models.Save(o.regular.model, m, g.hashes)
 	})
 	if err != nil {
 		return err
@@ -190,7 +189,7 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	if err := o.source.set(args, o.regular.asked); err != nil {
 		return err
 	}
-	if err := o.regular.check(a.given); err != nil {
+	if err := o.regular.check(a); err != nil {
 		return err
 	}
 	s := o.settings
@@ -227,10 +226,10 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 
 // cut makes clusters by eigenvectors, as a stage.
 func (a *app) cut(ctx context.Context, g *sourced, s cluster.Settings) (*cluster.Clustering, error) {
-	n := g.w.Rows
+	n := g.W.Rows
 	s.Seed, s.MemoryLimit = a.seed, int64(a.memory)
 	k := min(s.Clusters, n)
-	if err := a.needEigenpairs(n, g.w.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.memory)}, "ask for fewer clusters"); err != nil {
+	if err := a.pipeline().AnnounceEigenpairs(n, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.memory)}, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
 	if err := a.need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
@@ -241,7 +240,7 @@ func (a *app) cut(ctx context.Context, g *sourced, s cluster.Settings) (*cluster
 		st.Update(float64(state.Basis), float64(state.BasisMax), state.String())
 		return nil
 	}
-	c, err := cluster.NormalizedCut(ctx, g.w, &s)
+	c, err := cluster.NormalizedCut(ctx, g.W, &s)
 	if c != nil {
 		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", s.Clusters, c.Cuts.NCut))
 	}
@@ -293,81 +292,4 @@ func clusterNumbers(labels []int32) []int64 {
 		out[i] = int64(c)
 	}
 	return out
-}
-
-// sourced is a graph with the points it belongs to.
-type sourced struct {
-	graphed
-	x      data.Points // as given; nil without
-	hashes map[string]string
-}
-
-// graphSource says where a graph comes from: a file, or points, or both, when the
-// graph is one of the points.
-type graphSource struct {
-	file, x string
-	graph   graphOptions
-}
-
-// set takes the argument of the command. points tells that a graph alone will not
-// do.
-func (o *graphSource) set(args []string, points bool) error {
-	if len(args) == 1 {
-		o.file = args[0]
-	}
-	switch {
-	case o.file == "" && o.x == "":
-		return usagef("a graph or points (-X) are needed")
-	case o.x == "" && points:
-		return usagef("--gamma needs the points (-X); the graph alone does not have them")
-	}
-	return nil
-}
-
-// loadSource reads what is given and builds the graph that is not. With a usable
-// error comes the graph that was reached.
-func (a *app) loadSource(ctx context.Context, o *graphSource, flags *pflag.FlagSet) (*sourced, error) {
-	g := &sourced{hashes: map[string]string{}}
-	var err error
-	if o.x != "" {
-		if g.x, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
-			return nil, err
-		}
-		g.hashes[hashPoints] = data.HashPoints(g.x)
-	}
-	if o.file == "" {
-		built, err := a.graph(ctx, g.x, o.graph)
-		if !usable(err) {
-			return nil, err
-		}
-		g.graphed = *built
-		g.hashes[hashGraph] = data.HashPoints(g.w)
-		return g, err
-	}
-	given, m, err := a.givenGraph(o.file, o.graph, flags)
-	if err != nil {
-		return nil, err
-	}
-	g.graphed = *given
-	g.hashes[hashGraph] = data.HashPoints(g.w)
-	if g.x == nil {
-		return g, nil
-	}
-	if n, _ := g.x.Dims(); n != g.w.Rows {
-		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.file, g.w.Rows)
-	}
-	if err := sameHash(m, hashPoints, g.hashes[hashPoints], o.file, o.x); err != nil {
-		return nil, err
-	}
-	g.points, g.pca, err = a.project(g.x, g.options)
-	return g, err
-}
-
-// laplacian returns a Laplacian of the graph.
-func (g *sourced) laplacian(kind sparse.Kind, power int) (*sparse.Laplacian, error) {
-	l, err := sparse.NewLaplacian(g.w, kind)
-	if err != nil {
-		return nil, err
-	}
-	return l.With(power, 0), nil
 }

@@ -12,12 +12,11 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -60,7 +59,7 @@ eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
 	return cmd
 }
 
-// demoRun is what a demo made, for its files and its report.
+// demoRun holds the parts of a demo for its files and its report.
 type demoRun struct {
 	digits   *data.Dense[uint8]
 	e        *papers.Experiment
@@ -69,17 +68,17 @@ type demoRun struct {
 	drawn    *data.Labels // the pictured draw
 	labels   []int32      // predictions from it
 	error    float64      // in percent
-	moons    *report.Surfaces
+	moons    *report.Figure
 }
 
 type demoSettings struct {
-	Points    int          `json:"points"`
-	Seed      uint64       `json:"seed"`
-	Graph     graphOptions `json:"graph"`
-	Laplacian sparse.Kind  `json:"laplacian"`
-	Pairs     int          `json:"pairs"`
-	Splits    int          `json:"splits"`
-	Version   string       `json:"version"`
+	Points    int                    `json:"points"`
+	Seed      uint64                 `json:"seed"`
+	Graph     pipeline.GraphSettings `json:"graph"`
+	Laplacian sparse.Kind            `json:"laplacian"`
+	Pairs     int                    `json:"pairs"`
+	Splits    int                    `json:"splits"`
+	Version   string                 `json:"version"`
 }
 
 func (a *app) demo(ctx context.Context, n int, dir string) error {
@@ -101,8 +100,8 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	digits, truth := data.Digits(n, a.seed)
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	run := &demoRun{digits: digits, settings: demoSettings{
-		Points: n, Seed: a.seed, Graph: graphOptions{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
-	z, _, err := a.project(digits, run.settings.Graph)
+		Points: n, Seed: a.seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
+	z, _, err := a.pipeline().Project(digits, &run.settings.Graph)
 	if err != nil {
 		return err
 	}
@@ -111,10 +110,10 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 		return err
 	}
 	var notConverged error
-	if run.outcome, notConverged = run.e.Run(ctx, &observer{sink: a.progress}); run.outcome == nil {
+	if run.outcome, notConverged = run.e.Run(ctx, &observer{app: a}); run.outcome == nil {
 		return notConverged
 	}
-	if err := run.predict(a.seed); err != nil {
+	if err := run.predict(ctx, a.seed); err != nil {
 		return err
 	}
 	st = a.progress.Stage("moons")
@@ -138,7 +137,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = a.print(run.outcome.Results, papers.Markdown(run.outcome.Results)+
+	err = a.print(run.outcome.Table, run.outcome.Table.Markdown()+
 		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
 			demoSplits, filepath.Join(dir, "report.html")))
 	return errors.Join(notConverged, err)
@@ -158,17 +157,17 @@ func demoRows() []papers.Row {
 }
 
 // predict labels all digits from one draw.
-func (r *demoRun) predict(seed uint64) error {
+func (r *demoRun) predict(ctx context.Context, seed uint64) error {
 	var err error
 	if r.drawn, err = r.e.Truth.Draw(demoPictured, seed); err != nil {
 		return err
 	}
 	s := papers.BestPenalty(demoPictured)
-	m, err := eigenmap.Fit(r.outcome.Eigs, r.outcome.Components, r.drawn, &s)
+	m, err := eigenmap.Fit(ctx, r.outcome.Eigs, r.outcome.Graph.Components, r.drawn, &s)
 	if err != nil {
 		return err
 	}
-	r.labels = m.Transduce(r.outcome.Eigs, r.outcome.Components, r.drawn)
+	r.labels = m.Transduce(r.outcome.Eigs, r.outcome.Graph.Components, r.drawn)
 	r.error = 100 * metrics.ErrorRate(r.labels, r.e.Truth, r.drawn)
 	return nil
 }
@@ -178,30 +177,25 @@ func (r *demoRun) save(dir string, a *app) error {
 	n := r.digits.Rows
 	path := func(name string) string { return filepath.Join(dir, name) }
 	points := data.HashPoints(r.digits)
-	if err := npy.WriteFile(path("X.npy"), []int{n, r.digits.Cols}, r.digits.Data); err != nil {
-		return err
+	err := npy.WriteFile(path("X.npy"), []int{n, r.digits.Cols}, r.digits.Data)
+	if err == nil {
+		err = npy.WriteFile(path("y.npy"), []int{n}, values(r.e.Truth.Index, r.e.Truth.Classes))
 	}
-	if err := npy.WriteFile(path("y.npy"), []int{n}, values(r.e.Truth.Index, r.e.Truth.Classes)); err != nil {
-		return err
+	if err == nil {
+		err = npy.WriteFile(path("predictions.npy"), []int{n}, values(r.labels, r.e.Truth.Classes))
 	}
-	if err := npy.WriteFile(path("predictions.npy"), []int{n}, values(r.labels, r.e.Truth.Classes)); err != nil {
-		return err
-	}
-	gm, err := manifest.New(manifest.Graph, r.settings.Graph, map[string]string{hashPoints: points})
 	if err != nil {
 		return err
 	}
-	text, err := gm.Bytes()
-	if err != nil {
+	g := &pipeline.Graph{Graph: *r.outcome.Graph, Settings: r.settings.Graph}
+	hashes := pipeline.Hashes{pipeline.HashPoints: points}
+	if err := pipeline.SaveGraph(path("graph.npz"), g, hashes); err != nil {
 		return err
 	}
-	if err := sparse.WriteNPZ(path("graph.npz"), r.outcome.Graph, text); err != nil {
+	hashes[pipeline.HashGraph] = data.HashPoints(r.outcome.Graph.W)
+	o := &pipeline.EigsSettings{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed, Graph: r.settings.Graph}
+	if err := pipeline.SaveEigs(path("eigs.npz"), r.outcome.Eigs, &g.Graph, o, hashes); err != nil {
 		return err
 	}
-	f := &lanczos.File{Result: r.outcome.Eigs, Components: r.outcome.Components, Degrees: r.outcome.Graph.Degrees()}
-	o := eigsOptions{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed, Graph: r.settings.Graph}
-	if err := saveEigs(path("eigs.npz"), f, o, map[string]string{hashPoints: points, hashGraph: data.HashPoints(r.outcome.Graph)}); err != nil {
-		return err
-	}
-	return a.saveLog(dir, r.settings, r.outcome.Results)
+	return a.saveLog(dir, r.settings, r.outcome.Table)
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
 )
 
@@ -17,74 +19,38 @@ func (r *demoRun) report(a *app) *report.Report {
 		Title:    "bigfit demo",
 		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed, version),
 		Sections: []report.Section{
-			{Title: "Error on the unlabeled digits", Blocks: []report.Block{r.errorTable(), r.errorCurves()}},
+			{Title: "Error on the unlabeled digits", Blocks: r.errors()},
 			{Title: "Eigenvalues of the graph Laplacian", Blocks: []report.Block{r.spectrum()}},
 			{Title: "Eigenmaps", Blocks: r.eigenmaps()},
 			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured), Blocks: []report.Block{r.strip()}},
 			{Title: "Decision surfaces", Blocks: []report.Block{r.moons}},
-			{Title: "Run", Blocks: []report.Block{timings(a), r.settingsList()}},
+			{Title: "Run", Blocks: append(timings(a), r.settingsList())},
 		},
 	}
 }
 
-// methodNames are the columns of the demo's table.
-var methodNames = []string{"20 % rule", "penalized", "knn"}
-
-var methodTitles = []string{"eigenmap, 20 % rule", "eigenmap, penalized", "best k-NN"}
-
-// column returns the method's place in methodNames.
-func demoColumn(name, method string) int {
-	for i, m := range methodNames {
-		if m == name || m == method {
-			return i
-		}
-	}
-	return -1
+// errors shows the table and the curves of the experiment.
+func (r *demoRun) errors() []report.Block {
+	t := *r.outcome.Table
+	t.Views = slices.Clone(t.Views)
+	t.Views[0].MarkLeast = true
+	t.Notes = append(slices.Clone(t.Notes),
+		fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best of each row is marked.", r.settings.Splits))
+	return append(tableBlocks(&t), figureBlocks(&t)...)
 }
 
-func (r *demoRun) errorTable() *report.Table {
-	t := &report.Table{Header: append([]string{"labels"}, methodTitles...),
-		Note: fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best of each row is marked.", r.settings.Splits)}
-	for i, l := range demoLabels {
-		row := []string{strconv.Itoa(l), "", "", ""}
-		best, at := 101.0, 0
-		for _, x := range r.outcome.Results {
-			if c := demoColumn(x.Name, x.Method); x.Labels == l {
-				row[c+1] = fmt.Sprintf("%.2f ± %.2f", x.Mean, x.Std)
-				if x.Mean < best {
-					best, at = x.Mean, c+1
-				}
-			}
-		}
-		t.Rows = append(t.Rows, row)
-		t.Best = append(t.Best, report.Cell{Row: i, Col: at})
-	}
-	return t
-}
-
-func (r *demoRun) errorCurves() *report.LineChart {
-	c := &report.LineChart{Title: "Error by number of labels", XLabel: "labels", YLabel: "error, %", XLog: true, YLog: true}
-	for i, title := range methodTitles {
-		s := report.Series{Name: title}
-		for _, x := range r.outcome.Results {
-			if demoColumn(x.Name, x.Method) == i {
-				s.X, s.Y, s.Err = append(s.X, float64(x.Labels)), append(s.Y, x.Mean), append(s.Err, x.Std)
-			}
-		}
-		c.Series = append(c.Series, s)
-	}
-	return c
-}
-
-func (r *demoRun) spectrum() *report.LineChart {
-	s := report.Series{Name: "λ", Y: r.outcome.Eigs.Values, Points: true}
+func (r *demoRun) spectrum() *report.Figure {
+	s := chart.Series{Name: "λ", Y: r.outcome.Eigs.Values, Points: true}
 	for j := range s.Y {
 		s.X = append(s.X, float64(j+1))
 	}
-	return &report.LineChart{Title: "The smallest eigenvalues", XLabel: "number", YLabel: "λ", Series: []report.Series{s},
+	return &report.Figure{Title: "The smallest eigenvalues", Charts: []chart.Chart{&chart.Lines{XLabel: "number", YLabel: "λ", Series: []chart.Series{s}}},
 		Caption: fmt.Sprintf("Largest residual ‖Lv − λv‖ = %.1e·‖L‖, largest entry of |VᵀV − I| = %.1e, both recomputed.",
 			r.outcome.Eigs.MaxResidual()/r.outcome.Eigs.Norm, r.outcome.Eigs.Orthogonality)}
 }
+
+// mapPoints is the number of points drawn of an eigenmap.
+const mapPoints = 5000
 
 // eigenmaps plots the points by the first eigenvectors that are not constant on
 // the components.
@@ -106,11 +72,15 @@ func (r *demoRun) eigenmaps() []report.Block {
 	for _, c := range r.e.Truth.Classes {
 		classes = append(classes, strconv.FormatInt(c, 10))
 	}
-	name := func(q int) string { return fmt.Sprintf("eigenvector %d", first+q+1) }
+	projection := func(p, q int) *chart.Scatter {
+		name := func(q int) string { return fmt.Sprintf("eigenvector %d", first+q+1) }
+		return &chart.Scatter{XLabel: name(p), YLabel: name(q), Points: chart.Points{X: axes[p], Y: axes[q], Class: class, Classes: classes, Most: mapPoints, Seed: r.settings.Seed}}
+	}
+	two := projection(0, 1)
+	two.Marked, two.MarkedName = r.drawn.Labeled(), "labeled"
 	return []report.Block{
-		&report.Scatter2D{Title: "Two eigenvectors", XLabel: name(0), YLabel: name(1), X: axes[0], Y: axes[1], Class: class, Classes: classes,
-			Marked: r.drawn.Labeled(), MarkedName: "labeled", Caption: "Every point is a digit, coloured by its true class."},
-		&report.Scatter3D{Title: "Three eigenvectors", Labels: [3]string{name(0), name(1), name(2)}, X: axes[0], Y: axes[1], Z: axes[2], Class: class, Classes: classes},
+		&report.Figure{Title: "Two eigenvectors", Charts: []chart.Chart{two}, Caption: "Every point is a digit, coloured by its true class."},
+		&report.Figure{Title: "Three eigenvectors, two at a time", Charts: []chart.Chart{projection(0, 1), projection(0, 2), projection(1, 2)}},
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -28,7 +28,7 @@ type eigsRun struct {
 }
 
 func (a *app) eigsCommand() *cobra.Command {
-	o := eigsOptions{Tolerance: defaultTolerance, Power: 1}
+	o := pipeline.EigsSettings{Tolerance: defaultTolerance, Power: 1}
 	var r eigsRun
 	cmd := &cobra.Command{
 		Use:   "eigs graph.npz -k 100 -o eigs.npz",
@@ -80,7 +80,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 		},
 	}
 	f := cmd.Flags()
-	o.flags(f)
+	eigsFlags(f, &o)
 	f.IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
@@ -95,36 +95,34 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 }
 
 // eigs computes and saves eigenpairs.
-func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions) error {
+func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
 	if err := checkOutput([]string{path, run.start}, run.out); err != nil {
 		return err
 	}
-	w, gm, err := a.loadGraph(path)
+	g, err := pipeline.OpenGraph(path, int64(a.memory), nil)
 	if err != nil {
 		return err
 	}
+	w := g.W
 	if o.K < 1 || o.K > w.Rows {
 		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -k must be between 1 and the number of points", o.K, path, w.Rows)
 	}
-	hashes := map[string]string{hashGraph: data.HashPoints(w)}
-	if gm != nil {
-		hashes[hashPoints] = gm.Hashes[hashPoints]
-		if err := json.Unmarshal(gm.Settings, &o.Graph); err != nil {
-			return fmt.Errorf("%s: the settings in the manifest: %w", path, err)
-		}
+	hashes := pipeline.Hashes{pipeline.HashGraph: data.HashPoints(w)}
+	if g.Made != nil {
+		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
+		o.Graph = g.Settings
 	}
 	o.Seed = a.seed
 	known, err := a.startVectors(run.start, w)
 	if err != nil {
 		return err
 	}
-	operator := fmt.Sprintf("%s of graph %s to the power %d", o.Laplacian, hashes[hashGraph], o.Power)
+	operator := fmt.Sprintf("%s of graph %s to the power %d", o.Laplacian, hashes[pipeline.HashGraph], o.Power)
 	file, resume, err := a.openCheckpoint(run, operator)
 	if err != nil {
 		return err
 	}
-	c := w.Components()
-	r, l, solveErr := a.eigenpairs(ctx, w, c, o, func(s *lanczos.Settings) {
+	r, solveErr := a.pipeline().Eigenpairs(ctx, &g.Graph.Graph, &o, func(s *lanczos.Settings) {
 		s.Known, s.Resume, s.MaxRestarts = known, resume, run.restarts
 		if file != "" {
 			s.OnCheckpoint = func(snap *lanczos.Snapshot) error {
@@ -135,11 +133,11 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions
 	if errors.Is(solveErr, lanczos.ErrSnapshot) {
 		return fmt.Errorf("%s: %w; %s", file, solveErr, beginAnew)
 	}
-	if !usable(solveErr) {
+	if !models.Usable(solveErr) {
 		return solveErr
 	}
 	if solveErr != nil {
-		if !keepConverged(r, o) {
+		if !r.KeepConverged(o.Tolerance, o.Largest) {
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
 		}
 		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
@@ -149,8 +147,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o eigsOptions
 	}
 	s := summarizeEigs(r, o.K)
 	o.Certificate = &s
-	f := &lanczos.File{Result: r, Components: c, Degrees: l.Degrees()}
-	if err := a.write(ctx, func() error { return saveEigs(run.out, f, o, hashes) }); err != nil {
+	if err := a.write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes) }); err != nil {
 		return err
 	}
 	if file != "" && solveErr == nil {
@@ -242,44 +239,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// keepConverged cuts r, which is not what o asked for, down to its first pairs
-// within the tolerance, without those beyond an eigenvalue that was missed. It
-// reports whether any are left.
-func keepConverged(r *lanczos.Result, o eigsOptions) bool {
-	sign := 1.0
-	if o.Largest {
-		sign = -1
-	}
-	k := r.ConvergedPairs(o.Tolerance)
-	for k > 0 && sign*(r.Values[k-1]-r.Certificate.Next) > 2*o.Tolerance*r.Norm {
-		k--
-	}
-	if k == 0 || k == len(r.Values) {
-		return k > 0
-	}
-	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
-		r.Certificate.Next = r.Values[k]
-	}
-	r.Values, r.Residuals, r.Nullity = r.Values[:k], r.Residuals[:k], min(r.Nullity, k)
-	n, _ := r.Vectors.Dims()
-	raw := r.Vectors.RawMatrix()
-	for i := range n {
-		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
-	}
-	r.Vectors = mat.NewDense(n, k, raw.Data[:n*k])
-	return true
-}
-
-// saveEigs writes eigenpairs with their manifest.
-func saveEigs(path string, f *lanczos.File, o eigsOptions, hashes map[string]string) error {
-	m, err := manifest.New(manifest.Eigs, o, hashes)
-	if err != nil {
-		return err
-	}
-	f.Manifest = m
-	return f.Save(path)
-}
-
 // eigsSummary is what there is to say about computed eigenpairs: their
 // certificate.
 type eigsSummary struct {
@@ -331,37 +290,4 @@ func (s eigsSummary) String() string {
 		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
 	}
 	return text + fmt.Sprintf("; filter degree %d, %d products, %d restarts", s.Degree, s.Products, s.Restarts)
-}
-
-// largestEntry bounds eigenvectors of other programs: their squares are summed.
-const largestEntry = 1e100
-
-// loadEigs reads eigenpairs and completes them with the graph w they belong to,
-// read from graphPath, which may be nil if the file says enough itself.
-func (a *app) loadEigs(path string, w *sparse.CSR, graphPath string) (*lanczos.File, error) {
-	f, err := lanczos.Load(path, int64(a.memory))
-	if err != nil {
-		return nil, err
-	}
-	n, _ := f.Result.Vectors.Dims()
-	for i := range n {
-		for j, v := range f.Result.Vectors.RawRowView(i) {
-			if math.Abs(v) > largestEntry {
-				return nil, fmt.Errorf("%s: row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", path, i, j, v, largestEntry)
-			}
-		}
-	}
-	if w != nil {
-		if n != w.Rows {
-			return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, w.Rows)
-		}
-		if err := sameHash(f.Manifest, hashGraph, data.HashPoints(w), path, graphPath); err != nil {
-			return nil, err
-		}
-		f.Components, f.Degrees = w.Components(), w.Degrees()
-	}
-	if f.Components == nil || f.Degrees == nil {
-		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with --graph", path)
-	}
-	return f, nil
 }

@@ -359,7 +359,7 @@ func TestKeepConverged(t *testing.T) {
 			x.Set(1, j, float64(10+j))
 		}
 		r := &lanczos.Result{Values: c.values, Residuals: c.residuals, Vectors: x, Norm: 1, Certificate: lanczos.Certificate{Next: c.next}}
-		ok := keepConverged(r, eigsOptions{Tolerance: 1e-8, Largest: c.largest})
+		ok := r.KeepConverged(1e-8, c.largest)
 		if ok != (c.kept > 0) || r.Certificate.Next != c.wantNext {
 			t.Errorf("%+v: %t, next %v", c, ok, r.Certificate.Next)
 		}

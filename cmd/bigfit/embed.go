@@ -16,9 +16,10 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -27,12 +28,12 @@ type embedOptions struct {
 	source         graphSource
 	transform, out string
 	dimensions     int
-	eigs           eigsOptions
+	eigs           pipeline.EigsSettings
 	regular        regularOptions
 }
 
 func (a *app) embedCommand() *cobra.Command {
-	o := embedOptions{dimensions: 2, eigs: eigsOptions{Laplacian: sparse.RandomWalk, Tolerance: defaultTolerance}, regular: newRegularOptions()}
+	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk, Tolerance: defaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "embed -X X.npy -d 2 -o embedding.npy",
 		Short: "Give points few coordinates by the Laplacian of their graph",
@@ -57,24 +58,25 @@ extension through a new point's nearest neighbours.`,
 				return a.transform(cmd.Context(), args, &o)
 			}
 			o.regular.asked = cmd.Flags().Changed("gamma")
-			return a.embed(cmd.Context(), args, &o, cmd.Flags())
+			return a.embed(cmd.Context(), args, &o, cmd.Flags().Changed("laplacian"))
 		},
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.dimensions, "dimensions", "d", o.dimensions, "number of coordinates")
 	f.StringVarP(&o.source.x, "points", "X", "", "`file` of the points")
 	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
-	o.eigs.flags(f)
+	eigsFlags(f, &o.eigs)
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
-	o.source.graph.flags(f)
+	o.source.flags(f)
 	f.StringVarP(&o.out, "output", "o", "embedding.npy", "`file` to write")
 	return cmd
 }
 
 // regularOptions are the flags of functions of a kernel's space.
 type regularOptions struct {
-	kernelOptions
+	params    paramFlags // of models.KernelParams
+	kernel    models.KernelChoice
 	asked     bool // --gamma was given
 	gamma     float64
 	landmarks int
@@ -83,44 +85,44 @@ type regularOptions struct {
 	model     string
 }
 
-func newRegularOptions() regularOptions {
-	return regularOptions{kernelOptions: newKernelOptions(), power: 1}
-}
-
 func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
-	o.kernelFlags(f)
-	f.Lookup("kernel").Usage = "kernel: linear, polynomial, gaussian, laplace, cosine, but not precomputed"
+	o.params = paramFlags{}
+	o.params.add(f, models.KernelParams.Params(), false)
 	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
 
 // check refuses flags that are not for what is asked.
-func (o *regularOptions) check(given map[string]bool) error {
+func (o *regularOptions) check(a *app) error {
 	if !o.asked {
-		for _, flag := range append([]string{"landmarks"}, kernelFlags...) {
-			if given[flag] {
+		for _, flag := range append([]string{"landmarks"}, slices.Sorted(maps.Keys(o.params))...) {
+			if a.given[flag] {
 				return usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
 			}
 		}
 		return nil
 	}
+	var err error
+	o.kernel, err = decode(a, o.params, models.KernelParams)
 	switch {
+	case err != nil:
+		return err
 	case !(o.gamma > 0) || math.IsInf(o.gamma, 0):
 		return usagef("--gamma is %v; it must be positive", o.gamma)
-	case o.landmarks < 0 || given["landmarks"] && o.landmarks == 0:
+	case o.landmarks < 0 || a.given["landmarks"] && o.landmarks == 0:
 		return usagef("--landmarks is %d; it must be at least 1", o.landmarks)
-	case o.kernel.Kind == kernel.Precomputed:
+	case o.kernel.Kind == kernel.Precomputed.String():
 		return usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
 	}
-	return o.checkKernel(given)
+	return nil
 }
 
 // regularized finds functions of the kernel's space on the points as given, as a
 // stage.
 func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, components, clusters int) (*cluster.Spectral, error) {
-	n := g.w.Rows
-	l, err := g.laplacian(o.laplacian, o.power)
+	n := g.W.Rows
+	l, err := sparse.NewLaplacian(g.W, o.laplacian)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +136,14 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	if err := a.need("functions", cluster.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
-	k, err := o.kernelOn(g.x, a.seed)
+	k, err := o.kernel.On(g.x, a.seed)
 	if err != nil {
 		return nil, err
 	}
-	a.note("kernel: %s", describeKernel(k))
+	a.note("kernel: %s", k)
 	st := a.progress.Stage("functions")
-	m, err := cluster.FitSpectral(ctx, g.x, k, l, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
-		Landmarks: o.landmarks, Seed: a.seed}, 0)
+	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: g.x, Kernel: k, Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
+		Landmarks: o.landmarks, Seed: a.seed})
 	if err != nil {
 		return nil, err
 	}
@@ -167,21 +169,21 @@ func (s embedSummary) String() string {
 	return text
 }
 
-func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *pflag.FlagSet) error {
-	if err := a.checkEmbed(args, o, flags); err != nil {
+func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplacian bool) error {
+	if err := a.checkEmbed(args, o, laplacian); err != nil {
 		return err
 	}
 	if err := checkOutput([]string{o.source.file, o.source.x}, o.out, o.regular.model); err != nil {
 		return err
 	}
-	g, notReached := a.loadSource(ctx, &o.source, flags)
-	if !usable(notReached) {
+	g, notReached := a.loadSource(ctx, &o.source)
+	if !models.Usable(notReached) {
 		return notReached
 	}
-	if n := g.w.Rows; o.dimensions >= n {
+	if n := g.W.Rows; o.dimensions >= n {
 		return usagef("--dimensions is %d and there are %d points; there must be fewer", o.dimensions, n)
 	}
-	sum := embedSummary{Points: g.w.Rows, Dimensions: o.dimensions}
+	sum := embedSummary{Points: g.W.Rows, Dimensions: o.dimensions}
 	var m models.Model
 	var e *mat.Dense
 	var notConverged error
@@ -193,18 +195,18 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *
 		m, e, sum.Values = s, s.Embedding, s.Values
 	} else {
 		s, err := a.eigenmap(ctx, g, o)
-		if !usable(err) {
+		if !models.Usable(err) {
 			return err
 		}
 		notConverged = err
-		m, e, sum.Values, sum.Components = s, s.Vectors, s.Values, g.components.Count()
+		m, e, sum.Values, sum.Components = s, s.Vectors, s.Values, g.Components.Count()
 	}
 	sum.Model = m.Name()
 	err := a.write(ctx, func() error {
 		if err := writeEmbedding(o.out, e); err != nil || o.regular.model == "" {
 			return err
 		}
-		return m.Save(o.regular.model, g.hashes)
+		return models.Save(o.regular.model, m, g.hashes)
 	})
 	if err != nil {
 		return err
@@ -216,16 +218,16 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, flags *
 }
 
 // checkEmbed refuses what can be known to be wrong before anything is read.
-func (a *app) checkEmbed(args []string, o *embedOptions, flags *pflag.FlagSet) error {
+func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	regular := o.regular.asked
 	if err := o.source.set(args, regular); err != nil {
 		return err
 	}
-	if err := o.regular.check(a.given); err != nil {
+	if err := o.regular.check(a); err != nil {
 		return err
 	}
 	o.regular.laplacian = o.eigs.Laplacian
-	if regular && !flags.Changed("laplacian") {
+	if regular && !laplacian {
 		o.regular.laplacian = sparse.Combinatorial
 	}
 	switch {
@@ -250,20 +252,18 @@ func (a *app) checkEmbed(args []string, o *embedOptions, flags *pflag.FlagSet) e
 // eigenmap computes a Laplacian eigenmap.
 func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*eigenmap.Embedding, error) {
 	eo := o.eigs
-	eo.K, eo.Seed, eo.Graph = o.dimensions+g.components.Count(), a.seed, g.options
-	if eo.K > g.w.Rows {
-		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d coordinates that are not constant on them", g.components.Count(), g.w.Rows, g.w.Rows-g.components.Count())
+	eo.K = o.dimensions + g.Components.Count()
+	if eo.K > g.W.Rows {
+		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d coordinates that are not constant on them", g.Components.Count(), g.W.Rows, g.W.Rows-g.Components.Count())
 	}
-	r, l, notConverged := a.eigenpairs(ctx, g.w, g.components, eo, nil)
-	if !usable(notConverged) {
+	r, notConverged := a.pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
+	if !models.Usable(notConverged) {
 		return nil, notConverged
 	}
-	m, err := eigenmap.NewEmbedding(r, l.Degrees(), eigenmap.EmbeddingSettings{Metric: g.options.Metric, Method: g.options.Method,
-		Graph: g.options.Graph, Laplacian: eo.Laplacian})
+	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &g.Neighborhood)
 	if err != nil {
 		return nil, err
 	}
-	m.Points, m.PCA = g.points, g.pca
 	return m, notConverged
 }
 
@@ -282,38 +282,26 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if err := checkOutput([]string{o.transform, o.source.x}, o.out); err != nil {
 		return err
 	}
-	m, _, err := all.Load(o.transform, int64(a.memory))
+	m, err := a.loadModel(o.transform)
 	if err != nil {
 		return err
 	}
-	var t models.Transformer
-	var values []float64
-	switch m := m.(type) {
-	case *cluster.Spectral:
-		t, values = m, m.Values
-	case *eigenmap.Embedding:
-		t, values = m, m.Values
-	default:
+	if m.Output().Kind != models.OutputCoordinates {
 		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model", o.transform, m.Name())
 	}
 	x, err := a.readPoints(o.source.x, data.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	n, _ := x.Dims()
-	if err := a.need("coordinates", 8*int64(n)*int64(len(values)), 0, "split the new points over several files"); err != nil {
-		return err
-	}
-	st := a.progress.Stage("coordinates")
-	e, err := t.Transform(ctx, x)
+	p, err := a.pipeline().Predict(ctx, m, x, models.PredictSettings{}, true)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.source.x, err)
 	}
-	st.Done(fmt.Sprintf("%d points", n))
-	if err := a.write(ctx, func() error { return writeEmbedding(o.out, e) }); err != nil {
+	if err := a.write(ctx, func() error { return writeEmbedding(o.out, p.Scores) }); err != nil {
 		return err
 	}
-	sum := embedSummary{Model: m.Name(), Points: n, Dimensions: len(values), Values: values}
+	values, _ := m.Summary().Fact("values").([]float64)
+	sum := embedSummary{Model: m.Name(), Points: p.Len(), Dimensions: m.Output().Columns, Values: values}
 	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum))
 }
 

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/models"
 )
 
 const (
@@ -28,17 +27,10 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
-	case err != nil && usable(err):
+	case err != nil && models.Usable(err):
 		return exitNotConverged
 	}
 	return exitInput
-}
-
-// usable tells whether err comes with a result that falls short of what was
-// asked: outputs are written and the exit code is that of not converged.
-func usable(err error) bool {
-	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) ||
-		errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
 }
 
 // outputError is a failure to write a result, as opposed to bad input.
@@ -81,6 +73,21 @@ func plainFlagError(err error) error {
 		return fmt.Errorf("--%s is %q; it must be %s", f.Name, invalid.GetValue(), what)
 	}
 	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
+}
+
+// packages are names that errors of the library begin with.
+var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap kernel kernelmachine knn lanczos linear models nearest pipeline propagation selection solvers sparse")
+
+// withoutPackages leaves the names of packages out of the text of an error: users
+// know files and flags. A word of the command line may name a file.
+func (a *app) withoutPackages(text string) string {
+	for _, name := range packages {
+		if !slices.Contains(a.args, name) {
+			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")
+			text = strings.ReplaceAll(text, "\n"+name+": ", "\n")
+		}
+	}
+	return text
 }
 
 // oneArgument refuses anything but one argument; what names it.

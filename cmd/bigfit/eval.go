@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // evalOptions are the flags of bigfit eval.
@@ -289,7 +290,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 	if len(o.columns) > 0 && truth.Values == nil {
 		return usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
 	}
-	rows := filled(truth.Y)
+	rows := pipeline.KnownRows(truth.Y)
 	n, labels := truth.Y.Dims()
 	scores, err := o.readScores(a, o.predictions, rows, n)
 	if err != nil {

@@ -2,31 +2,48 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// fitOptions are the flags of bigfit fit.
+// fitOptions are the flags that fit and tune share.
 type fitOptions struct {
-	model, x, y, graphFile, eigsFile, out, predictions string
-	labels                                             int
-	regression                                         bool
-	label                                              labelOptions
-	graph                                              graphOptions
-	eigs                                               eigsOptions
-	own                                                modelOptions
+	targetOptions
+	model, x, graphFile, eigsFile, outputGraph string
+	params                                     paramFlags
+
+	out, predictions string
+}
+
+// inputFlags are flags that go with an input of learners.
+var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs, "output-graph": models.NeedsOutputGraph}
+
+// flags adds the flags of the data and of all parameters.
+func (o *fitOptions) flags(f *pflag.FlagSet, lists bool) {
+	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
+	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
+	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
+	o.label.flags(f)
+	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
+	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
+	o.params = paramFlags{}
+	for _, l := range all.Learners {
+		o.params.add(f, l.Params(), lists)
+	}
+	o.params.add(f, pipeline.GraphParams.Params(), lists)
 }
 
 func (a *app) fitCommand() *cobra.Command {
-	o := fitOptions{own: newModelOptions()}
+	var o fitOptions
 	cmd := &cobra.Command{
 		Use:   "fit --model NAME -X X.npy -y y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
@@ -38,8 +55,9 @@ column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmligh
 with lists of labels ("1,5,7", nan for a point not labeled), or with --regression
 a column a value; it answers with scores, positive for the labels.
 
-` + modelHelp() + `
-A model with an intrinsic norm minimizes, over l labeled of all points,
+` + describeLearners() + `
+bigfit models NAME lists the parameters of one, which are the flags below. A model
+with an intrinsic norm minimizes, over l labeled of all points,
 
   1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
 
@@ -48,111 +66,89 @@ neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the
 eigenmap classifier and the graph methods only label the points of the graph.
 
 rls, svm, laprls and lapsvm are fitted exactly, with n² values for n points, or by
-other --means: an expansion over m of the points (--landmarks m, n·m values), random
-Fourier features (--features D), or for least squares conjugate gradients with the
-whole kernel, which is never held, preconditioned by landmarks (matrix-free). svm
-and lapsvm then have the squared hinge. What the choice of m costs is printed.
-vvmr has all of these but features. Its --gamma-o joins the outputs along a graph of
-them: --output-graph, or --output-neighbors of the columns of y.
+another --approximation: an expansion over m of the points (nystrom, --landmarks m,
+n·m values), random Fourier features (fourier, --features D), or for least squares
+conjugate gradients with the whole kernel, which is never held (matrix-free). svm
+and lapsvm then have the squared hinge. What the choice of m costs is printed. vvmr
+has all of these but fourier.
 
---pca is for the graph; linear models and kernel machines work on X as it is. Flags about the making of a graph or of
-eigenpairs (--eigs) must agree with what given ones were made with, and a flag
-that the model does not use is an error.`,
+--pca is for the graph; linear models and kernel machines work on X as it is. Flags
+about the making of a graph or of eigenpairs (--eigs) must agree with what given
+ones were made with, and a flag that the model does not use is an error.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.fit(cmd.Context(), &o, cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.asked = cmd.Flags().Changed("regression")
+			return a.fit(cmd.Context(), &o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", eigenmap.Name, "`name` of the model")
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
-	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
-	o.label.flags(f)
-	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
+	f.StringVar(&o.model, "model", "eigenmap", "`name` of the model")
+	o.flags(f, false)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
-	o.own.flags(f)
-	o.graph.flags(f)
-	o.eigs.flags(f)
-	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; kernel machines 1e-6, vvmr 1e-10)"
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
 	return cmd
 }
 
-// fitSummary is what fit prints.
-type fitSummary struct {
-	Points int `json:"points"`
-	modelSummary
-	Components int `json:"components,omitempty"` // of the graph, if there was one
-	Isolated   int `json:"isolated_points,omitempty"`
-	measured       // on the points whose label or value was held back
+func (a *app) fit(ctx context.Context, o *fitOptions) error {
+	l, err := findLearner(o.model)
+	if err != nil {
+		return err
+	}
+	values := o.params.values(l.Params())
+	if err := a.checkFit(o, l, values); err != nil {
+		return err
+	}
+	settings, err := decode(a, o.params, pipeline.GraphParams)
+	if err != nil {
+		return err
+	}
+	t, err := a.readTargets(&o.targetOptions, l)
+	if err != nil {
+		return err
+	}
+	in := &fitInput{Input: models.Input{Targets: t.Targets, Values: values}, settings: settings, hashes: pipeline.Hashes{pipeline.HashLabels: t.Hash()}}
+	if err := a.readInput(o, l, in); err != nil {
+		return err
+	}
+	m, fitErr := a.pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	if !models.Usable(fitErr) {
+		return a.flagFaults(o.model, fitErr)
+	}
+	return a.finishFit(ctx, o, m, in, t, fitErr)
 }
 
-func (s fitSummary) String() string {
-	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.Model, s.Labeled, s.Points)
-	if len(s.Classes) > 0 {
-		text += fmt.Sprintf("%d classes, ", len(s.Classes))
-	}
-	text += s.detail
-	if s.Components > 0 {
-		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
-	}
-	if s.Unreached > 0 {
-		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
-		if s.Fallback != nil {
-			text += fmt.Sprintf("class %d, the most frequent one", *s.Fallback)
-		} else {
-			text += "the mean value"
+// fitInput is what a learner is fitted to, with the settings of its graph and the
+// hashes of what was read.
+type fitInput struct {
+	models.Input
+	settings pipeline.GraphSettings
+	hashes   pipeline.Hashes
+}
+
+// finishFit measures, writes and prints what a fit made. fitErr is usable.
+func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
+	sum := fitSummary{modelSummary: summarize(m), points: in.Len()}
+	if g := in.Graph; g != nil && g.Components != nil {
+		sum.components, sum.isolated = g.Components.Count(), g.Components.Isolated()
+		if g.W != nil {
+			in.hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 		}
 	}
-	if s.Error != nil {
-		text += fmt.Sprintf("; error on the points without a label %.2f %%", *s.Error)
-	}
-	if s.RMSE != nil {
-		text += fmt.Sprintf("; RMSE on the points without a value %.6g", *s.RMSE)
-	}
-	if s.MultiLabel != nil {
-		text += "; of the points without labels: " + s.MultiLabel.Summary()
-	}
-	return text
-}
-
-func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) error {
-	spec, err := a.checkFit(o, flags)
-	if err != nil {
-		return err
-	}
-	t, err := a.fitTargets(o, spec, flags.Changed("regression"))
-	if err != nil {
-		return err
-	}
-	s := o.own.settings(spec, o.eigs.Laplacian, o.eigs.Tolerance, a.seed)
-	src, sourceErr := a.fitSources(ctx, o, spec, s, t, flags)
-	if !usable(sourceErr) {
-		return sourceErr
-	}
-	m, fitErr := a.train(ctx, o, s, src, t)
-	if !usable(fitErr) {
-		return fitErr
-	}
-	sum := fitSummary{Points: t.n, modelSummary: summarizeModel(m)}
-	if src.components != nil {
-		sum.Components, sum.Isolated = src.components.Count(), src.components.Isolated()
-	}
 	var p *models.Prediction
-	if o.predictions != "" || t.heldBack() {
-		if p = trainingAnswers(m, false); p == nil {
-			if p, err = a.answers(ctx, m, src.x, models.PredictSettings{}, false); err != nil {
+	var err error
+	if o.predictions != "" || t.HeldBack() {
+		if p = training(m, false); p == nil {
+			if p, err = a.pipeline().Predict(ctx, m, in.Points, models.PredictSettings{}, false); err != nil {
 				return err
 			}
 		}
-		if sum.measured, err = t.measure(p); err != nil {
+		if sum.Measured, err = t.Measure(p); err != nil {
 			return err
 		}
 	}
-	src.hashes[hashLabels] = t.hash()
 	err = a.write(ctx, func() error {
-		err := m.Save(o.out, src.hashes)
+		err := models.Save(o.out, m, in.hashes)
 		if err == nil && o.predictions != "" {
 			err = writeAnswers(o.predictions, m, p)
 		}
@@ -164,43 +160,131 @@ func (a *app) fit(ctx context.Context, o *fitOptions, flags *pflag.FlagSet) erro
 	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
-	return errors.Join(sourceErr, fitErr)
+	return fitErr
 }
 
-// checkFit returns the model asked for. What can be known to be wrong before
-// anything is read is refused.
-func (a *app) checkFit(o *fitOptions, flags *pflag.FlagSet) (*modelSpec, error) {
-	spec, err := findModel(o.model)
+// checkFit refuses what can be known to be wrong before anything is read.
+func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
+	info := l.Info()
+	if err := a.checkOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
+		return err
+	}
+	given := "points (-X)"
+	missing := o.x == ""
+	if info.Transductive() {
+		given += " or a graph (--graph)"
+		missing = missing && o.graphFile == ""
+		if info.Needs.Has(models.NeedsEigenpairs) {
+			given = "points (-X), a graph (--graph) or eigenpairs (--eigs)"
+			missing = missing && o.eigsFile == ""
+		}
+	}
+	switch {
+	case o.y == "" || missing:
+		return usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
+	case o.labels < 0 || a.given["labels"] && o.labels == 0:
+		return usagef("--labels is %d; it must be at least 1", o.labels)
+	}
+	if err := a.check(l, values); err != nil {
+		return err
+	}
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == "precomputed" && o.graphFile == "" {
+		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
+	}
+	return checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile, o.outputGraph}, o.out, o.predictions)
+}
+
+// readInput reads the points, and the graphs and eigenpairs that are given.
+func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
+	info := l.Info()
+	n := in.Len()
+	var err error
+	if o.x != "" {
+		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
+			return err
+		}
+		if have, _ := in.Points.Dims(); have != n {
+			return fmt.Errorf("%s has %d points but %s has %d labels", o.x, have, o.y, n)
+		}
+		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
+	}
+	if o.outputGraph != "" {
+		if in.Outputs, err = a.readOutputGraph(o.outputGraph, in.Targets); err != nil {
+			return err
+		}
+		in.hashes[pipeline.HashOutputs] = data.HashPoints(in.Outputs)
+	}
+	var g *pipeline.GraphFile
+	if o.graphFile != "" {
+		if g, err = a.givenGraph(o.graphFile, o.params, &in.settings); err != nil {
+			return err
+		}
+		if g.W.Rows != n {
+			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.y, n)
+		}
+		if in.Values["kernel"] != "precomputed" { // where X is not the points
+			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x); err != nil {
+				return err
+			}
+		}
+		in.Graph, in.settings = &g.Graph.Graph, g.Settings
+	}
+	if o.eigsFile == "" || !info.Needs.Has(models.NeedsEigenpairs) {
+		return nil
+	}
+	return a.readEigs(o, l, in, g)
+}
+
+// readEigs completes in with saved eigenpairs.
+func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipeline.GraphFile) error {
+	var graph *pipeline.Graph
+	if g != nil {
+		graph = &g.Graph
+	}
+	e, err := pipeline.OpenEigs(o.eigsFile, int64(a.memory), graph, o.graphFile)
+	if err != nil {
+		return err
+	}
+	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
+		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, in.Len())
+	}
+	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x); err != nil {
+		return err
+	}
+	if e.Settings != nil {
+		made := models.Values{"laplacian": e.Settings.Laplacian.String(), "tolerance": models.FormatFloat(e.Settings.Tolerance)}
+		if err := a.sameAs(o.params, only(l.Params(), made), made, o.eigsFile); err != nil {
+			return err
+		}
+		if err := a.sameAs(o.params, pipeline.GraphParams.Params(), pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
+			return err
+		}
+		in.Values["laplacian"] = made["laplacian"]
+		in.hashes[pipeline.HashGraph] = e.Made[pipeline.HashGraph]
+		in.settings = e.Graph.Settings
+	}
+	if kind := in.Values["laplacian"]; kind != "" {
+		if err := in.Laplacian.UnmarshalText([]byte(kind)); err != nil {
+			return err
+		}
+	}
+	in.Pairs, in.Graph = e.Pairs, &e.Graph.Graph
+	return nil
+}
+
+// readOutputGraph reads the graph of the outputs.
+func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, error) {
+	_, n := t.Y.Dims()
+	x, err := data.ReadPoints(path, data.ReadOptions{Limit: int64(a.memory)})
 	if err != nil {
 		return nil, err
 	}
-	if err := spec.checkFlags(a.given); err != nil {
-		return nil, err
+	if rows, cols := x.Dims(); rows != n || cols != n {
+		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path, rows, cols, n)
 	}
-	switch {
-	case spec.base.eigenmap != nil && (o.y == "" || o.x == "" && o.graphFile == "" && o.eigsFile == ""):
-		return nil, usagef("fit needs labels (-y) and points (-X), a graph (--graph) or eigenpairs (--eigs)")
-	case spec.base.graph != nil && (o.y == "" || o.x == "" && o.graphFile == ""):
-		return nil, usagef("fit --model %s needs labels (-y) and points (-X) or a graph (--graph)", spec.name)
-	case o.y == "" || o.x == "" && !spec.transductive():
-		return nil, usagef("fit --model %s needs labels (-y) and points (-X)", spec.name)
-	case o.labels < 0 || a.given["labels"] && o.labels == 0:
-		return nil, usagef("--labels is %d; it must be at least 1", o.labels)
+	w := data.ToSparse(x)
+	if err := w.CheckGraph(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := spec.required(flags); err != nil {
-		return nil, err
-	}
-	if err := o.own.check(spec, a.given); err != nil {
-		return nil, err
-	}
-	s := o.eigs.Tolerance
-	switch {
-	case spec.uses("tolerance") && !(s >= 0 && s < 1 && (s > 0 || !a.given["tolerance"])):
-		return nil, usagef("--tolerance is %v; it must be positive and less than 1", s)
-	case spec.base.eigenmap == nil && spec.uses("laplacian") && o.eigs.Laplacian == sparse.RandomWalk:
-		return nil, usagef("--laplacian is %v; %s needs a symmetric one, combinatorial or normalized", sparse.RandomWalk, spec.name)
-	case spec.uses("kernel") && spec.uses("gamma-i") && o.own.gammaI > 0 && o.own.kernel.Kind == kernel.Precomputed && o.graphFile == "":
-		return nil, usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
-	}
-	return spec, checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile, o.own.outputs.graph}, o.out, o.predictions)
+	return w, nil
 }

@@ -11,7 +11,10 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // flagsFor are the flags to fit every model with.
@@ -40,6 +43,35 @@ var flagsFor = map[string]string{
 	"lap-oneclass":  "--gamma-a 1e-3 --gamma-i 1e-3 --sigma 40 --nu 0.1",
 }
 
+// modelSpec is a learner with its name.
+type modelSpec struct {
+	models.Learner
+	name string
+}
+
+// modelTable are all learners.
+func modelTable() []*modelSpec {
+	var out []*modelSpec
+	for _, l := range all.Learners {
+		out = append(out, &modelSpec{l, l.Info().Name})
+	}
+	return out
+}
+
+// uses tells whether a flag is for the model.
+func (m *modelSpec) uses(flag string) bool {
+	if need, ok := inputFlags[flag]; ok {
+		return m.Info().Needs.Has(need)
+	}
+	return hasParam(m.Learner, pipeline.GraphParams.Params(), flag)
+}
+
+func (m *modelSpec) transductive() bool { info := m.Info(); return info.Transductive() }
+
+func (m *modelSpec) inside() bool  { return m.Info().Learns.Has(models.LearnsInside) }
+func (m *modelSpec) several() bool { return m.Info().Learns.Has(models.LearnsLabels) }
+func (m *modelSpec) numbers() bool { return m.Info().Learns == models.LearnsValues }
+
 // fitLine is the command line of a fit of a model on the blobs.
 func fitLine(m *modelSpec, more ...string) []string {
 	args := append([]string{"fit", "--model", m.name, "-X", "X.npy", "-y", truthOf(m), "--labels", "30", "--seed", "3"}, strings.Fields(flagsFor[m.name])...)
@@ -49,10 +81,10 @@ func fitLine(m *modelSpec, more ...string) []string {
 // truthOf is the file of intoValues that the model learns from, "new" before it
 // that of the other points.
 func truthOf(m *modelSpec) string {
-	switch m.targets {
-	case numbers:
+	switch {
+	case m.numbers():
 		return "v.npy"
-	case severalOrNumbers:
+	case m.several():
 		return "Y.npy"
 	}
 	return "y.npy"
@@ -111,8 +143,7 @@ func summaryOf(t *testing.T, args ...string) (s struct {
 // any number of threads.
 func TestEveryModel(t *testing.T) {
 	intoValues(t)
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		t.Run(m.name, func(t *testing.T) {
 			s := summaryOf(t, fitLine(m, "--predictions", "train.npy", "--threads", "1")...)
 			if s.Model != m.name || s.Labeled != 30 {
@@ -126,13 +157,13 @@ func TestEveryModel(t *testing.T) {
 			truth := "new" + truthOf(m)
 			p := summaryOf(t, "predict", "model.npz", "-X", "new.npy", "-y", truth, "-o", "p.npy")
 			again := []string{"predict", "model.npz", "-X", "X.npy", "-o", "again.npy"}
-			switch m.targets {
-			case inside:
+			switch {
+			case m.inside():
 				share := insideShare(t, "train.npy")
 				if s.Error != nil || !slices.Equal(s.Classes, []int64{-1, 1}) || share < 0.7 || insideShare(t, "p.npy") < 0.7 {
 					t.Errorf("%v inside, %+v", share, s)
 				}
-			case numbers:
+			case m.numbers():
 				if s.RMSE == nil || *s.RMSE > 0.2 || p.RMSE == nil || *p.RMSE > 0.2 || s.Error != nil || s.Classes != nil {
 					t.Errorf("%+v, %+v", s, p)
 				}
@@ -140,7 +171,7 @@ func TestEveryModel(t *testing.T) {
 					t.Errorf("eval: %s", out)
 				}
 				fail(t, 2, []string{"--scores is for classes"}, append(again, "--scores", "s.npy")...)
-			case severalOrNumbers:
+			case m.several():
 				if s.MultiLabel == nil || s.MultiLabel.Points != 60 || !(s.MultiLabel.MeanAUC > 0.98) || p.MultiLabel == nil || !(p.MultiLabel.MeanAUC > 0.98) || s.Error != nil || s.RMSE != nil || s.Classes != nil {
 					t.Errorf("%+v, %+v", s, p)
 				}
@@ -161,7 +192,7 @@ func TestEveryModel(t *testing.T) {
 				succeed(t, "predict", "model.npz", "-o", "again.npy")
 			} else {
 				fail(t, 2, []string{"model.npz", m.name, "-X"}, "predict", "model.npz", "-o", "none.npy")
-				if m.base.nearest == nil {
+				if m.name != "knn" {
 					fail(t, 2, []string{"--neighbors", m.name}, "predict", "model.npz", "-X", "X.npy", "-k", "3", "-o", "none.npy")
 				}
 			}
@@ -202,24 +233,30 @@ func TestModelSources(t *testing.T) {
 	succeed(t, "graph", "X.npy", "-o", "graph.npz")
 	succeed(t, "graph", "new.npy", "-o", "other.npz")
 	succeed(t, "graph", "X.npy", "--pca", "2", "-o", "pca.npz")
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		if !m.uses("graph") {
 			continue
 		}
-		succeed(t, fitLine(m, "-o", "made.npz")...)
-		succeed(t, fitLine(m, "--graph", "graph.npz", "-o", "given.npz")...)
-		if m.name != "eigenmap" && !bytes.Equal(readFile(t, "made.npz"), readFile(t, "given.npz")) {
-			t.Errorf("%s: the graph in a file gives another model", m.name)
+		same := func(graph string, making ...string) {
+			succeed(t, fitLine(m, append(making, "-o", "made.npz")...)...)
+			succeed(t, fitLine(m, "--graph", graph, "-o", "given.npz")...)
+			if !m.transductive() { // those keep the index that made the graph
+				if !bytes.Equal(readFile(t, "made.npz"), readFile(t, "given.npz")) {
+					t.Errorf("%s: %s gives another model", m.name, graph)
+				}
+			}
+			for _, x := range []string{"X.npy", "new.npy"} {
+				succeed(t, "predict", "made.npz", "-X", x, "-o", "want.npy")
+				succeed(t, "predict", "given.npz", "-X", x, "-o", "p.npy")
+				if !bytes.Equal(readFile(t, "want.npy"), readFile(t, "p.npy")) {
+					t.Errorf("%s: %s gives other answers for %s", m.name, graph, x)
+				}
+			}
 		}
+		same("graph.npz")
+		same("pca.npz", "--pca", "2")
 		fail(t, 2, []string{"other.npz was not made from the points in X.npy"}, fitLine(m, "--graph", "other.npz", "-o", "out.npz")...)
 		fail(t, 2, []string{"--neighbors is 5"}, fitLine(m, "--graph", "graph.npz", "-k", "5", "-o", "out.npz")...)
-		succeed(t, fitLine(m, "--pca", "2", "-o", "made.npz")...)
-		succeed(t, fitLine(m, "--graph", "pca.npz", "-o", "given.npz")...)
-		if m.name != "eigenmap" && !bytes.Equal(readFile(t, "made.npz"), readFile(t, "given.npz")) {
-			t.Errorf("%s: a projected graph in a file gives another model", m.name)
-		}
-		succeed(t, "predict", "given.npz", "-X", "new.npy", "-o", "p.npy")
 		if m.transductive() {
 			args := slices.DeleteFunc(fitLine(m, "--graph", "graph.npz"), func(s string) bool { return s == "-X" || s == "X.npy" })
 			succeed(t, args...)
@@ -258,16 +295,15 @@ func TestRegression(t *testing.T) {
 	must(t, npy.WriteFile("torn.npy", []int{blobCount, 2}, two))
 	must(t, npy.WriteFile("none.npy", nil, slices.Repeat([]float64{math.NaN()}, blobCount)))
 	writeFile(t, "half.txt", []byte(text))
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		fit := func(y string, more ...string) []string {
 			args := append([]string{"fit", "--model", m.name, "-X", "X.npy", "-y", y, "-o", "m.npz"}, more...)
 			return append(args, strings.Fields(strings.ReplaceAll(flagsFor[m.name], "--class-mass", ""))...)
 		}
-		if m.targets == inside {
+		if m.inside() {
 			continue
 		}
-		if !m.takesNumbers() {
+		if !learnsValues(m.Learner) {
 			fail(t, 2, []string{"half.npy", "row 0", m.name + " learns classes", "rls-linear"}, fit("half.npy")...)
 			fail(t, 2, []string{m.name + " is no regression", "laprls"}, fit("whole.npy", "--regression")...)
 			continue
@@ -297,7 +333,7 @@ func TestRegression(t *testing.T) {
 		if s := summaryOf(t, fit("whole.npy", "--regression", "--labels", "40")...); s.RMSE == nil || *s.RMSE > 2 {
 			t.Errorf("%s: %+v", m.name, s)
 		}
-		if m.targets == severalOrNumbers { // single values may be missing
+		if m.several() { // single values may be missing
 			succeed(t, fit("torn.npy", "--regression")...)
 		} else {
 			fail(t, 2, []string{"torn.npy", "point 1"}, fit("torn.npy", "--regression")...)
@@ -305,7 +341,7 @@ func TestRegression(t *testing.T) {
 		fail(t, 2, []string{"none.npy"}, fit("none.npy", "--regression")...)
 		fail(t, 2, []string{"half.npy", "46", "45"}, fit("half.npy", "--labels", "46")...)
 		fail(t, 2, []string{"--unlabeled is for classes"}, fit("half.npy", "--unlabeled", "5")...)
-		if m.targets == numbers {
+		if m.numbers() {
 			fail(t, 2, []string{m.name + " is a regression"}, fit("whole.npy", "--regression=false")...)
 		}
 	}
@@ -328,10 +364,10 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model eigenmap --gamma-a 1", []string{"--gamma-a is not for eigenmap"}},
 		{"--model svm --gamma-a 1 --unlabeled-weight 1", []string{"--unlabeled-weight is not for svm, but for tsvm-linear, tsvm"}},
 		{"--model tsvm --gamma-a 1 --unlabeled-weight 0", []string{"--unlabeled-weight is 0", "positive"}},
-		{"--model tsvm --gamma-a 1 --priors 1,-1,1", []string{"--priors has the share -1"}},
+		{"--model tsvm --gamma-a 1 --priors 1,-1,1", []string{"--priors has the value -1", "each must be at least 0"}},
 		{"--model tsvm-linear --gamma-a 1 --priors 0,0,0", []string{"--priors are all 0"}},
 		{"--model tsvm-linear --gamma-a 1 --priors 1,1", []string{"--priors names 2 shares", "3 classes"}},
-		{"--model tsvm-linear --gamma-a 1 --loss squared", []string{"--loss is squared"}},
+		{"--model tsvm-linear --gamma-a 1 --loss squared", []string{`--loss is "squared"`, "rls-linear"}},
 		{"--model tsvm-linear --gamma-a 1", []string{"without a label"}},
 		{"--model tsvm --gamma-a 1", []string{"without a label"}},
 		{"--model tsvm", []string{"tsvm needs --gamma-a"}},
@@ -339,48 +375,48 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model knn --vote 3 --neighbors 3", []string{"--neighbors is not for knn"}},
 		{"--model svm --gamma-a 1 --vote 3", []string{"--vote is not for svm, but for knn"}},
 		{"--model svm --gamma-a 1 --epsilon 1", []string{"--epsilon is not for svm, but for svr, lapsvr"}},
-		{"--model sssl -p 0", []string{"--eigenvectors is 0"}},
+		{"--model sssl --eigenfunctions 0", []string{"--eigenfunctions is 0"}},
 		{"--model sssl --landmarks 0", []string{"--landmarks is 0"}},
-		{"--model svr --gamma-a 1 --means landmarks", []string{"--means is not for svr, but for rls, svm, laprls, lapsvm"}},
-		{"--model rls --gamma-a 1 --means nystrom", []string{`--means is "nystrom"`, "landmarks, features or matrix-free"}},
-		{"--model rls --gamma-a 1 --means exact --landmarks 5", []string{"--landmarks is for --means landmarks and matrix-free, not exact"}},
-		{"--model rls --gamma-a 1 --landmarks 5 --features 6", []string{"--landmarks is for --means landmarks and matrix-free, not features"}},
-		{"--model rls --gamma-a 1 --means landmarks --features 6", []string{"--features is for --means features, not landmarks"}},
-		{"--model rls --gamma-a 1 --sampling uniform", []string{"--sampling is for --means landmarks and matrix-free, not exact"}},
+		{"--model svr --gamma-a 1 --approximation nystrom", []string{"--approximation is not for svr, but for rls, svm, laprls, lapsvm"}},
+		{"--model rls --gamma-a 1 --approximation landmarks", []string{`--approximation is "landmarks"`, "exact, nystrom, fourier or matrix-free"}},
+		{"--model rls --gamma-a 1 --approximation exact --landmarks 5", []string{"--landmarks is for --approximation nystrom or matrix-free, not exact"}},
+		{"--model rls --gamma-a 1 --landmarks 5 --features 6", []string{"--landmarks is for --approximation nystrom or matrix-free, not fourier"}},
+		{"--model rls --gamma-a 1 --approximation nystrom --features 6", []string{"--features is for --approximation fourier, not nystrom"}},
+		{"--model rls --gamma-a 1 --sampling uniform", []string{"--sampling is for --approximation nystrom or matrix-free, not exact"}},
 		{"--model rls --gamma-a 1 --landmarks 5 --sampling random", []string{"--sampling", `"random"`, "rpcholesky, uniform or kmeans++"}},
 		{"--model rls --gamma-a 1 --landmarks 0", []string{"--landmarks is 0"}},
 		{"--model rls --gamma-a 1 --features 7", []string{"--features is 7", "even"}},
 		{"--model rls --gamma-a 1 --features -2", []string{"--features is -2"}},
-		{"--model rls --gamma-a 1 --features 6 --kernel linear", []string{"--means features", "gaussian and the laplace kernel, not linear"}},
+		{"--model rls --gamma-a 1 --features 6 --kernel linear", []string{"--approximation fourier is for --kernel gaussian or laplace, not linear"}},
 		{"--model rls --gamma-a 1 --features 6000", []string{"6000 Fourier features", "5000"}},
-		{"--model rls --gamma-a 1 --features 6 --tolerance 1e-3", []string{"--tolerance is for --means landmarks and matrix-free, not features"}},
-		{"--model rls --gamma-a 1 --max-iterations 3", []string{"--max-iterations is for --means landmarks and matrix-free, not exact"}},
-		{"--model rls --gamma-a 1 --means matrix-free --intercept", []string{"--means matrix-free", "--intercept"}},
-		{"--model lapsvm --gamma-a 1 --gamma-i 1 --means matrix-free", []string{"--means matrix-free is for least squares", "lapsvm", "--means landmarks"}},
+		{"--model rls --gamma-a 1 --features 6 --tolerance 1e-3", []string{"--tolerance is for --approximation nystrom or matrix-free, not fourier"}},
+		{"--model rls --gamma-a 1 --max-iterations 3", []string{"--max-iterations is for --approximation nystrom or matrix-free, not exact"}},
+		{"--model rls --gamma-a 1 --approximation matrix-free --intercept", []string{"--intercept is for --approximation exact, nystrom or fourier, not matrix-free"}},
+		{"--model lapsvm --gamma-a 1 --gamma-i 1 --approximation matrix-free", []string{`--approximation is "matrix-free"`, "exact, nystrom or fourier", "matrix-free is for least squares"}},
 		{"--model sssl --folds 1", []string{"--folds is 1"}},
 		{"--model sssl --sigma -1", []string{"--sigma is"}},
 		{"--model sssl --gamma-a 1", []string{"--gamma-a is not for sssl"}},
 		{"--model poisson --alpha 0.5", []string{"--alpha is not for poisson, but for lgc"}},
 		{"--model rls --gamma-a 0", []string{"--gamma-a is 0", "positive"}},
 		{"--model rls --gamma-a -1", []string{"--gamma-a is -1"}},
-		{"--model rls --gamma-a nan", []string{"--gamma-a is NaN"}},
-		{"--model rls --gamma-a inf", []string{"--gamma-a is +Inf"}},
+		{"--model rls --gamma-a nan", []string{"--gamma-a is nan", "positive"}},
+		{"--model rls --gamma-a inf", []string{"--gamma-a is inf", "positive"}},
 		{"--model laprls --gamma-a 1 --gamma-i -1", []string{"--gamma-i is -1"}},
 		{"--model tikhonov --gamma-a 1 --gamma-i 0", []string{"--gamma-i is 0"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 --power 1.5", []string{"--power is 1.5", "whole number"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 --power 0", []string{"--power is 0"}},
-		{"--model laprls --gamma-a 1 --gamma-i 1 --laplacian random-walk", []string{"--laplacian is random-walk", "symmetric"}},
+		{"--model laprls --gamma-a 1 --gamma-i 1 --laplacian random-walk", []string{`--laplacian is "random-walk"`, "combinatorial or normalized", "symmetric"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 --scaling both", []string{"--scaling", "direct", "per-pair"}},
 		{"--model lgc --alpha 1", []string{"--alpha is 1", "between 0 and 1"}},
 		{"--model lgc --alpha 0", []string{"--alpha is 0"}},
-		{"--model svm-linear --gamma-a 1 --width 0.1", []string{"--width is for huberized-hinge, not squared-hinge"}},
+		{"--model svm-linear --gamma-a 1 --width 0.1", []string{"--width is for --loss huberized-hinge, not squared-hinge"}},
 		{"--model svm-linear --gamma-a 1 --loss huberized-hinge --width 2", []string{"--width is 2"}},
-		{"--model svm-linear --gamma-a 1 --loss squared", []string{"--loss is squared", "rls-linear"}},
+		{"--model svm-linear --gamma-a 1 --loss squared", []string{`--loss is "squared"`, "squared-hinge or huberized-hinge", "rls-linear"}},
 		{"--model svm --gamma-a 1 --kernel rbf", []string{"--kernel", `"rbf"`, "gaussian"}},
-		{"--model svm --gamma-a 1 --sigma 0", []string{`--sigma is "0"`, "median"}},
+		{"--model svm --gamma-a 1 --sigma 0", []string{"--sigma is 0", "positive, or median or mean"}},
 		{"--model svm --gamma-a 1 --sigma wide", []string{`--sigma is "wide"`}},
-		{"--model svm --gamma-a 1 --kernel linear --sigma 2", []string{"--sigma is for gaussian and laplace, not linear"}},
-		{"--model svm --gamma-a 1 --degree 2", []string{"--degree is for polynomial, not gaussian"}},
+		{"--model svm --gamma-a 1 --kernel linear --sigma 2", []string{"--sigma is for --kernel gaussian or laplace, not linear"}},
+		{"--model svm --gamma-a 1 --degree 2", []string{"--degree is for --kernel polynomial, not gaussian"}},
 		{"--model svm --gamma-a 1 --kernel polynomial --degree 0", []string{"--degree is 0"}},
 		{"--model svm --gamma-a 1 --kernel polynomial --offset -1", []string{"offset", "-1"}},
 		{"--model svm --gamma-a 1 --tolerance 0", []string{"--tolerance is 0"}},
@@ -389,7 +425,7 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model oneclass --gamma-a 1", []string{"--gamma-a is not for oneclass"}},
 		{"--model harmonic --priors 1,1,1", []string{"--priors is for --class-mass"}},
 		{"--model poisson --priors 1,1", []string{"--priors names 2 shares", "3 classes"}},
-		{"--model poisson --priors 1,1,-1", []string{"prior 2 is -1"}},
+		{"--model poisson --priors 1,1,-1", []string{"--priors has the value -1", "each must be positive"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 --kernel precomputed", []string{"--kernel precomputed", "--graph"}},
 		{"--model svm --gamma-a 1 --kernel precomputed", []string{"90"}},
 	} {
@@ -401,18 +437,17 @@ func TestBadModelFlags(t *testing.T) {
 	must(t, npy.WriteFile("one.npy", nil, slices.Repeat([]int64{7}, blobCount)))
 	must(t, npy.WriteFile("marks.npy", nil, slices.Repeat([]int64{-1}, blobCount)))
 	must(t, npy.WriteFile("few.npy", nil, []int64{1, 2, 3}))
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		fit := func(y string) []string {
 			return append([]string{"fit", "--model", m.name, "-X", "X.npy", "-y", y, "-o", "out.npz"}, strings.Fields(flagsFor[m.name])...)
 		}
-		switch m.targets {
-		case inside:
+		switch {
+		case m.inside():
 			succeed(t, append(fit("one.npy"), "-o", "one.npz")...)
 			fail(t, 2, []string{"marks.npy", "no point is labeled"}, fit("marks.npy")...)
-		case numbers:
+		case m.numbers():
 			fail(t, 2, []string{"X.npy has 90 points", "few.npy has 3"}, fit("few.npy")...)
-		case severalOrNumbers:
+		case m.several():
 			fail(t, 2, []string{"few.npy", "label 0 of point 1 is 2", "--regression"}, fit("few.npy")...)
 			fail(t, 2, []string{"X.npy has 90 points", "few.npy has 3"}, append(fit("few.npy"), "--regression")...)
 		default:
@@ -485,19 +520,18 @@ func TestModelNotConverged(t *testing.T) {
 	intoValues(t)
 	x, y := blobs(blobCount, 0)
 	formats(t, x, y)
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		if !m.uses("max-iterations") {
 			continue
 		}
 		args := fitLine(m, "--max-iterations", "1", "--tolerance", "1e-14", "-o", m.name+".npz", "--predictions", "p.npy")
-		if m.base.linear != nil && m.targets == classesOrNumbers { // direct unless the points are sparse
+		if strings.HasSuffix(m.name, "-linear") && learnsValues(m.Learner) { // direct unless the points are sparse
 			args = append(args, "-X", "csr.npz")
 		}
 		if m.name == "rls" || m.name == "laprls" { // direct by other means
-			args = append(args, "--means", "matrix-free", "--landmarks", "3", "--intercept=false")
+			args = append(args, "--approximation", "matrix-free", "--landmarks", "3", "--intercept=false")
 		}
-		if m.base.graph != nil { // components of one class have nothing to solve
+		if m.transductive() && !m.Info().Needs.Has(models.NeedsEigenpairs) { // components of one class have nothing to solve
 			args = append(args, "-k", "60")
 		}
 		o := bigfit(t, args...)
@@ -517,23 +551,23 @@ func TestModelMemory(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"--model laprls -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--means landmarks", "linear --model", "--memory-limit"}},
-		{"--model lapsvr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "give fewer points", "linear --model"}},
+		{"--model laprls -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--approximation nystrom", "give fewer points", "a linear model", "--memory-limit"}},
+		{"--model lapsvr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "give fewer points", "a linear model"}},
 		{"--model lapsvm -X wide.npy --gamma-a 1 --gamma-i 1 --landmarks 400 --memory-limit 3MB", []string{"fit needs", "take fewer --landmarks", "--memory-limit"}},
 		{"--model rls -X wide.npy --gamma-a 1 --features 1000 --memory-limit 3MB", []string{"fit needs", "take fewer --features", "--memory-limit"}},
-		{"--model rls -X wide.npy --gamma-a 1 --means matrix-free --landmarks 400 --memory-limit 3MB", []string{"fit needs", "take fewer --landmarks", "--memory-limit"}},
-		{"--model svm -X wide.npy --gamma-a 1 --memory-limit 3MB", []string{"fit needs", "linear --model", "--memory-limit"}},
+		{"--model rls -X wide.npy --gamma-a 1 --approximation matrix-free --landmarks 400 --memory-limit 3MB", []string{"fit needs", "take fewer --landmarks", "--memory-limit"}},
+		{"--model svm -X wide.npy --gamma-a 1 --memory-limit 8MB", []string{"fit needs", "--approximation nystrom", "a linear model", "--memory-limit"}},
 		{"--model tsvm -X wide.npy --labels 50 --gamma-a 1 --memory-limit 3MB", []string{"fit needs", "tsvm-linear", "--memory-limit"}},
 		{"--model tsvm-linear -X wide.npy --labels 50 --gamma-a 1 --memory-limit 1MB", []string{"fit needs", "columns", "--memory-limit"}},
 		{"--model knn -X wide.npy --memory-limit 500kB", []string{"fit needs", "--labels", "--memory-limit"}},
-		{"--model vvmr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--means landmarks", "--memory-limit"}},
+		{"--model vvmr -X wide.npy --gamma-a 1 --gamma-i 1 --memory-limit 3MB", []string{"fit needs", "--approximation nystrom or matrix-free", "--memory-limit"}},
 		{"--model rls-linear -X wide.npy --gamma-a 1 --memory-limit 1MB", []string{"fit needs", "columns", "--memory-limit"}},
 		{"--model harmonic --graph ring.npz --memory-limit 270kB", []string{"fit needs", "--neighbors", "--memory-limit"}},
 	} {
 		args := append([]string{"fit", "-y", "wide_y.npy", "-o", "out.npz"}, strings.Fields(c.line)...)
 		fail(t, 2, c.want, args...)
 	}
-	succeed(t, "fit", "--model", "svm", "-X", "wide.npy", "-y", "wide_y.npy", "--labels", "50", "--gamma-a", "1", "--memory-limit", "3MB")
+	succeed(t, "fit", "--model", "svm", "-X", "wide.npy", "-y", "wide_y.npy", "--labels", "50", "--gamma-a", "1", "--memory-limit", "8MB")
 }
 
 // A model file with a bit flipped, an array left out or cut is an error that names
@@ -545,8 +579,7 @@ func TestDamagedModels(t *testing.T) {
 	intoValues(t)
 	x, y := blobs(blobCount, 0)
 	formats(t, x, y)
-	for i := range modelTable {
-		m := &modelTable[i]
+	for _, m := range modelTable() {
 		succeed(t, fitLine(m, "-o", "whole.npz")...)
 		damagedModel(t, m.name)
 		if m.name == "svm" || m.name == "lgc" {

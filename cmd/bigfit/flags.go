@@ -26,9 +26,9 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		a.given = map[string]bool{}
+		a.given, a.environment = map[string]bool{}, map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.given[f.Name] = true })
-		if err := flagsFromEnvironment(cmd.Flags()); err != nil {
+		if err := a.flagsFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
 		if a.threads < 0 {
@@ -62,10 +62,10 @@ func (a *app) limits() {
 
 // flagsFromEnvironment sets flags that are not given from BIGFIT_ and their
 // name in capitals, with underscores for dashes. An empty variable is none.
-func flagsFromEnvironment(flags *pflag.FlagSet) error {
+func (a *app) flagsFromEnvironment(flags *pflag.FlagSet) error {
 	var fault error
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := "BIGFIT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variable(f.Name)
 		value := os.Getenv(name)
 		if value == "" || f.Changed || fault != nil || f.Name == "help" || f.Name == "version" {
 			return
@@ -73,8 +73,14 @@ func flagsFromEnvironment(flags *pflag.FlagSet) error {
 		if err := flags.Set(f.Name, value); err != nil {
 			fault = fmt.Errorf("environment variable %s: %w", name, plainFlagError(err))
 		}
+		a.environment[f.Name] = true
 	})
 	return fault
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "BIGFIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // name is a value that is one of several names.
@@ -104,17 +110,3 @@ func (v nameValue) Type() string { return "name" }
 
 // nameFlag adds a flag for a name; its default is the value that it has.
 func nameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }
-
-// sameFlags returns an error if a flag given on the command line contradicts
-// the settings that an artifact was made with.
-func (a *app) sameFlags(given *pflag.FlagSet, made interface{ flags(*pflag.FlagSet) }, file string) error {
-	var fault error
-	have := pflag.NewFlagSet("", pflag.ContinueOnError)
-	made.flags(have)
-	have.VisitAll(func(f *pflag.Flag) {
-		if v := given.Lookup(f.Name).Value.String(); a.given[f.Name] && v != f.Value.String() && fault == nil {
-			fault = usagef("--%s is %s, but %s was made with %s; leave it out, or make the file again", f.Name, v, file, f.Value)
-		}
-	})
-	return fault
-}

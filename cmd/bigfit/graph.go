@@ -2,21 +2,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	var o graphOptions
+	var source graphSource
 	var out, lists string
 	cmd := &cobra.Command{
 		Use:   "graph X -o graph.npz",
@@ -43,28 +41,24 @@ give them; the points themselves in their lists are left out.`,
 			if err := checkOutput(append(args, lists), out); err != nil {
 				return err
 			}
-			g, hashes, err := a.graphOf(cmd.Context(), args, lists, o)
+			settings, err := decode(a, source.params, pipeline.GraphParams)
+			if err != nil {
+				return err
+			}
+			g, hashes, err := a.graphOf(cmd.Context(), args, lists, &settings)
 			if g == nil {
 				return err
 			}
 			notReached := err // knn.ErrRecall
-			m, err := manifest.New(manifest.Graph, g.options, hashes)
-			if err != nil {
+			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes) }); err != nil {
 				return err
 			}
-			text, err := m.Bytes()
-			if err != nil {
-				return err
-			}
-			if err := a.write(cmd.Context(), func() error { return sparse.WriteNPZ(out, g.w, text) }); err != nil {
-				return err
-			}
-			s := summarizeGraph(g.w, g.components)
-			s.Method, s.Recall = g.options.Method, g.options.Found
+			s := summarizeGraph(g.W, g.Components)
+			s.Method, s.Recall = g.Settings.Method, g.Settings.Found
 			return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", out, s)))
 		},
 	}
-	o.flags(cmd.Flags())
+	source.flags(cmd.Flags())
 	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
@@ -72,28 +66,28 @@ give them; the points themselves in their lists are left out.`,
 
 // graphOf builds the graph of the points in the file args[0], or of lists. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, args []string, lists string, o graphOptions) (*graphed, map[string]string, error) {
+func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipeline.GraphSettings) (*pipeline.Graph, pipeline.Hashes, error) {
 	if lists == "" {
 		x, err := a.readPoints(args[0], data.ReadOptions{})
 		if err != nil {
 			return nil, nil, err
 		}
-		g, err := a.graph(ctx, x, o)
-		return g, map[string]string{hashPoints: data.HashPoints(x)}, err
+		g, err := a.pipeline().Graph(ctx, x, s)
+		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 	}
 	nb, err := knn.ReadLists(lists, int64(a.memory))
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.Graph.K == 0 && o.Graph.Radius == 0 {
-		o.Graph.K = min(defaultNeighbors, nb.K)
+	k := s.Graph.K
+	if k == 0 && s.Graph.Radius == 0 {
+		k = min(pipeline.DefaultNeighbors, nb.K)
 	}
-	g := &graphed{options: o}
-	if g.w, g.options.Graph, err = knn.FromNeighbors(nb, o.Graph); err != nil {
+	g := &pipeline.Graph{Settings: *s}
+	if err := g.Cut(nb, k); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", lists, err)
 	}
-	g.components = g.w.Components()
-	return g, map[string]string{}, nil
+	return g, pipeline.Hashes{}, nil
 }
 
 // graphSummary is what there is to say about a graph.
@@ -133,44 +127,4 @@ func (s graphSummary) String() string {
 		text += fmt.Sprintf("; approximate, recall %s", s.Recall)
 	}
 	return text
-}
-
-// loadGraph reads and checks a graph and its manifest, nil if another program
-// wrote it.
-func (a *app) loadGraph(path string) (*sparse.CSR, *manifest.Manifest, error) {
-	w, err := sparse.ReadNPZ(path, int64(a.memory))
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := w.CheckGraph(); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	text, err := sparse.ReadManifest(path)
-	if err != nil || text == nil {
-		return w, nil, err
-	}
-	m, err := manifest.Parse(text, manifest.Graph, path)
-	return w, m, err
-}
-
-// givenGraph reads the graph in a file, and its manifest, nil if another program
-// wrote it. Flags must agree with the settings of the manifest; without one they
-// are o.
-func (a *app) givenGraph(path string, o graphOptions, flags *pflag.FlagSet) (*graphed, *manifest.Manifest, error) {
-	w, m, err := a.loadGraph(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if w.Rows == 0 {
-		return nil, nil, fmt.Errorf("%s: a graph of 0 points; there is nothing to label", path)
-	}
-	g := &graphed{w: w, components: w.Components(), options: o}
-	if m == nil {
-		return g, nil, nil
-	}
-	g.options = graphOptions{} // the manifest leaves out zeros
-	if err := json.Unmarshal(m.Settings, &g.options); err != nil {
-		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
-	}
-	return g, m, a.sameFlags(flags, &g.options, path)
 }

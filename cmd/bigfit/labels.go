@@ -80,16 +80,7 @@ func (a *app) readMultiLabels(path string, order []int64, whose string) (*data.M
 	if need := 8 * int64(n) * int64(len(order)); need > int64(a.memory) {
 		return nil, &npy.LimitError{What: path, Need: need, Limit: int64(a.memory)}
 	}
-	out := mat.NewDense(n, len(order), nil)
-	for c, v := range order {
-		j := slices.Index(y.Values, v)
-		for i := range n {
-			if from := y.Y.RawRowView(i); j >= 0 || math.IsNaN(from[0]) { // all of a row, or none
-				out.Set(i, c, from[max(j, 0)])
-			}
-		}
-	}
-	return &data.MultiLabels{Y: out, Values: order}, nil
+	return y.Ordered(order), nil
 }
 
 // holdsMultiLabels tells whether a file can only be labels of points that may have
@@ -124,14 +115,17 @@ func values(index []int32, classes []int64) []int64 {
 	return out
 }
 
-// classValues returns the labels with NaN for none.
-func classValues(y *data.Labels) []float64 {
-	out := make([]float64, y.Len())
-	for i, c := range y.Index {
-		out[i] = math.NaN()
-		if c != data.Unlabeled {
-			out[i] = float64(y.Classes[c])
-		}
+// numbersFor reads the truth for a model whose answers are numbers, and the labels
+// of its columns; nil of values.
+func (a *app) numbersFor(m models.Model, path string) (*mat.Dense, []int64, error) {
+	labels := m.Output().Labels
+	if labels == nil {
+		y, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
+		return y, nil, err
 	}
-	return out
+	y, err := a.readMultiLabels(path, labels, "the model")
+	if err != nil {
+		return nil, nil, err
+	}
+	return y.Y, labels, nil
 }

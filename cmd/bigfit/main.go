@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -71,6 +72,7 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 			err = &panicError{r, debug.Stack()}
 		}
 	}()
+	a.args = args
 	root := a.command()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
@@ -87,7 +89,7 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(a.stderr, "bigfit:", err)
+	fmt.Fprintln(a.stderr, "bigfit:", a.withoutPackages(err.Error()))
 	var p *panicError
 	if errors.As(err, &p) {
 		fmt.Fprintf(a.stderr, "This is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
@@ -124,8 +126,9 @@ counts for every command that has the flag; the command line wins.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.modelsCommand())
 	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
 	return root
 }

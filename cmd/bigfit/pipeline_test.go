@@ -80,7 +80,7 @@ func TestWholeWay(t *testing.T) {
 		t.Error("predict without -X differs from fit --predictions")
 	}
 	fail(t, 2, []string{"without points"}, "predict", "g.npz", "-X", "new.npy", "-o", "none.npy")
-	fail(t, 2, []string{"3 dimensions", "4"}, "predict", "x.npz", "-X", threeColumns(t), "-o", "none.npy")
+	fail(t, 2, []string{"3 columns", "of 4"}, "predict", "x.npz", "-X", threeColumns(t), "-o", "none.npy")
 
 	for file, words := range map[string][]string{
 		"X.npy":     {"npy", "float64", "90 × 4"},
@@ -179,7 +179,7 @@ func TestSettingsOfFit(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
 		"--distance angle", "--radius 25", "--radius 25 --weights heat", "--symmetry both", "--weights heat", "--weights heat --t 50",
-		"--weights self-tuning", "--laplacian normalized", "--laplacian random-walk", "--pca 2", "--penalty iterated --gamma 0.1 --power 1",
+		"--weights self-tuning", "--laplacian normalized", "--laplacian random-walk", "--pca 2", "--penalty iterated --gamma 0.1 --penalty-power 1",
 		"--penalty heat", "--penalty heat --heat-t 2 --folds 3", "-p 90", "-p 1",
 	} {
 		args := append([]string{"fit", "-X", "X.npy", "-y", "y.npy", "--labels", "15"}, strings.Fields(line)...)

@@ -11,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 )
@@ -64,7 +61,7 @@ func (a *app) plotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot FILE -o picture.png",
 		Short: "Draw a model, eigenvalues, an embedding or curves",
-		Long: `Draw what is in FILE as .png or .svg, by the ending of --output:
+		Long: `Draw what is in FILE as .png, .svg or .pdf, by the ending of --output:
 
   model.npz     the decision surface of a model of two columns, with the points
                 -X, in colours by the labels -y, and the lines f = --levels of
@@ -81,7 +78,7 @@ different shapes as well.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.plot(cmd.Context(), args[0], &o) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "plot.png", "`file` to write, .png or .svg")
+	f.StringVarP(&o.out, "output", "o", "plot.png", "`file` to write, .png, .svg or .pdf")
 	f.StringVar(&o.title, "title", "", "`text` above the picture")
 	f.Float64Var(&o.width, "width", o.width, "width in centimetres")
 	f.Float64Var(&o.height, "height", o.height, "height in centimetres (default: by what is drawn)")
@@ -114,18 +111,11 @@ func (s plotSummary) String() string {
 	return text
 }
 
-// figure is a picture with the number of marks drawn and left out.
-type figure struct {
-	*chart
-	aspect      float64 // height over width, where the command line names no height
-	marks, left int
-}
-
 func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	ending := strings.ToLower(filepath.Ext(o.out))
 	switch {
-	case ending != ".png" && ending != ".svg":
-		return usagef("--output is %s; its name must end in .png or .svg", o.out)
+	case !slices.Contains(chart.Formats, ending):
+		return usagef("--output is %s; its name must end in %s", o.out, strings.Join(chart.Formats, ", "))
 	case !(o.width >= 4 && o.width <= 100):
 		return usagef("--width is %v; it must be between 4 and 100 centimetres", o.width)
 	case (o.height != 0 || a.given["height"]) && !(o.height >= 4 && o.height <= 100):
@@ -145,30 +135,36 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 			return usagef("--%s is not for %s, which is what %s makes", flag, plotKindNames[kind], path)
 		}
 	}
-	var fig *figure
+	var drawing chart.Chart
 	switch kind {
 	case surfacePlot:
-		fig, err = a.surface(ctx, path, o)
+		drawing, err = a.surface(ctx, path, o)
 	case eigenvaluePlot:
-		fig, err = a.eigenvalues(path)
+		drawing, err = a.eigenvalues(path)
 	case scatterPlot:
-		fig, err = a.scatter(path, o)
+		drawing, err = a.scatter(path, o)
 	case curvePlot:
-		fig, err = a.curves(path, &o.curves)
+		drawing, err = a.curves(path, &o.curves)
 	}
 	if err != nil {
 		return err
 	}
+	picture, err := drawing.Draw()
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	if o.title != "" {
-		fig.plot.Title.Text = o.title
+		picture.Title = o.title
 	}
 	if o.height == 0 {
-		o.height = o.width * fig.aspect
+		o.height = o.width * picture.Aspect
 	}
-	if err := a.write(ctx, func() error { return fig.save(o.out, ending, o.width, o.height) }); err != nil {
+	if err := a.write(ctx, func() error {
+		return npy.Atomically(o.out, func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
+	}); err != nil {
 		return err
 	}
-	sum := plotSummary{o.out, plotKindNames[kind], o.width, o.height, fig.marks, fig.left}
+	sum := plotSummary{o.out, plotKindNames[kind], o.width, o.height, picture.Marks, picture.Left}
 	return a.print(sum, sum.String())
 }
 
@@ -207,24 +203,4 @@ func (a *app) plotKind(path string) (plotKind, error) {
 		return eigenvaluePlot, nil
 	}
 	return scatterPlot, nil
-}
-
-// save writes the picture, of a size in centimetres, as .png or .svg.
-func (f *figure) save(path, ending string, width, height float64) error {
-	w, h := vg.Length(width)*vg.Centimeter, vg.Length(height)*vg.Centimeter
-	var out io.WriterTo
-	if ending == ".svg" {
-		canvas := vgsvg.New(w, h)
-		f.draw(draw.New(canvas))
-		out = canvas
-	} else {
-		const dotsPerInch = 150
-		canvas := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dotsPerInch))
-		f.draw(draw.New(canvas))
-		out = vgimg.PngCanvas{Canvas: canvas}
-	}
-	return npy.Atomically(path, func(w io.Writer) error {
-		_, err := out.WriteTo(w)
-		return err
-	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,11 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
-	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/lanczos"
 )
 
@@ -34,59 +32,32 @@ func (o *curveOptions) flags(f *pflag.FlagSet) {
 }
 
 // scatter draws two columns of an embedding.
-func (a *app) scatter(path string, o *plotOptions) (*figure, error) {
+func (a *app) scatter(path string, o *plotOptions) (*chart.Scatter, error) {
 	if len(o.columns) != 2 || o.columns[0] < 1 || o.columns[1] < 1 {
 		return nil, usagef("--columns is %v; it must be two numbers of at least 1", o.columns)
 	}
-	at, labels, err := a.plane(path, o, o.columns[0], o.columns[1], 0)
+	points, _, err := a.plane(path, o, o.columns[0], o.columns[1], 0)
 	if err != nil {
 		return nil, err
 	}
-	c := newChart("", fmt.Sprintf("coordinate %d", o.columns[0]), fmt.Sprintf("coordinate %d", o.columns[1]))
-	c.grid()
-	fig := &figure{chart: c, aspect: 0.8}
-	fig.marks, fig.left = c.points(at, labels, o.maxPoints, a.seed, false)
-	for _, axis := range []*plot.Axis{&c.plot.X, &c.plot.Y} {
-		d := margin(axis.Min, axis.Max) / 2
-		axis.Min, axis.Max = axis.Min-d, axis.Max+d
-	}
-	return fig, nil
+	return &chart.Scatter{XLabel: fmt.Sprintf("coordinate %d", o.columns[0]), YLabel: fmt.Sprintf("coordinate %d", o.columns[1]), Points: *points}, nil
 }
 
 // eigenvalues draws the values of eigenpairs.
-func (a *app) eigenvalues(path string) (*figure, error) {
+func (a *app) eigenvalues(path string) (*chart.Lines, error) {
 	f, err := lanczos.Load(path, int64(a.memory))
 	if err != nil {
 		return nil, err
 	}
-	at := make(plotter.XYs, len(f.Result.Values))
-	for i, v := range f.Result.Values {
-		at[i] = plotter.XY{X: float64(i + 1), Y: v}
+	s := chart.Series{Y: f.Result.Values}
+	for i := range s.Y {
+		s.X = append(s.X, float64(i+1))
 	}
-	c := newChart("", "number", "eigenvalue λ")
-	c.grid()
-	if len(at) > 1 {
-		c.plot.Add(&plotter.Line{XYs: at, LineStyle: lineStyle(0)})
-	}
-	c.plot.Add(&plotter.Scatter{XYs: at, GlyphStyle: glyphStyle(0)})
-	roomAround(&c.plot.Y)
-	roomAround(&c.plot.X)
-	return &figure{chart: c, aspect: 0.6, marks: len(at)}, nil
+	return &chart.Lines{XLabel: "number", YLabel: "eigenvalue λ", Series: []chart.Series{s}}, nil
 }
-
-// curve is a line of a table.
-type curve struct {
-	name string
-	at   plotter.XYs
-	bars plotter.YErrors
-}
-
-func (c *curve) Len() int                       { return len(c.at) }
-func (c *curve) XY(i int) (float64, float64)    { return c.at.XY(i) }
-func (c *curve) YError(i int) (low, up float64) { return c.bars.YError(i) }
 
 // curves draws a table.
-func (a *app) curves(path string, o *curveOptions) (*figure, error) {
+func (a *app) curves(path string, o *curveOptions) (*chart.Lines, error) {
 	rows, err := readTable(path, int64(a.memory))
 	if err != nil {
 		return nil, err
@@ -110,115 +81,81 @@ func (a *app) curves(path string, o *curveOptions) (*figure, error) {
 			return nil, usagef("%s has no field %q; it has %s", path, name, have)
 		}
 	}
-	all, left, err := o.split(path, rows, bars)
+	series, err := o.split(path, rows, bars)
 	if err != nil {
 		return nil, err
 	}
-	c := newChart("", o.x, o.value)
-	c.grid()
-	fig := &figure{chart: c, aspect: 0.65, left: left}
-	for i, s := range all {
-		line, marks := &plotter.Line{XYs: s.at, LineStyle: lineStyle(i)}, &plotter.Scatter{XYs: s.at, GlyphStyle: glyphStyle(i)}
-		if bars != "" {
-			e, err := plotter.NewYErrorBars(s)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			e.LineStyle.Color, e.CapWidth = lineStyle(i).Color, vg.Points(5)
-			c.plot.Add(e)
-		}
-		c.plot.Add(line, marks)
-		if len(o.by) > 0 {
-			c.key(s.name, line, marks)
-		}
-		fig.marks += len(s.at)
-	}
-	roomAround(&c.plot.Y)
-	if o.logX {
-		c.plot.X.Scale, c.plot.X.Tick.Marker = plot.LogScale{}, logTicks{}
-		if c.plot.X.Min == c.plot.X.Max {
-			c.plot.X.Min, c.plot.X.Max = c.plot.X.Min/2, c.plot.X.Max*2
-		}
-	} else {
-		roomAround(&c.plot.X)
-	}
-	return fig, nil
+	return &chart.Lines{XLabel: o.x, YLabel: o.value, XLog: o.logX, Series: series}, nil
 }
 
-// logTicks are plot.LogTicks from the power of ten at or below the least value on,
-// also where that is less than 1.
-type logTicks struct{}
-
-// Ticks returns marks between two positive values, and a few outside.
-func (logTicks) Ticks(low, high float64) []plot.Tick {
-	power := math.Pow10(int(math.Floor(math.Log10(low))))
-	return plot.LogTicks{Prec: -1}.Ticks(power*(1-1e-9), high)
+// tableCell returns a field of a row; a missing one is 0.
+func tableCell(row map[string]any, name string) any {
+	if v := row[name]; v != nil {
+		return v
+	}
+	return 0.0
 }
 
-// split makes curves of rows, in the order of their names. Rows without a value,
-// and on a logarithmic axis those that are not positive, are left out.
-func (o *curveOptions) split(path string, rows []map[string]any, bars string) (all []*curve, left int, err error) {
-	byName := map[string]*curve{}
+// compareCells orders numbers by value and before text.
+func compareCells(a, b any) int {
+	x, okX := a.(float64)
+	y, okY := b.(float64)
+	switch {
+	case okX && okY:
+		return cmp.Compare(x, y)
+	case okX:
+		return -1
+	case okY:
+		return 1
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// split makes a series of the rows of each combination of the fields o.by, in the
+// order of their values. A row without a value has NaN, which charts leave out.
+func (o *curveOptions) split(path string, rows []map[string]any, bars string) (all []chart.Series, err error) {
 	for i, row := range rows {
+		if _, ok := tableNumber(row, o.x, true); !ok {
+			return nil, fmt.Errorf("%s: row %d: %s is %v; it must be a number", path, i, o.x, row[o.x])
+		}
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b map[string]any) int {
+		for _, name := range append(slices.Clone(o.by), o.x) {
+			if c := compareCells(tableCell(a, name), tableCell(b, name)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	drawable := false
+	for _, row := range rows {
 		var parts []string
 		for _, name := range o.by {
-			v := row[name]
-			if v == nil {
-				v = 0
-			}
-			parts = append(parts, fmt.Sprintf("%s %v", name, v))
+			parts = append(parts, fmt.Sprintf("%s %v", name, tableCell(row, name)))
 		}
 		name := strings.Join(parts, ", ")
-		x, okX := tableNumber(row, o.x, true)
-		y, okY := tableNumber(row, o.value, false)
-		switch {
-		case !okX:
-			return nil, 0, fmt.Errorf("%s: row %d: %s is %v; it must be a number", path, i, o.x, row[o.x])
-		case !okY || o.logX && x <= 0:
-			left++
-			continue
+		if n := len(all); n == 0 || all[n-1].Name != name {
+			all = append(all, chart.Series{Name: name})
 		}
+		s := &all[len(all)-1]
+		x, _ := tableNumber(row, o.x, true)
+		y, ok := tableNumber(row, o.value, false)
 		e, _ := tableNumber(row, bars, true)
-		c := byName[name]
-		if c == nil {
-			c = &curve{name: name}
-			byName[name] = c
-			all = append(all, c)
+		if !ok {
+			y = math.NaN()
+		} else if drawable = drawable || !o.logX || x >= 0; slices.Contains(s.X, x) {
+			return nil, usagef("%s has several rows with %s = %v on one curve; tell them apart with --by", path, o.x, x)
 		}
-		c.at = append(c.at, plotter.XY{X: x, Y: y})
-		c.bars = append(c.bars, struct{ Low, High float64 }{e, e})
+		s.X, s.Y, s.Err = append(s.X, x), append(s.Y, y), append(s.Err, e)
 	}
-	if len(all) == 0 {
-		return nil, 0, fmt.Errorf("%s: no row has a %s that can be drawn", path, o.value)
+	if !drawable {
+		return nil, fmt.Errorf("%s: no row has a %s that can be drawn", path, o.value)
 	}
-	if len(all) > 2*len(report.Colors()) {
-		return nil, 0, usagef("%s makes %d curves with --by %s; at most %d can be told apart", path, len(all), strings.Join(o.by, ","), 2*len(report.Colors()))
+	if len(all) > chart.MaxSeries {
+		return nil, usagef("%s makes %d curves with --by %s; at most %d can be told apart", path, len(all), strings.Join(o.by, ","), chart.MaxSeries)
 	}
-	for _, c := range all {
-		order := make([]int, len(c.at))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			if c.at[a].X < c.at[b].X {
-				return -1
-			}
-			if c.at[a].X > c.at[b].X {
-				return 1
-			}
-			return 0
-		})
-		at, e := make(plotter.XYs, len(order)), make(plotter.YErrors, len(order))
-		for p, i := range order {
-			at[p], e[p] = c.at[i], c.bars[i]
-			if p > 0 && at[p].X == at[p-1].X {
-				return nil, 0, usagef("%s has several rows with %s = %v on one curve; tell them apart with --by", path, o.x, at[p].X)
-			}
-		}
-		c.at, c.bars = at, e
-	}
-	slices.SortStableFunc(all, func(a, b *curve) int { return strings.Compare(a.name, b.name) })
-	return all, left, nil
+	return all, nil
 }
 
 // tableNumber returns a finite number in a row; a missing one is 0 where that

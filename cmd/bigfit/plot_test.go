@@ -44,6 +44,7 @@ func intoMoons(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	intoMoons(t)
+	writeFile(t, "order.json", []byte(`[{"x": 2, "k": 10, "mean": 1}, {"x": 1, "k": 2, "mean": 1}, {"x": 1, "k": 10, "mean": 2}]`))
 	for _, c := range []struct {
 		line string
 		kind plotKind
@@ -56,8 +57,9 @@ func TestPlot(t *testing.T) {
 		{"plot eigs.npz --height 7", eigenvaluePlot, []string{"eigenvalue", "number"}},
 		{"plot embedding.npy -y y.npy --max-points 50", scatterPlot, []string{"coordinate 1", "coordinate 2"}},
 		{"plot embedding.npy --columns 2,1", scatterPlot, nil},
-		{"plot table.json --x gamma_i --by gamma_a --log-x", curvePlot, []string{"gamma_i", "mean", "gamma_a 0.1", "gamma_a 1"}},
+		{"plot table.json --x gamma_i --by gamma_a --log-x", curvePlot, []string{"gamma_i", "mean", "gamma_a 0.1", "gamma_a 1", "0<"}},
 		{"plot table.json --x gamma_i --by gamma_a --value gamma_a --bars mean", curvePlot, nil},
+		{"plot order.json --x x --by k", curvePlot, []string{"k 2", "k 10"}},
 	} {
 		args := strings.Fields(c.line)
 		var s plotSummary
@@ -78,10 +80,20 @@ func TestPlot(t *testing.T) {
 		if !errors.Is(err, io.EOF) {
 			t.Errorf("%s: %v", c.line, err)
 		}
+		last := -1
 		for _, w := range c.text {
-			if !strings.Contains(string(a), ">"+w) {
+			at := strings.Index(string(a), ">"+w)
+			if at < 0 {
 				t.Errorf("%s: no %q in the picture", c.line, w)
 			}
+			if strings.HasPrefix(w, "k ") && at < last {
+				t.Errorf("%s: %q is not in numeric order", c.line, w)
+			}
+			last = at
+		}
+		succeed(t, append(args, "-o", "a.pdf", "-q")...)
+		if !bytes.HasPrefix(readFile(t, "a.pdf"), []byte("%PDF-")) {
+			t.Errorf("%s: no PDF", c.line)
 		}
 		succeed(t, append(args, "-o", "a.png", "-q")...)
 		img, err := png.Decode(bytes.NewReader(readFile(t, "a.png")))
@@ -112,7 +124,7 @@ func TestBadPlot(t *testing.T) {
 		{"plot nowhere.npy", []string{"nowhere.npy"}},
 		{"plot nowhere.json --x a", []string{"nowhere.json"}},
 		{"plot cut.npz -X X.npy", []string{"cut.npz"}},
-		{"plot eigs.npz -o a.pdf", []string{"a.pdf", ".png or .svg"}},
+		{"plot eigs.npz -o a.gif", []string{"a.gif", ".png, .svg, .pdf"}},
 		{"plot eigs.npz --width 1", []string{"--width is 1"}},
 		{"plot eigs.npz --height nan", []string{"--height is NaN"}},
 		{"plot eigs.npz -X X.npy", []string{"--points is not for eigenvalues"}},

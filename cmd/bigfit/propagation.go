@@ -20,9 +20,9 @@ func (a *app) propagation(ctx context.Context, _ string, o papers.Options) (*rep
 	if err := a.need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
 		return nil, err
 	}
-	results, notConverged := e.Run(ctx, &observer{sink: a.progress})
-	if results == nil {
+	table, notConverged := e.Run(ctx, &observer{app: a})
+	if table == nil {
 		return nil, notConverged
 	}
-	return &reproduction{results: results, tables: papers.PropagationMarkdown(results), figures: propagationBars(results)}, notConverged
+	return &reproduction{table: table}, notConverged
 }

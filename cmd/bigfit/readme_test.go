@@ -46,7 +46,7 @@ func TestReadmeModels(t *testing.T) {
 			t.Errorf("bigfit %s: %s", found[1], out)
 		}
 	}
-	for _, m := range modelTable {
+	for _, m := range modelTable() {
 		if !named[m.name] {
 			t.Errorf("%s is not in the table", m.name)
 		}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/simd"
@@ -15,16 +16,21 @@ func saveReport(path string, page *report.Report) error {
 	return npy.Atomically(path, func(w io.Writer) error { return report.Write(w, page) })
 }
 
-// timings are the stages of the run.
-func timings(a *app) *report.Bars {
-	b := &report.Bars{Caption: "Time by stage", Unit: "s", Total: true}
+// timings returns a chart and a table of the stages of the run.
+func timings(a *app) []report.Block {
+	bars := &chart.Bars{Unit: "s"}
+	table := &report.Table{Header: []string{"stage", "seconds", "result"}}
+	sum := 0.0
 	for _, t := range a.progress.Stages() {
-		b.Rows = append(b.Rows, report.Bar{Name: t.Name, Value: t.Seconds, Note: t.Note})
+		bars.Rows = append(bars.Rows, chart.Bar{Name: t.Name, Value: t.Seconds})
+		table.Rows = append(table.Rows, []string{t.Name, chart.Amount(t.Seconds), t.Note})
+		sum += t.Seconds
 	}
-	return b
+	table.Rows = append(table.Rows, []string{"total", chart.Amount(sum)})
+	return []report.Block{&report.Figure{Title: "Time by stage", Charts: []chart.Chart{bars}}, table}
 }
 
-// machine is what every list of settings ends with.
+// machine returns the settings that every list of settings ends with.
 func machine() []report.KeyValue {
 	return []report.KeyValue{{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))}, {Key: "kernels", Value: simd.Path()}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
@@ -115,12 +116,13 @@ var experiments = []experiment{
 	{"rcv1", fixedRows, (*app).multiLabel},
 }
 
-// reproduction is what comes out of an experiment.
+// reproduction holds the outcome of an experiment.
 type reproduction struct {
-	results any                                           // for --json
-	tables  string                                        // the same in Markdown
-	note    string                                        // the last line, of the run itself
-	figures func(context.Context) ([]report.Block, error) // for the report; nil for none
+	table *results.Table
+	note  string // the last line, about the run itself
+	// figures makes what the report shows besides the figures of the table; nil makes
+	// nothing.
+	figures func(context.Context) ([]report.Block, error)
 }
 
 type reproduceOptions struct {
@@ -166,11 +168,11 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if r == nil {
 		return fault
 	}
-	text := r.tables + "\n" + stageList(a)
+	text := r.table.Markdown() + "\n" + stageList(a)
 	if r.note != "" {
 		text += "\n" + r.note
 	}
-	fault = errors.Join(fault, a.print(r.results, text))
+	fault = errors.Join(fault, a.print(r.table, text))
 	if o.report != "" {
 		fault = errors.Join(fault, a.saveReproduction(ctx, e, o, r))
 	}
@@ -194,11 +196,11 @@ func (a *app) eigenmaps(ctx context.Context, name string, o papers.Options) (*re
 	if err := a.needExperiment(e); err != nil {
 		return nil, err
 	}
-	outcome, notConverged := e.Run(ctx, &observer{sink: a.progress})
+	outcome, notConverged := e.Run(ctx, &observer{app: a})
 	if outcome == nil {
 		return nil, notConverged
 	}
-	return &reproduction{results: outcome.Results, tables: papers.Markdown(outcome.Results), note: outcome.Eigs.String(), figures: eigenmapCurves(outcome.Results)}, notConverged
+	return &reproduction{table: outcome.Table, note: outcome.Eigs.String()}, notConverged
 }
 
 // checkRows returns an error unless the table has a row for every number of
@@ -225,7 +227,7 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 		return err
 	}
 	n, _ := e.X.Dims()
-	return a.needEigenpairs(n, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
+	return a.pipeline().AnnounceEigenpairs(n, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
 }
 
 // stageList lists the stages and their times.

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // machineExperiments are the experiments on kernel machines. Their draws, rows
 // and methods are those of the papers.
-var machineExperiments = map[string]func(context.Context, papers.Options, papers.Observer) ([]papers.MachineResult, error){
+var machineExperiments = map[string]func(context.Context, papers.Options, pipeline.Observer) (*results.Table, error){
 	"point-cloud": papers.PointCloud,
 	"usps":        papers.DigitPairs,
 	"isolet":      papers.Isolet,
@@ -20,11 +22,11 @@ var machineExperiments = map[string]func(context.Context, papers.Options, papers
 
 // machines runs one of them.
 func (a *app) machines(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
-	results, err := machineExperiments[name](ctx, o, &observer{sink: a.progress})
-	if results == nil {
+	table, err := machineExperiments[name](ctx, o, &observer{app: a})
+	if err != nil {
 		return nil, err
 	}
-	r := &reproduction{results: results, tables: papers.MachineMarkdown(results), figures: machineBars(results)}
+	r := &reproduction{table: table}
 	if name == "moons" {
 		r.figures = func(ctx context.Context) ([]report.Block, error) {
 			fig, err := papers.ReadMoonsFigure(ctx, o)
@@ -35,5 +37,5 @@ func (a *app) machines(ctx context.Context, name string, o papers.Options) (*rep
 			return []report.Block{s}, err
 		}
 	}
-	return r, err
+	return r, nil
 }

@@ -30,9 +30,9 @@ func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) (*r
 	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
 		return nil, err
 	}
-	results, err := e.Run(ctx, &observer{sink: a.progress})
+	table, err := e.Run(ctx, &observer{app: a})
 	if err != nil {
 		return nil, err
 	}
-	return &reproduction{results: results, tables: papers.MultiLabelMarkdown(results), figures: multiLabelCurves(results)}, nil
+	return &reproduction{table: table}, nil
 }

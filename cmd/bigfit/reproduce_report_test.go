@@ -1,93 +1,57 @@
 package main
 
 import (
-	"context"
 	"math"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 )
 
-func TestMarkdownBlocks(t *testing.T) {
-	got := markdownBlocks("above\n\n| a | b |\n|---|---|\n| 1 | |\n| 2 | x ± y (3) |\n\nnote\nsecond\n\n| c |\n|---|\n| – |\n\n* one\n* two\n")
-	want := []report.Block{
-		&report.Table{Caption: "above", Header: []string{"a", "b"}, Rows: [][]string{{"1", ""}, {"2", "x ± y (3)"}}},
-		report.Paragraph("note"),
-		&report.Table{Caption: "second", Header: []string{"c"}, Rows: [][]string{{"–"}}},
-		report.Paragraph("* one\n* two"),
+// TestReproductionBlocks checks the tables and figures of a report.
+func TestReproductionBlocks(t *testing.T) {
+	table := &results.Table{
+		Columns: []results.Column{
+			{Key: "x", Name: "labels", Kind: results.Integers},
+			{Key: "method"},
+			{Key: "error", Name: "error", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f", Published: "%.1f"}},
+		},
+		Records: []results.Record{
+			{{Number: 20}, {Text: "a"}, {Number: 3, Deviation: 1, Published: math.NaN()}},
+			{{Number: 20}, {Text: "b"}, {Number: 2, Deviation: 0.5, Published: 1.5}},
+			{{Number: 50}, {Text: "b"}, {Number: 1, Deviation: 0.5, Published: math.NaN()}},
+		},
+		Views:   []results.View{{Caption: "errors", Rows: "x", Across: "method", Show: []string{"error"}, Corner: "labels", MarkLeast: true}},
+		Figures: []results.Figure{{Title: "curves", Caption: "how", X: "x", By: "method", Value: "error", LogX: true, Published: "paper"}, {Title: "labels: ", Each: "x", By: "method", Value: "error"}},
+		Notes:   []string{"one", "two"},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
+	tables := []report.Block{
+		&report.Table{Caption: "errors", Header: []string{"labels", "a", "b"}, Rows: [][]string{{"20", "3.0", "2.0 (1.5)"}, {"50", "", "1.0"}}, Best: []report.Cell{{Row: 0, Col: 2}, {Row: 1, Col: 2}}},
+		report.Paragraph("one\n\ntwo"),
 	}
-}
-
-// TestReproductionFigures checks the curves and bars of results made up.
-func TestReproductionFigures(t *testing.T) {
-	none := papers.Number(math.NaN())
-	type figures = func(context.Context) ([]report.Block, error)
-	get := func(f figures) []report.Block {
-		t.Helper()
-		b, err := f(context.Background())
-		must(t, err)
-		return b
+	if got := tableBlocks(table); !reflect.DeepEqual(got, tables) {
+		t.Errorf("got %+v, want %+v", got, tables)
 	}
-	check := func(got []report.Series, want ...report.Series) {
-		t.Helper()
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
+	figure := func(title, caption string, c chart.Chart) report.Block {
+		return &report.Figure{Title: title, Caption: caption, Charts: []chart.Chart{c}}
 	}
-	chart := get(eigenmapCurves([]papers.Result{
-		{Labels: 20, Method: "eigenmap", Eigenvectors: 5, Mean: 50, Std: 1, Paper: 53.7},
-		{Labels: 20, Method: "eigenmap", Eigenvectors: 10, Mean: 30, Std: 2, Paper: 35.8},
-		{Labels: 20, Method: "knn", K: 3, Mean: 40, Std: 3, Paper: 53.4},
-		{Labels: 50, Method: "eigenmap", Eigenvectors: 10, Mean: 20, Std: 4, Paper: 24.7},
-		{Labels: 100, Method: "eigenmap", Eigenvectors: 20, Mean: 6, Std: 5, Paper: none},
-	}))[0].(*report.LineChart)
-	check(chart.Series,
-		report.Series{Name: "5 eigenvectors", X: []float64{20}, Y: []float64{50}, Err: []float64{1}},
-		report.Series{Name: "10 eigenvectors", X: []float64{20, 50}, Y: []float64{30, 20}, Err: []float64{2, 4}},
-		report.Series{Name: "20 eigenvectors", X: []float64{100}, Y: []float64{6}, Err: []float64{5}},
-		report.Series{Name: "best k-NN", X: []float64{20}, Y: []float64{40}, Err: []float64{3}},
-		report.Series{Name: "paper, best number of eigenvectors", X: []float64{20, 50}, Y: []float64{35.8, 24.7}, Dashed: true})
-
-	chart = get(multiLabelCurves([]papers.MultiLabelResult{
-		{GammaI: 0, GammaO: 0, Mean: 80}, {GammaI: 0, GammaO: 1, Mean: 81},
-		{GammaI: 0.1, GammaO: 0, Mean: 82, Std: 1}, {GammaI: 0.1, GammaO: 1, Mean: 83, Std: 2},
-	}))[0].(*report.LineChart)
-	check(chart.Series,
-		report.Series{Name: "γ_O = 0", X: []float64{0.1}, Y: []float64{82}, Err: []float64{1}},
-		report.Series{Name: "γ_O = 1", X: []float64{0.1}, Y: []float64{83}, Err: []float64{2}})
-
-	charts := get(ssslCurves([]papers.SSSLResult{
-		{Set: "wine", Percent: 2, Method: "KRR", Mean: 0.9, Std: 0.1, Paper: 0.931},
-		{Set: "wine", Percent: 2, Method: "SSSL", Mean: 0.6, Std: 0.2, Paper: 0.612},
-		{Set: "sphere", Percent: 2, Method: "SSSL", Mean: 0.3, Std: 0.3, Paper: none},
-	}))
-	check(charts[0].(*report.LineChart).Series,
-		report.Series{Name: "KRR", X: []float64{2}, Y: []float64{0.9}, Err: []float64{0.1}},
-		report.Series{Name: "SSSL", X: []float64{2}, Y: []float64{0.6}, Err: []float64{0.2}},
-		report.Series{Name: "paper, SSSL", X: []float64{2}, Y: []float64{0.612}, Err: []float64{0}, Dashed: true})
-	check(charts[1].(*report.LineChart).Series, report.Series{Name: "SSSL", X: []float64{2}, Y: []float64{0.3}, Err: []float64{0.3}})
-
-	var results []papers.MachineResult
-	for _, method := range []string{"SVM", "LapSVM"} {
-		for row := range mostBars {
-			results = append(results, papers.MachineResult{Row: string(rune('a' + row)), Method: method, Mean: float64(row), Paper: 9.7})
-		}
+	figures := []report.Block{
+		figure("curves", "how", &chart.Lines{XLabel: "labels", YLabel: "error, %", XLog: true, Series: []chart.Series{
+			{Name: "a", X: []float64{20}, Y: []float64{3}, Err: []float64{1}},
+			{Name: "b", X: []float64{20, 50}, Y: []float64{2, 1}, Err: []float64{0.5, 0.5}},
+			{Name: "paper", X: []float64{20}, Y: []float64{1.5}, Dashed: true},
+		}}),
+		figure("labels: 20", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "a", Value: 3}, {Name: "b", Value: 2, Note: "(paper 1.5 %)"}}}),
+		figure("labels: 50", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "b", Value: 1}}}),
 	}
-	bars := get(machineBars(results))
-	if want := (&report.Bars{Caption: "b", Unit: "%", Rows: []report.Bar{{Name: "SVM", Value: 1, Note: "paper 9.7 %"}, {Name: "LapSVM", Value: 1, Note: "paper 9.7 %"}}}); len(bars) != mostBars || !reflect.DeepEqual(bars[1], want) {
-		t.Errorf("%d lists, the second %+v", len(bars), bars[1])
-	}
-	if machineBars(append(results, papers.MachineResult{Row: "more"})) != nil {
-		t.Error("bars of too many rows")
+	if got := figureBlocks(table); !reflect.DeepEqual(got, figures) {
+		t.Errorf("got %+v, want %+v", got, figures)
 	}
 }
 
@@ -102,7 +66,7 @@ func TestReproduceReport(t *testing.T) {
 	}))
 	out := succeed(t, "reproduce", "moons", "--data", "sets", "--report", "r.html", "-q")
 	page := string(readFile(t, "r.html"))
-	for _, w := range []string{"<h1>bigfit reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</th>"} {
+	for _, w := range []string{"<h1>bigfit reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</text>", "<td>machines</td>"} {
 		if !strings.Contains(page, w) {
 			t.Errorf("the report lacks %q", w)
 		}

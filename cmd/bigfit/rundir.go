@@ -10,14 +10,21 @@ import (
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
+// saveJSON writes v to a file that people read too.
+func saveJSON(path string, v any) error {
+	return npy.Atomically(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
+}
+
 // saveLog writes the run's manifest.json, with its settings and results, and
 // log.jsonl, with one line a stage.
 func (a *app) saveLog(dir string, settings, results any) error {
-	err := npy.Atomically(filepath.Join(dir, "manifest.json"), func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"program": "bigfit " + version, "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
-	})
+	err := saveJSON(filepath.Join(dir, "manifest.json"),
+		map[string]any{"program": "bigfit " + version, "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -16,124 +14,64 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models/eigenmap"
-	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // tuneOptions are the flags of bigfit tune: those of a fit, some of them with
 // several values.
 type tuneOptions struct {
 	fitOptions
-	lists          map[string]*listValue
+	c              []float64
 	folds, repeats int
 	criterion      selection.Criterion
 	table          string
 }
 
-// listed are the flags of a fit that take several values.
-var listed = []string{"gamma-a", "gamma-i", "gamma", "alpha", "eigenvectors", "sigma", "power", "neighbors", "c"}
-
-// listValue is a flag for several values of another one, with commas between.
-type listValue struct {
-	each   pflag.Value // set to one value after the other; the last one stays
-	values []string
-}
-
-func (v *listValue) Set(text string) error {
-	v.values = nil
-	for _, part := range strings.Split(text, ",") {
-		part = strings.TrimSpace(part)
-		if err := v.each.Set(part); err != nil {
-			return fmt.Errorf("%q is no %s; give values with commas between", part, map[string]string{"int": "integer", "float64": "number"}[v.each.Type()])
-		}
-		v.values = append(v.values, part)
-	}
-	return nil
-}
-
-func (v *listValue) String() string { return strings.Join(v.values, ",") }
-
-// Type stands for the value in help texts.
-func (v *listValue) Type() string { return "list" }
-
-// floats returns the values of a flag of numbers.
-func (v *listValue) floats() []float64 {
-	out := make([]float64, len(v.values))
-	for i, text := range v.values {
-		out[i], _ = strconv.ParseFloat(text, 64) // Set has parsed it
-	}
-	return out
-}
-
-// ints returns the values of a flag of integers, or of numbers that are.
-func (v *listValue) ints() []int {
-	out := make([]int, len(v.values))
-	for i, x := range v.floats() {
-		out[i] = int(x)
-	}
-	return out
-}
+// tunable tells whether a learner learns from labels that cross-validation can
+// measure with.
+func tunable(l models.Learner) bool { return !l.Info().Learns.Has(models.LearnsInside) }
 
 func (a *app) tuneCommand() *cobra.Command {
-	o := tuneOptions{fitOptions: fitOptions{own: newModelOptions()}, lists: map[string]*listValue{}}
+	var o tuneOptions
 	cmd := &cobra.Command{
 		Use:   "tune --model NAME -X X.npy -y y.npy --gamma-a 1e-6,1e-4,1e-2",
 		Short: "Choose the settings of a model by cross-validation on the labels",
 		Long: `Fit a model of bigfit fit with all combinations of the values given, and measure
 each by cross-validation: the labeled points are dealt into folds, with equal
 shares of the classes, and the labels of each fold are predicted from the others.
-Only points with a label count. Flags that take several values:
+Only points with a label count. Flags of type list take several values:
 
   --gamma-a 1e-6,1e-4  --gamma-i 0,0.01  --power 1,2  --neighbors 6,10
   --sigma median,2,5   --alpha 0.9,0.99  --eigenvectors 10,20 --gamma 0.1,1
 
 --c gives, in place of γ_A, the C of support vector machines: γ_A = 1/(2Cl) with l
 the number of all labels. The table has the mean of the --metric over the folds
-and its standard error, best first; of equal means the stronger regularization
-(larger γ_A, then γ_I, γ and α, fewer eigenvectors, wider σ, lower power, fewer
-neighbours) is better. A class without a label outside a fold counts as wrong
-there. F1, PRBEP and AUC are of the larger of two classes, or means over more.
+and its standard error, best first; of equal means the stronger regularization is
+better (larger γ_A, then γ_I, …, fewer neighbours). A class without a label outside
+a fold counts as wrong there. F1, PRBEP and AUC are of the larger of two classes, or
+means over more; of several labels a point the error is the Hamming loss.
 
-Neighbours are searched for once, graphs, factorizations, landmarks and features
-(--means) shared. sssl without --eigenvectors chooses their number by an inner
-cross-validation in each fold. The best
-setting is printed as a command line; --best fits it on all labels, as that line
-does. Without convergence of the best fits the exit code is 3. After an interrupt
-the scores known so far are printed.`,
+Neighbours are searched for once; graphs, factorizations, landmarks and features are
+shared. sssl without --eigenfunctions chooses their number by an inner
+cross-validation in each fold. The best setting is printed as a command line; --best
+fits it on all labels, as that line does. Without convergence of the best fits the
+exit code is 3. After an interrupt the scores known so far are printed.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.tune(cmd.Context(), &o, cmd.Flags()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.asked = cmd.Flags().Changed("regression")
+			return a.tune(cmd.Context(), &o, cmd.Flags())
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "", "`name` of the model; see bigfit fit --help")
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
-	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
-	o.label.flags(f)
-	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
-	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.own.flags(own)
-	o.graph.flags(own)
-	o.eigs.flags(own)
-	own.Float64("c", 0, "weight C of the losses of a support vector machine, in place of γ_A = 1/(2Cl)")
-	own.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name == "folds" || flag.Name == "nu" {
-			return
-		}
-		flag.Hidden = slices.Contains(outputFlags, flag.Name) // the model is refused, not the flag
-		if slices.Contains(listed, flag.Name) {
-			o.lists[flag.Name] = &listValue{each: flag.Value}
-			flag.Value, flag.DefValue = o.lists[flag.Name], ""
-		}
-		f.AddFlag(flag)
-	})
+	f.StringVar(&o.model, "model", "", "`name` of the model; see bigfit models")
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation, at most one a label")
 	f.IntVar(&o.repeats, "repeats", 1, "deal the labels into folds this many times")
-	f.Lookup("tolerance").Usage = "relative residual, or gap, at which a solver stops (default 1e-8; of kernel machines 1e-6)"
+	o.flags(f, true)
+	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
+	f.Lookup("c").DefValue = ""
 	nameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
 	f.StringVarP(&o.table, "output", "o", "tune.json", "`file` of the results to write")
 	f.StringVar(&o.out, "best", "", "fit the best model on all labels and write it to this `file`")
@@ -141,201 +79,150 @@ the scores known so far are printed.`,
 }
 
 func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) error {
-	spec, err := a.checkTune(o, flags)
+	grid, err := a.checkTune(o)
 	if err != nil {
 		return err
 	}
-	t, err := a.fitTargets(&o.fitOptions, spec, flags.Changed("regression"))
+	settings, err := decode(a, o.params.single(), pipeline.GraphParams)
 	if err != nil {
 		return err
 	}
-	values := t.targets.Classes == nil
-	if rmse := o.criterion == selection.RMSECriterion; o.criterion != selection.DefaultCriterion && values != rmse {
+	t, err := a.readTargets(&o.targetOptions, grid.Learner)
+	if err != nil {
+		return err
+	}
+	values := t.Classes == nil && t.Labels == nil
+	switch rmse := o.criterion == selection.RMSECriterion; {
+	case o.criterion != selection.DefaultCriterion && values != rmse:
 		return usagef("--metric is %v; values take rmse, classes the others", o.criterion)
+	case o.folds > len(t.Labeled):
+		return usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, len(t.Labeled))
 	}
-	if l := len(t.targets.Labeled); o.folds > l {
-		return usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, l)
+	for _, c := range o.c {
+		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"], models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if c := o.lists["c"].floats(); len(c) > 0 {
-		var gammas []string
-		for _, v := range c {
-			gammas = append(gammas, number(1/(2*v*float64(len(t.targets.Labeled)))))
-		}
-		if err := flags.Set("gamma-a", strings.Join(gammas, ",")); err != nil {
-			return err
-		}
-	}
-	src, neighbors, sourceErr := a.tuneSources(ctx, o, spec, t, flags)
-	if !usable(sourceErr) {
-		return sourceErr
-	}
-	grid, err := a.tuneGrid(o, spec, src)
-	if err != nil {
+	in := &fitInput{Input: models.Input{Targets: t.Targets, Values: grid.Fixed}, settings: settings, hashes: pipeline.Hashes{pipeline.HashLabels: t.Hash()}}
+	if err := a.readInput(&o.fitOptions, grid.Learner, in); err != nil {
 		return err
 	}
-	d := &selection.Data{Targets: t.targets, Points: src.x, Neighbors: neighbors, Edges: src.options.Graph.Graph, Graph: src.w}
-	r, tuneErr := a.crossValidate(ctx, o, d, grid)
-	if !usable(tuneErr) {
-		return tuneErr
+	tuning, short := a.pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
+	if !models.Usable(short) {
+		return short
 	}
-	sum := tuneSummary{Model: spec.name, Result: r, Best: o.commandLine(spec, r.Best().Point, flags)}
-	err = a.write(ctx, func() error {
-		return npy.Atomically(o.table, func(w io.Writer) error {
-			enc := json.NewEncoder(w)
-			enc.SetEscapeHTML(false)
-			enc.SetIndent("", "  ")
-			return enc.Encode(sum)
-		})
-	})
-	if err != nil {
+	r, tuneErr := a.crossValidate(ctx, o, tuning)
+	if !models.Usable(tuneErr) {
+		return a.flagFaults(o.model, tuneErr)
+	}
+	for i := range r.Scores {
+		r.Scores[i].Fault = a.withoutPackages(r.Scores[i].Fault)
+	}
+	best := r.Best().Setting
+	sum := tuneSummary{Model: o.model, Result: r, Best: o.commandLine(grid.Learner, best, flags)}
+	if err := a.write(ctx, func() error { return saveJSON(o.table, sum) }); err != nil {
 		return err
 	}
 	if err := a.print(sum, sum.String()); err != nil {
 		return err
 	}
-	var fitErr error
-	if o.out != "" {
-		fitErr = a.fitBest(ctx, o, spec, r.Best().Point, src, neighbors, t)
+	if o.out == "" {
+		return errors.Join(short, tuneErr)
 	}
-	if !usable(fitErr) {
+	m, fitErr := tuning.Fit(ctx, &in.Input, best)
+	if !models.Usable(fitErr) {
 		return fitErr
 	}
-	return errors.Join(sourceErr, tuneErr, fitErr)
+	if in.Graph != nil {
+		in.hashes[pipeline.HashGraph] = data.HashPoints(in.Graph.W)
+	}
+	if err := a.write(ctx, func() error { return models.Save(o.out, m, in.hashes) }); err != nil {
+		return err
+	}
+	return errors.Join(short, tuneErr, fitErr)
 }
 
-// checkTune returns the model asked for. What can be known to be wrong before
+// checkTune returns the grid that is asked for. What can be known to be wrong before
 // anything is read is refused.
-func (a *app) checkTune(o *tuneOptions, flags *pflag.FlagSet) (*modelSpec, error) {
-	spec, err := findModel(o.model)
+func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 	if o.model == "" {
-		return nil, usagef("tune needs a --model; the models are %s", modelsThat((*modelSpec).tunable))
+		return nil, usagef("tune needs a --model; the models are %s", learnersThat(tunable))
 	}
+	l, err := findLearner(o.model)
 	if err != nil {
 		return nil, err
 	}
-	delete(a.given, "folds") // not the model's own
-	hinge := spec.base.linear != nil && spec.base.linear.Loss != linear.LeastSquares ||
-		spec.base.kernel != nil && (spec.base.kernel.Method == kernelmachine.SVM || spec.base.kernel.Method == kernelmachine.SVR)
-	c := o.lists["c"]
+	hasGammaA := hasParam(l, nil, "gamma-a")
 	switch {
-	case spec.targets == inside:
-		return nil, usagef("%s does not learn from labels, which tune measures with", spec.name)
-	case !spec.tunable():
-		return nil, usagef("%s is not for tune, but %s", spec.name, modelsThat((*modelSpec).tunable))
+	case !tunable(l):
+		return nil, usagef("%s does not learn from labels, which tune measures with", o.model)
 	case o.folds < 2:
 		return nil, usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.repeats < 1:
 		return nil, usagef("--repeats is %d; it must be at least 1", o.repeats)
-	case len(c.values) > 0 && !hinge:
-		return nil, usagef("--c is not for %s, but for support vector machines; give --gamma-a", spec.name)
-	case len(c.values) > 0 && len(o.lists["gamma-a"].values) > 0:
+	case len(o.c) > 0 && !hasGammaA:
+		return nil, usagef("--c is not for %s, which has no γ_A", o.model)
+	case len(o.c) > 0 && o.params["gamma-a"].text != "":
 		return nil, usagef("--c and --gamma-a say the same thing; give one of them")
-	case spec.base.eigenmap != nil && o.own.penalty != eigenmap.NoPenalty && (len(o.lists["gamma"].values) == 0 || len(o.lists["eigenvectors"].values) == 0):
-		return nil, usagef("--penalty %v needs values of --gamma and --eigenvectors to choose from", o.own.penalty)
-	case spec.base.eigenmap != nil && o.own.penalty == eigenmap.NoPenalty && len(o.lists["gamma"].values) > 0:
-		return nil, usagef("--gamma is the strength of a penalty and there is none; give --penalty iterated or heat")
-	case spec.base.eigenmap != nil && len(o.lists["power"].values) > 1:
-		return nil, usagef("--power takes one value for %s", spec.name)
 	}
-	if len(c.values) > 0 {
-		// Until the number of labels is known.
-		if err := flags.Set("gamma-a", "1"); err != nil {
-			return nil, err
+	for _, c := range o.c {
+		if !(c > 0) || math.IsInf(c, 0) {
+			return nil, usagef("--c has the value %s; it must be positive", models.FormatFloat(c))
 		}
 	}
-	for _, name := range []string{"gamma", "eigenvectors", "neighbors", "c"} {
-		for _, v := range o.lists[name].floats() {
-			if !(v > 0) || math.IsInf(v, 0) {
-				return nil, usagef("--%s has the value %s; it must be positive", name, number(v))
+	grid := &selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}
+	for _, p := range append(l.Params(), o.params["neighbors"].Param) {
+		parts := o.params[p.Name].parts()
+		check := p.Check
+		if len(parts) > 1 {
+			check = p.CheckElement
+		}
+		for _, text := range parts {
+			if err := check(text); err != nil {
+				return nil, a.flagFaults(o.model, err)
+			}
+			if p.Name == "neighbors" {
+				k, _ := strconv.ParseFloat(text, 64)
+				grid.Neighbors = append(grid.Neighbors, int(k))
 			}
 		}
-	}
-	if _, err := a.checkFit(&o.fitOptions, flags); err != nil {
-		return nil, err
-	}
-	for _, name := range listed {
-		for _, v := range o.lists[name].values {
-			if err := o.lists[name].each.Set(v); err != nil {
-				return nil, err
-			}
-			if _, err := a.checkFit(&o.fitOptions, flags); err != nil {
-				return nil, err
-			}
+		switch {
+		case p.Name == "neighbors":
+		case len(parts) == 1:
+			grid.Fixed[p.Name] = parts[0]
+		case len(parts) > 1:
+			grid.Axes[p.Name] = parts
 		}
 	}
-	return spec, checkOutput([]string{o.x, o.y, o.graphFile}, o.table, o.out)
+	return grid, a.checkGrid(o, grid)
 }
 
-// tuneGrid returns the grid of the flags.
-func (a *app) tuneGrid(o *tuneOptions, spec *modelSpec, src *sources) (*selection.Grid, error) {
-	s := o.own.settings(spec, o.eigs.Laplacian, o.eigs.Tolerance, a.seed)
-	g := &selection.Grid{Linear: s.linear, Kernel: s.kernel, Scale: s.scale, Graph: s.graph, Eigenmap: s.eigenmap, SSSL: s.sssl, Laplacian: o.eigs.Laplacian, Tolerance: o.eigs.Tolerance}
-	floats := func(name string) []float64 {
-		if !spec.uses(name) {
-			return nil
-		}
-		return o.lists[name].floats()
+// checkGrid checks the first values of a grid together. Those of the environment
+// that do not matter with the others are left out.
+func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
+	values := grid.Fixed.With(nil)
+	for name, list := range grid.Axes {
+		values[name] = list[0]
 	}
-	g.GammaA, g.GammaI, g.Gamma, g.Alpha = floats("gamma-a"), floats("gamma-i"), floats("gamma"), floats("alpha")
-	if spec.uses("eigenvectors") {
-		g.Eigenvectors = o.lists["eigenvectors"].ints()
+	if len(o.c) > 0 {
+		values["gamma-a"] = "1" // until the number of labels is known
 	}
-	if spec.uses("power") && s.eigenmap == nil {
-		g.Power = o.lists["power"].ints()
+	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
+		return err
 	}
-	if spec.uses("neighbors") && src.w == nil {
-		g.Neighbors = o.lists["neighbors"].ints()
-	}
-	if s.kernel == nil && s.sssl == nil {
-		return g, nil
-	}
-	sigmas := o.lists["sigma"].values
-	if len(sigmas) == 0 {
-		sigmas = []string{o.own.sigma}
-	}
-	for _, v := range sigmas {
-		o.own.sigma = v
-		k, err := o.own.kernelOn(src.x, a.seed)
-		if err != nil {
-			return nil, err
-		}
-		g.KernelFunction = k
-		if k.Kind == kernel.Gaussian || k.Kind == kernel.Laplace {
-			g.Sigma = append(g.Sigma, k.Sigma)
-		}
-	}
-	return g, nil
+	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
+	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
+	return checkOutput([]string{o.x, o.y, o.graphFile}, o.table, o.out)
 }
 
-// crossValidate runs models.Tune as a stage. After an interrupt it prints what is
-// known.
-func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *selection.Data, g *selection.Grid) (*selection.Result, error) {
-	points, err := g.Points()
-	if err != nil {
-		return nil, err
-	}
-	settings := &selection.Settings{Folds: o.folds, Repeats: o.repeats, Seed: a.seed, Criterion: o.criterion, MemoryLimit: int64(a.memory)}
-	splits := o.folds * o.repeats
-	a.note("tune: %d settings on %d folds, %d fits", len(points), splits, len(points)*splits)
-	bytes, operations := selection.Cost(d, g, settings)
-	remedy := "give fewer points, or take a linear --model"
-	switch {
-	case g.Scale != nil:
-		remedy = scaleRemedy(g.Scale) + ", or fewer --threads"
-	case g.Kernel != nil:
-		remedy = exactRemedy(g.Kernel.Method)
-	case g.SSSL != nil:
-		remedy = ssslRemedy
-	}
-	if err := a.need("tune", bytes, operations, remedy); err != nil {
-		return nil, err
-	}
-	st := a.progress.Stage("tune")
+// single returns the flags without those of several values.
+func (p paramFlags) single() paramFlags {
+	out := maps.Clone(p)
+	maps.DeleteFunc(out, func(_ string, v *paramValue) bool { return len(v.parts()) > 1 })
+	return out
+}
+
+// crossValidate runs the search. After an interrupt it prints what is known.
+func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tuning) (*selection.Result, error) {
 	var last atomic.Pointer[selection.Result]
-	settings.OnProgress = func(r *selection.Result) {
-		last.Store(r)
-		st.Update(float64(r.Done), float64(r.Total), "")
-	}
 	var once sync.Once
 	var printErr error
 	interrupted := func() {
@@ -348,13 +235,59 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, d *selection.Da
 	}
 	// A fit may take longer to stop than the program has.
 	defer context.AfterFunc(ctx, interrupted)()
-	r, err := selection.Search(ctx, d, g, settings)
+	s := selection.Settings{Folds: o.folds, Repeats: o.repeats, Criterion: o.criterion}
+	r, err := t.Search(ctx, s, func(r *selection.Result) { last.Store(r) })
 	if ctx.Err() != nil {
 		interrupted()
 		return nil, errors.Join(ctx.Err(), printErr)
 	}
-	if r != nil {
-		st.Done(fmt.Sprintf("%d fits", r.Done))
-	}
 	return r, err
+}
+
+// notFits are flags of tune that are not for the fit of the best model.
+var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "c"}
+
+// commandLine is the bigfit fit of a setting.
+func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *pflag.FlagSet) string {
+	words := []string{"bigfit fit --model", l.Info().Name}
+	if o.x != "" {
+		words = append(words, "-X", shellWord(o.x))
+	}
+	words = append(words, "-y", shellWord(o.y))
+	params := l.Params()
+	isParam := func(name string) bool {
+		return slices.ContainsFunc(params, func(p models.Param) bool { return p.Name == name })
+	}
+	info := l.Info()
+	flags.Visit(func(f *pflag.Flag) {
+		graph := o.params[f.Name] != nil && !isParam(f.Name)
+		if isParam(f.Name) || slices.Contains(notFits, f.Name) || graph && (!info.UsesGraph(s.Values) || f.Name == "neighbors") {
+			return
+		}
+		words = append(words, "--"+f.Name+"="+shellWord(strings.Trim(f.Value.String(), "[]")))
+	})
+	for _, p := range params {
+		if v, ok := s.Values[p.Name]; ok {
+			words = append(words, "--"+p.Name+"="+shellWord(v))
+		}
+	}
+	if s.Neighbors > 0 {
+		words = append(words, "--neighbors="+strconv.Itoa(s.Neighbors))
+	}
+	out := o.out
+	if out == "" {
+		out = "model.npz"
+	}
+	return strings.Join(append(words, "-o", shellWord(out)), " ")
+}
+
+// shellWord quotes text for a shell, if it must.
+func shellWord(text string) string {
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("_-+=./:,@%", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -10,71 +10,19 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/pflag"
-
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/selection"
 )
 
-// pointValues are the values of listed flags that p stands for.
-func pointValues(spec *modelSpec, p selection.Point) map[string]string {
-	out := map[string]string{}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"gamma-a", p.GammaA}, {"gamma-i", p.GammaI}, {"gamma", p.Gamma}, {"alpha", p.Alpha}, {"eigenvectors", float64(p.Eigenvectors)},
-		{"sigma", p.Sigma}, {"power", float64(p.Power)}, {"neighbors", float64(p.Neighbors)}} {
-		if spec.uses(v.name) && (v.value != 0 || v.name == "gamma-i") {
-			out[v.name] = number(v.value)
-		}
+// valueOf returns a value of a setting, empty if it has none.
+func valueOf(s selection.Setting, name string) string {
+	if name == "neighbors" && s.Neighbors > 0 {
+		return strconv.Itoa(s.Neighbors)
 	}
-	return out
+	return s.Values[name]
 }
-
-// notFits are flags of tune that are not for the fit of the best model.
-var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet"}
-
-// commandLine is the bigfit fit of p.
-func (o *tuneOptions) commandLine(spec *modelSpec, p selection.Point, flags *pflag.FlagSet) string {
-	words := []string{"bigfit fit --model", spec.name}
-	if o.x != "" {
-		words = append(words, "-X", shellWord(o.x))
-	}
-	words = append(words, "-y", shellWord(o.y))
-	flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(listed, f.Name) && !slices.Contains(notFits, f.Name) && spec.checkFlags(map[string]bool{f.Name: true}) == nil {
-			words = append(words, "--"+f.Name+"="+shellWord(strings.Trim(f.Value.String(), "[]")))
-		}
-	})
-	values := pointValues(spec, p)
-	if power := o.lists["power"].values; spec.base.eigenmap != nil && len(power) > 0 {
-		values["power"] = power[0] // of the penalty, and no part of the grid
-	}
-	for _, name := range listed {
-		if v, ok := values[name]; ok {
-			words = append(words, "--"+name, v)
-		}
-	}
-	out := o.out
-	if out == "" {
-		out = "model.npz"
-	}
-	return strings.Join(append(words, "-o", shellWord(out)), " ")
-}
-
-// shellWord quotes text for a shell, if it must.
-func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("_-+=./:,@%", r)
-	}
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// number writes a number as short as it can be read back.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // tuneSummary is what tune prints and writes.
 type tuneSummary struct {
@@ -111,10 +59,12 @@ func (s tuneSummary) String() string {
 	if s.Criterion == selection.RMSECriterion {
 		unit = ""
 	}
-	spec, _ := findModel(s.Model)
-	columns := slices.DeleteFunc(slices.Clone(listed), func(name string) bool {
-		return !slices.ContainsFunc(s.Scores, func(p selection.Score) bool { return pointValues(spec, p.Point)[name] != "" })
-	})
+	var columns []string
+	for _, p := range append(all.Learner(s.Model).Params(), models.Param{Name: "neighbors", Axis: true}) {
+		if p.Axis && slices.ContainsFunc(s.Scores, func(x selection.Score) bool { return valueOf(x.Setting, p.Name) != "" }) {
+			columns = append(columns, p.Name)
+		}
+	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
 	row(slices.Concat(columns, []string{s.Criterion.String() + unit, "± se", "folds"})...)
@@ -122,12 +72,11 @@ func (s tuneSummary) String() string {
 	unconverged := 0
 	for _, p := range s.Scores {
 		var cells []string
-		values := pointValues(spec, p.Point)
 		for _, name := range columns {
-			v := values[name]
+			v := valueOf(p.Setting, name)
 			if x, err := strconv.ParseFloat(v, 64); err == nil {
 				v = strconv.FormatFloat(x, 'g', 6, 64)
-			} else {
+			} else if v == "" {
 				v = "–"
 			}
 			cells = append(cells, v)

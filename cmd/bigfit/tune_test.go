@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
 )
 
 // tuned is what tune prints with --json and writes.
@@ -18,16 +19,11 @@ type tuned struct {
 	Folds, Repeats, Done, Total int
 	Labeled                     int
 	Scores                      []struct {
-		GammaA    float64 `json:"gamma_a"`
-		GammaI    float64 `json:"gamma_i"`
-		Alpha     float64
-		Sigma     float64
-		Power     int
-		Neighbors int
-		Mean      float64
-		StdErr    float64 `json:"std_err"`
-		Folds     []float64
-		Fault     string
+		Setting models.Values
+		Mean    float64
+		StdErr  float64 `json:"std_err"`
+		Folds   []float64
+		Fault   string
 	}
 }
 
@@ -40,13 +36,15 @@ func parseTuned(t *testing.T, text string) tuned {
 	return r
 }
 
-// intoFew is intoBlobs with values v.npy of a regression and 30 labels few.npy.
+// intoFew is intoBlobs with values v.npy of a regression, 30 labels few.npy and
+// three labels a point Y.npy.
 func intoFew(t *testing.T) {
 	t.Helper()
 	intoBlobs(t)
 	x, y := blobs(blobCount, 0)
-	values := make([]float64, blobCount)
+	values, several := make([]float64, blobCount), make([]float64, 3*blobCount)
 	for i := range values {
+		several[3*i+int(y[i]/10)], several[3*i+1] = 1, float64(i%2)
 		values[i] = math.Sin(float64(x[i*blobColumns]) / 20)
 		if i >= 30 {
 			values[i], y[i] = math.NaN(), -1
@@ -54,6 +52,7 @@ func intoFew(t *testing.T) {
 	}
 	must(t, npy.WriteFile("v.npy", nil, values))
 	must(t, npy.WriteFile("few.npy", nil, y))
+	must(t, npy.WriteFile("Y.npy", []int{blobCount, 3}, several))
 }
 
 // The best model is that of the command line printed, to the bit.
@@ -70,16 +69,21 @@ func TestTuneBest(t *testing.T) {
 		"--model svr -y v.npy --gamma-a 1e-4,1e-2 --sigma 10,40 --epsilon 0.01":                                         4,
 		"--model laprls-linear -y v.npy --gamma-a 1e-4,1e-2 --gamma-i 0.1":                                              2,
 		"--model laprls -y few.npy --landmarks 20 --sampling kmeans++ --gamma-a 1e-3,1e-1 --gamma-i 0,0.1 --sigma 9,30": 8,
-		"--model lapsvm -y few.npy --means features --features 60 --c 1 --gamma-i 0.001,0.1 -k 4,6 --power 2":           4,
-		"--model rls -y v.npy --means matrix-free --landmarks 10 --gamma-a 1e-2,1 --tolerance 1e-4":                     2,
-		"--model sssl -y v.npy -p 2,5 --sigma 20,40 --intercept":                                                        4,
+		"--model lapsvm -y few.npy --approximation fourier --features 60 --c 1 --gamma-i 0.001,0.1 -k 4,6 --power 2":    4,
+		"--model rls -y v.npy --approximation matrix-free --landmarks 10 --gamma-a 1e-2,1 --tolerance 1e-4":             2,
+		"--model vvmr -y Y.npy --labels 40 --gamma-a 1e-3,1e-1 --gamma-i 1e-3 --gamma-o 0,0.5 --output-neighbors 1":     4,
+		"--model tsvm -y few.npy --gamma-a 1e-3,1e-1 --sigma 30":                                                        2,
+		"--model tsvm-linear -y few.npy --c 1,10 --unlabeled-weight 0.1,1":                                              4,
+		"--model rls-linear -y few.npy --c 1,10":                                                                        2,
+		"--model knn -y few.npy --vote 1,3":                                                                             2,
+		"--model sssl -y v.npy --eigenfunctions 2,5 --sigma 20,40 --intercept":                                          4,
 		"--model sssl -y few.npy --sigma median,20 --landmarks 40":                                                      2,
 		"--model lgc -y few.npy --alpha 0.5,0.99 --neighbors 4,8 --metric prbep --repeats 2":                            4,
 		"--model tikhonov -y v.npy --gamma-a 1e-4 --gamma-i 0.1,1 --power 2 --laplacian normalized --pca 3":             2,
 		"--model harmonic -y few.npy --class-mass --priors 1,1,2":                                                       1,
 		"--model poisson -y few.npy -k 4,6 --method kd-tree":                                                            2,
 		"--model eigenmap -y few.npy -p 2,4,8 -k 5,6 --laplacian random-walk":                                           6,
-		"--model eigenmap -y few.npy -p 9,12 --penalty iterated --power 1 --gamma 0.1,1":                                4,
+		"--model eigenmap -y few.npy -p 9,12 --penalty iterated --penalty-power 1 --gamma 0.1,1":                        4,
 	} {
 		args := append([]string{"tune", "-X", "X.npy", "--best", "best file.npz", "-q"}, strings.Fields(line)...)
 		r := parseTuned(t, succeed(t, append(args, "--json")...))
@@ -116,7 +120,7 @@ func TestTuneWithoutPoints(t *testing.T) {
 	intoFew(t)
 	succeed(t, "graph", "X.npy", "-k", "5")
 	r := parseTuned(t, succeed(t, "tune", "--model", "lgc", "--graph", "graph.npz", "-y", "few.npy", "--alpha", "0.5,0.9", "--json"))
-	if len(r.Scores) != 2 || r.Labeled != 30 || r.Scores[0].Neighbors != 0 || !strings.Contains(r.Best, "--graph=graph.npz") {
+	if len(r.Scores) != 2 || r.Labeled != 30 || r.Scores[0].Setting["neighbors"] != "" || !strings.Contains(r.Best, "--graph=graph.npz") {
 		t.Errorf("%+v", r)
 	}
 	fail(t, 2, []string{"--neighbors is 4,8", "graph.npz was made with 5"}, "tune", "--model", "lgc", "--graph", "graph.npz", "-y", "few.npy", "-k", "4,8")
@@ -127,8 +131,8 @@ func TestTuneC(t *testing.T) {
 	intoFew(t)
 	r := parseTuned(t, succeed(t, "tune", "--model", "svm", "-X", "X.npy", "-y", "few.npy", "--c", "10,0.1", "--json"))
 	for _, s := range r.Scores {
-		if c := 1 / (2 * s.GammaA * 30); !(math.Abs(c-10) < 1e-12) && !(math.Abs(c-0.1) < 1e-12) {
-			t.Errorf("γ_A %v of C 10 and 0.1", s.GammaA)
+		if c := 1 / (2 * s.Setting.Float("gamma-a") * 30); !(math.Abs(c-10) < 1e-12) && !(math.Abs(c-0.1) < 1e-12) {
+			t.Errorf("γ_A %v of C 10 and 0.1", s.Setting.Float("gamma-a"))
 		}
 	}
 }
@@ -136,7 +140,7 @@ func TestTuneC(t *testing.T) {
 func TestTuneTellsOfFaults(t *testing.T) {
 	intoFew(t)
 	out := succeed(t, "tune", "--model", "laprls", "-X", "X.npy", "-y", "few.npy", "--kernel", "linear", "--gamma-a", "1e-12", "--gamma-i", "0,1e12", "--power", "6")
-	for _, w := range []string{"failed", "1 failed: models: the warped kernel is lost in rounding", "--gamma-i 0 "} {
+	for _, w := range []string{"failed", "1 failed: the warped kernel is lost in rounding", "--gamma-i=0 "} {
 		if !strings.Contains(out, w) {
 			t.Errorf("no %q in\n%s", w, out)
 		}
@@ -160,30 +164,30 @@ func TestTuneBadUsage(t *testing.T) {
 		{"--model rls-linear -X X.npy", []string{"-y"}},
 		{"--model rls-linear -y y.npy", []string{"-X"}},
 		{"--model rls-linear " + good, []string{"--gamma-a"}},
-		{"--model rls-linear --gamma-a 1,x " + good, []string{"--gamma-a", `"x" is no number`, "commas"}},
-		{"--model rls-linear --gamma-a 1,,2 " + good, []string{"--gamma-a", `"" is no number`}},
-		{"--model rls-linear --gamma-a 1,-1 " + good, []string{"--gamma-a is -1", "positive"}},
-		{"--model rls-linear --gamma-a 1,inf " + good, []string{"--gamma-a is +Inf"}},
+		{"--model rls-linear --gamma-a 1,x " + good, []string{`--gamma-a has the value "x"`, "each must be a number, positive"}},
+		{"--model rls-linear --gamma-a 1,,2 " + good, []string{`--gamma-a has the value ""`, "a number"}},
+		{"--model rls-linear --gamma-a 1,-1 " + good, []string{"--gamma-a has the value -1", "positive"}},
+		{"--model rls-linear --gamma-a 1,inf " + good, []string{"--gamma-a has the value inf"}},
 		{"--model rls-linear --gamma-a 1 --gamma-i 1 " + good, []string{"--gamma-i is not for rls-linear"}},
-		{"--model rls-linear --c 1 " + good, []string{"--c is not for rls-linear", "--gamma-a"}},
+		{"--model lgc --c 1 " + good, []string{"--c is not for lgc", "γ_A"}},
 		{"--model svm-linear --c 1 --gamma-a 1 " + good, []string{"--c and --gamma-a"}},
 		{"--model svm-linear --c 0 " + good, []string{"--c has the value 0", "positive"}},
-		{"--model laprls --gamma-a 1 --gamma-i 1,-2 " + good, []string{"--gamma-i is -2"}},
-		{"--model laprls --gamma-a 1 --gamma-i 1 --power 1,1.5 " + good, []string{"--power is 1.5", "whole number"}},
-		{"--model laprls --gamma-a 1 --gamma-i 1 --sigma 1,wide " + good, []string{"--sigma", `"wide"`, "median"}},
-		{"--model laprls --gamma-a 1 --gamma-i 1 -k 3,2.5 " + good, []string{"--neighbors", `"2.5" is no integer`}},
+		{"--model laprls --gamma-a 1 --gamma-i 1,-2 " + good, []string{"--gamma-i has the value -2"}},
+		{"--model laprls --gamma-a 1 --gamma-i 1 --power 1,1.5 " + good, []string{"--power has the value 1.5", "whole number"}},
+		{"--model laprls --gamma-a 1 --gamma-i 1 --sigma 1,wide " + good, []string{`--sigma has the value "wide"`, "median"}},
+		{"--model laprls --gamma-a 1 --gamma-i 1 -k 3,2.5 " + good, []string{"--neighbors has the value 2.5", "a whole number, at least 1"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 -k 3,0 " + good, []string{"--neighbors has the value 0"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 -k 3,90 " + good, []string{"--neighbors is 90", "at most 89"}},
 		{"--model laprls --gamma-a 1 --gamma-i 1 --memory-limit 60KB " + good, []string{"--memory-limit"}},
-		{"--model lgc --alpha 0.5,1 " + good, []string{"--alpha is 1", "between 0 and 1"}},
+		{"--model lgc --alpha 0.5,1 " + good, []string{"--alpha has the value 1", "between 0 and 1"}},
 		{"--model eigenmap -p 3,0 " + good, []string{"--eigenvectors has the value 0"}},
-		{"--model sssl -p 40 " + good, []string{"40 eigenfunctions for 30 labeled points"}},
+		{"--model sssl --eigenfunctions 40 " + good, []string{"40 eigenfunctions for 30 labeled points"}},
 		{"--model sssl --gamma-a 1 " + good, []string{"--gamma-a is not for sssl"}},
 		{"--model svr --gamma-a 1 --landmarks 5 " + good, []string{"--landmarks is not for svr"}},
 		{"--model laprls --gamma-a 1 --gamma-i 0 --landmarks 80 --memory-limit 60KB " + good, []string{"tune needs", "--landmarks"}},
 		{"--model eigenmap --gamma 1 " + good, []string{"--gamma", "--penalty"}},
 		{"--model eigenmap --penalty heat -p 5 " + good, []string{"--penalty heat", "--gamma"}},
-		{"--model eigenmap --penalty iterated -p 5 --gamma 1 --power 1,2 " + good, []string{"--power takes one value"}},
+		{"--model eigenmap --penalty iterated -p 5 --gamma 1 --penalty-power 1,2 " + good, []string{`--penalty-power is "1,2"`, "a number"}},
 		{"--model rls-linear --gamma-a 1 --folds 1 " + good, []string{"--folds is 1", "at least 2"}},
 		{"--model rls-linear --gamma-a 1 --folds 31 " + good, []string{"--folds is 31", "30 points"}},
 		{"--model rls-linear --gamma-a 1 --repeats 0 " + good, []string{"--repeats is 0"}},
@@ -219,7 +223,7 @@ func TestTuneInterrupted(t *testing.T) {
 	intoWide(t)
 	gammas := "1"
 	for i := range 60 {
-		gammas += "," + number(math.Pow(0.9, float64(i+1)))
+		gammas += "," + models.FormatFloat(math.Pow(0.9, float64(i+1)))
 	}
 	line := []string{"tune", "--model", "laprls", "-X", "wide.npy", "-y", "wide_y.npy", "--labels", "40", "--gamma-a", "1", "--gamma-i", gammas, "--json"}
 	var o outcome

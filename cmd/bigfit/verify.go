@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -33,11 +34,12 @@ type verifySummary struct {
 
 // verify checks saved eigenpairs. Which Laplacian they are of comes from their
 // manifest, or, if there is none or flag is set, from the flags.
-func (a *app) verify(ctx context.Context, run *eigsRun, o eigsOptions, flag bool) error {
-	w, _, err := a.loadGraph(run.graph)
+func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings, flag bool) error {
+	g, err := pipeline.OpenGraph(run.graph, int64(a.memory), nil)
 	if err != nil {
 		return err
 	}
+	w := g.W
 	f, err := lanczos.Load(run.verify, int64(a.memory))
 	if err != nil {
 		return err
@@ -46,10 +48,10 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o eigsOptions, flag bool
 		return fmt.Errorf("%s: eigenvectors of %d points, but %s has %d", run.verify, n, run.graph, w.Rows)
 	}
 	if f.Manifest != nil {
-		if err := sameHash(f.Manifest, hashGraph, data.HashPoints(w), run.verify, run.graph); err != nil {
+		if err := pipeline.Hashes(f.Manifest.Hashes).Agree(pipeline.HashGraph, data.HashPoints(w), run.verify, run.graph); err != nil {
 			return err
 		}
-		var made eigsOptions
+		var made pipeline.EigsSettings
 		if err := json.Unmarshal(f.Manifest.Settings, &made); err != nil {
 			return fmt.Errorf("%s: the settings in the manifest: %w", run.verify, err)
 		}

@@ -6,19 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/sparse"
@@ -114,7 +112,7 @@ func TestVVMRInputs(t *testing.T) {
 	must(t, err)
 	for i, c := range drawn.Index {
 		if c == data.Unlabeled {
-			blankRow(y.Y, i)
+			y.Y.SetRow(i, slices.Repeat([]float64{math.NaN()}, 4))
 		}
 	}
 	targets, err := models.LabelTargets(y.Y, nil)
@@ -149,11 +147,11 @@ func TestVVMRInputs(t *testing.T) {
 	outputs, err := kernelmachine.NewOutputs(w)
 	must(t, err)
 	s := &kernelmachine.VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
-	m, err := kernelmachine.FitVVMR(context.Background(), x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, l, targets, outputs, s, nil, 0)
+	m, err := kernelmachine.FitVVMR(context.Background(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, Laplacian: l}, targets, outputs, s, nil)
 	must(t, err)
 	fit("-X X.npy -y whole.npy --output-neighbors 1 --graph graph.npz")
 	sameBlock(t, "the library", readBlock(t, "s.npy"), m.Values, 1e-8)
-	for _, means := range []string{"--landmarks 90", "--means matrix-free --landmarks 30"} {
+	for _, means := range []string{"--landmarks 90", "--approximation matrix-free --landmarks 30"} {
 		fit("-X X.npy -y whole.npy --output-neighbors 1 " + means)
 		sameBlock(t, means, readBlock(t, "s.npy"), m.Values, 1e-5)
 	}
@@ -249,10 +247,10 @@ func TestMultiLabelMeasures(t *testing.T) {
 
 func TestBadVVMR(t *testing.T) {
 	intoSeveral(t)
-	spec, err := findModel("vvmr")
-	must(t, err)
+	spec := &modelSpec{all.Learner("vvmr"), "vvmr"}
 	succeed(t, fitLine(spec)...)
 	must(t, npy.WriteFile("two.npy", []int{2, 2}, []float64{0, 1, 1, 0}))
+	must(t, npy.WriteFile("four.npy", []int{4, 4}, []float64{0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0}))
 	must(t, npy.WriteFile("odd.npy", []int{4, 4}, []float64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}))
 	must(t, npy.WriteFile("mixed.npy", []int{blobCount, 2}, append(slices.Repeat([]float64{0, 1}, blobCount-1), -1, 1)))
 	writeFile(t, "bad.svm", []byte("1,x 1:1\n"))
@@ -262,18 +260,18 @@ func TestBadVVMR(t *testing.T) {
 		want []string
 	}{
 		{"fit --model vvmr -X X.npy -y Y.npy --gamma-i 1", []string{"vvmr needs --gamma-a"}},
-		{fit + "--gamma-o 2", []string{"--gamma-o is 2", "between 0 and 1"}},
-		{fit + "--gamma-o nan", []string{"--gamma-o is NaN"}},
-		{fit + "--gamma-o 0.5", []string{"--gamma-o is 0.5", "--output-graph or --output-neighbors"}},
+		{fit + "--gamma-o 2", []string{"--gamma-o is 2", "from 0 to 1"}},
+		{fit + "--gamma-o nan", []string{"--gamma-o is nan", "from 0 to 1"}},
+		{fit + "--gamma-o 0.5", []string{"--gamma-o is 0.5", "give --output-graph or --output-neighbors"}},
 		{fit + "--gamma-o 0.5 --output-neighbors 0", []string{"--output-neighbors is 0"}},
-		{fit + "--gamma-o 0.5 --output-neighbors 1 --output-graph two.npy", []string{"give one of them"}},
+		{fit + "--gamma-o 0.5 --output-neighbors 1 --output-graph four.npy", []string{"--output-neighbors makes a graph of the outputs", "give one of them"}},
 		{fit + "--gamma-o 0.5 --output-graph two.npy", []string{"two.npy is 2×2 for 4 outputs"}},
 		{fit + "--gamma-o 0.5 --output-graph odd.npy", []string{"odd.npy", "symmetric"}},
 		{fit + "--gamma-o 0.5 --output-graph nowhere.npz", []string{"nowhere.npz", "no such file"}},
-		{fit + "--means features", []string{"--means features is not for vvmr"}},
+		{fit + "--approximation fourier", []string{`--approximation is "fourier"`, "exact, nystrom or matrix-free", "vvmr"}},
 		{fit + "--features 10", []string{"--features is not for vvmr"}},
 		{fit + "--intercept", []string{"--intercept is not for vvmr"}},
-		{fit + "--laplacian random-walk", []string{"--laplacian is random-walk"}},
+		{fit + "--laplacian random-walk", []string{`--laplacian is "random-walk"`, "symmetric"}},
 		{fit + "--unlabeled 3", []string{"--unlabeled is for classes"}},
 		{fit + "--labels 91", []string{"Y.npy", "91"}},
 		{fit + "-y y.npy", []string{"y.npy", "label 0 of point", "--regression"}},
@@ -282,7 +280,6 @@ func TestBadVVMR(t *testing.T) {
 		{"fit --model rls -X X.npy -y y.npy --gamma-a 1 --gamma-o 1 -o none.npz", []string{"--gamma-o is not for rls, but for vvmr"}},
 		{"fit --model vvmr -y Y.npy --gamma-a 1 --gamma-i 1 -o none.npz", []string{"needs labels (-y) and points (-X)"}},
 		{"fit --model vvmr -X X.npy -y Y.npy --gamma-a 1 --gamma-i 1 --gamma-o 1 --output-graph two.npy -o two.npy", []string{"two.npy is both read and written"}},
-		{"tune --model vvmr -X X.npy -y Y.npy --gamma-a 1 --gamma-i 1 --gamma-o 1 --output-neighbors 1", []string{"vvmr is not for tune"}},
 		{"plot model.npz -X X.npy -o none.png", []string{"model.npz is a vvmr model of 4 outputs", "no surface"}},
 		{"predict model.npz -X X.npy --unlabeled 3 -o none.npy", []string{"--unlabeled is for classes"}},
 		{"eval -y whole.npy --predictions Y.npy --scores Y.npy", []string{"--scores", "--predictions"}},
@@ -302,44 +299,5 @@ func TestBadVVMR(t *testing.T) {
 	// Numbers that look like labels may be values all the same.
 	if out := succeed(t, "eval", "-y", "whole.npy", "--predictions", "whole.npy", "--regression"); !strings.Contains(out, "RMSE 0,") {
 		t.Errorf("eval --regression: %s", out)
-	}
-}
-
-// What reproduce scene prints as JSON is drawn by the line in its help.
-func TestPlotMultiLabel(t *testing.T) {
-	t.Chdir(t.TempDir())
-	var results []papers.MultiLabelResult
-	for _, i := range []float64{0, 1e-4, 1e-3, 1e-2} {
-		for _, o := range []float64{0, 0.5, 1} {
-			results = append(results, papers.MultiLabelResult{GammaI: i, GammaO: o, Mean: 80 + 5*o, Std: 1.5, Paper: 84.9})
-		}
-	}
-	text, err := json.Marshal(results)
-	must(t, err)
-	writeFile(t, "scene.json", text)
-	help := succeed(t, "reproduce", "--help")
-	line := regexp.MustCompile(`bigfit (plot scene.json .*)`).FindStringSubmatch(help)
-	if line == nil {
-		t.Fatalf("no line for plot in %s", help)
-	}
-	readme := string(readFile(t, filepath.Join(packageDir, "..", "..", "README.md")))
-	if !strings.Contains(readme, line[0]) {
-		t.Errorf("README.md lacks %q", line[0])
-	}
-	var s plotSummary
-	must(t, json.Unmarshal([]byte(succeed(t, append(strings.Fields(line[1]), "-o", "a.svg", "--json", "-q")...)), &s))
-	if s.Marks != 9 || s.Left != 3 { // γ_I = 0 has no place on a logarithmic axis
-		t.Errorf("%+v", s)
-	}
-	picture := string(readFile(t, "a.svg"))
-	for _, w := range []string{">gamma_o 0<", ">gamma_o 0.5<", ">gamma_o 1<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
-		if !strings.Contains(picture, w) {
-			t.Errorf("no %q in the picture", w)
-		}
-	}
-	bare := strings.Fields(strings.Replace(line[1], " --bars auc_std", "", 1))
-	succeed(t, append(bare, "-o", "b.svg", "-q")...)
-	if strings.Count(picture, "<path") <= strings.Count(string(readFile(t, "b.svg")), "<path") {
-		t.Error("no error bars")
 	}
 }

@@ -19,9 +19,9 @@ func (a *app) webkb(ctx context.Context, _ string, o papers.Options) (*reproduct
 	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
 		return nil, err
 	}
-	results, err := e.Run(ctx, &observer{sink: a.progress})
+	table, err := e.Run(ctx, &observer{app: a})
 	if err != nil {
 		return nil, err
 	}
-	return &reproduction{results: results, tables: papers.WebKBMarkdown(results)}, nil
+	return &reproduction{table: table}, nil
 }

@@ -128,12 +128,12 @@ func divideRows(m, n int, x []float64, ldx int, l []float64, ldl int) {
 }
 
 // SolveLower computes B ← op(L)⁻¹·B for the lower triangular n×n matrix L and the
-// n×m matrix B. What lies above the diagonal of L is not read. A zero on the
+// n×m matrix B. The upper triangle is not read. A zero on the
 // diagonal gives Inf or NaN. It costs n²m operations.
 func SolveLower(tL Trans, l, b *mat.Dense) { solve(true, tL, l, b) }
 
-// SolveUpper is [SolveLower] for an upper triangular matrix; what lies below the
-// diagonal is not read.
+// SolveUpper is [SolveLower] for an upper triangular matrix, whose lower
+// triangle is not read.
 func SolveUpper(tU Trans, u, b *mat.Dense) { solve(false, tU, u, b) }
 
 func solve(lower bool, trans Trans, a, b *mat.Dense) {

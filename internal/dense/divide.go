@@ -79,85 +79,157 @@ func (c *conquest) leaf(lo, hi int) bool {
 	return ok
 }
 
-// merge solves the node [lo, hi) from its halves [lo, mid) and [mid, hi). With
-// their eigenvectors the node is diag(d) + rho·z·zᵀ. Components of z that are
-// negligible, or can be made so by a rotation of two vectors with nearly equal d,
-// leave their eigenpairs as they are ("deflation"). What is left is solved by the
-// secular equation, and its vectors are multiplied by the old ones.
-func (c *conquest) merge(lo, mid, hi int) {
-	n, d, order := c.n, c.d, c.order[lo:hi]
-	byValue := func(i, j int) int {
-		return cmp.Or(cmp.Compare(d[i], d[j]), cmp.Compare(i, j))
-	}
-	slices.SortFunc(order, byValue)
+// A merger solves the node [lo, hi) from its halves [lo, mid) and [mid, hi). With
+// their eigenvectors the node is diag(d) + rho·z·zᵀ.
+type merger struct {
+	*conquest
+	lo, mid, hi int
+	rho         float64
+	z           []float64
+	part        []int // of each row, where it may be nonzero
+	// Eigenpairs that take part in the secular equation, and those that do not,
+	// which stay as they are.
+	kept, deflated []int
+}
 
-	rho := 2 * math.Abs(c.e[mid-1])
-	z := make([]float64, hi-lo)
+// Parts of the node.
+const left, both, right = 0, 1, 2
+
+// merge solves the node [lo, hi) from its halves.
+func (c *conquest) merge(lo, mid, hi int) {
+	m := &merger{conquest: c, lo: lo, mid: mid, hi: hi, rho: 2 * math.Abs(c.e[mid-1]), z: make([]float64, hi-lo), part: make([]int, hi-lo)}
+	m.sort()
+	m.deflate()
+	if len(m.kept) == 0 {
+		return
+	}
+	lambda, zk, s := m.secular()
+	grouped, count := m.group()
+	m.vectors(s, zk, grouped)
+	source := make([]int, 0, hi-lo)
+	for _, j := range grouped {
+		source = append(source, m.kept[j])
+	}
+	m.multiply(s, append(source, m.deflated...), count)
+	old := make([]float64, len(m.deflated))
+	for j, i := range m.deflated {
+		old[j] = c.d[i]
+	}
+	copy(c.d[lo:], lambda)
+	copy(c.d[lo+len(lambda):], old)
+	for i := lo; i < hi; i++ {
+		c.order[i] = i
+	}
+	m.sort()
+}
+
+// sort puts the order of the node in that of its eigenvalues.
+func (m *merger) sort() {
+	slices.SortFunc(m.order[m.lo:m.hi], func(i, j int) int {
+		return cmp.Or(cmp.Compare(m.d[i], m.d[j]), cmp.Compare(i, j))
+	})
+}
+
+// deflate computes z and parts the eigenpairs: where a component of z is
+// negligible, or can be made so by a rotation of two vectors with nearly equal d,
+// the eigenpair is deflated.
+func (m *merger) deflate() {
+	lo, n := m.lo, m.n
 	var top float64
-	for i := range z {
-		if lo+i < mid {
-			z[i] = c.q[(lo+i)*n+mid-1] / math.Sqrt2
+	for i := range m.z {
+		if lo+i < m.mid {
+			m.z[i] = m.q[(lo+i)*n+m.mid-1] / math.Sqrt2
 		} else {
-			z[i] = math.Copysign(1, c.e[mid-1]) * c.q[(lo+i)*n+mid] / math.Sqrt2
+			m.z[i] = math.Copysign(1, m.e[m.mid-1]) * m.q[(lo+i)*n+m.mid] / math.Sqrt2
 		}
-		top = max(top, math.Abs(z[i]), math.Abs(d[lo+i]))
+		top = max(top, math.Abs(m.z[i]), math.Abs(m.d[lo+i]))
 	}
 	tol := 8 * epsilon * top
-
-	// A row belongs to the part where it may be nonzero.
-	const left, both, right = 0, 1, 2
-	part := make([]int, hi-lo)
-	for i := mid; i < hi; i++ {
-		part[i-lo] = right
+	for i := m.mid; i < m.hi; i++ {
+		m.part[i-lo] = right
 	}
-	var kept, deflated []int
 	last := -1
-	for _, i := range order {
+	for _, i := range m.order[lo:m.hi] {
 		switch {
-		case rho*math.Abs(z[i-lo]) <= tol:
-			deflated = append(deflated, i)
+		case m.rho*math.Abs(m.z[i-lo]) <= tol:
+			m.deflated = append(m.deflated, i)
 			continue
-		case last >= 0 && c.rotate(lo, mid, hi, last, i, z, tol):
-			deflated = append(deflated, last)
-			if part[i-lo] != part[last-lo] {
-				part[i-lo] = both
+		case last >= 0 && m.rotate(last, i, tol):
+			m.deflated = append(m.deflated, last)
+			if m.part[i-lo] != m.part[last-lo] {
+				m.part[i-lo] = both
 			}
 		case last >= 0:
-			kept = append(kept, last)
+			m.kept = append(m.kept, last)
 		}
 		last = i
 	}
-	if last < 0 {
-		return
+	if last >= 0 {
+		m.kept = append(m.kept, last)
 	}
-	kept = append(kept, last)
+}
 
-	// The secular equation, with rho inside z.
-	k := len(kept)
-	dk, zk, lambda := make([]float64, k), make([]float64, k), make([]float64, k)
-	for j, i := range kept {
-		dk[j], zk[j] = d[i], z[i-lo]*math.Sqrt(rho)
+// rotate tries to make z of eigenpair i0 zero by a rotation with the next one, i1.
+// It does so if the element the rotation puts beside the diagonal is at most tol.
+func (m *merger) rotate(i0, i1 int, tol float64) bool {
+	d, z, lo := m.d, m.z, m.lo
+	r := math.Hypot(z[i0-lo], z[i1-lo])
+	cos, sin := z[i1-lo]/r, -z[i0-lo]/r
+	if !(math.Abs((d[i1]-d[i0])*cos*sin) <= tol) {
+		return false
 	}
-	s := c.s[lo*n:][:k*k]
-	grain := max(1, 1<<13/k)
-	par.For(k, grain, func(a, b int) {
+	z[i0-lo], z[i1-lo] = 0, r
+	d0, d1 := d[i0], d[i1]
+	d[i0] = d0*cos*cos + d1*sin*sin
+	d[i1] = d0*sin*sin + d1*cos*cos
+	x, y := m.q[i0*m.n+lo:i0*m.n+m.hi], m.q[i1*m.n+lo:i1*m.n+m.hi]
+	for j, v := range x {
+		x[j], y[j] = cos*v+sin*y[j], cos*y[j]-sin*v
+	}
+	return true
+}
+
+// secular solves the secular equation of the k kept eigenpairs, with rho inside z.
+// Row j of s, k×k, holds d_i − λ_j.
+func (m *merger) secular() (lambda, zk, s []float64) {
+	k := len(m.kept)
+	dk, zk, lambda := make([]float64, k), make([]float64, k), make([]float64, k)
+	for j, i := range m.kept {
+		dk[j], zk[j] = m.d[i], m.z[i-m.lo]*math.Sqrt(m.rho)
+	}
+	s = m.s[m.lo*m.n:][:k*k]
+	par.For(k, m.grain(), func(a, b int) {
 		for j := a; j < b; j++ {
 			lambda[j] = secularRoot(dk, zk, j, s[j*k:][:k])
 		}
 	})
 	par.For(k, 64, func(a, b int) { recomputeZ(dk, zk, s, a, b) })
+	return lambda, zk, s
+}
 
-	// Old vectors are gathered by part, so that the products skip zero blocks.
-	grouped := make([]int, k)
+// grain is the number of kept eigenpairs in one parallel chunk.
+func (m *merger) grain() int { return max(1, 1<<13/len(m.kept)) }
+
+// group numbers the kept eigenpairs by part, so that the products skip zero
+// blocks, and counts them.
+func (m *merger) group() (grouped []int, count [3]int) {
+	grouped = make([]int, len(m.kept))
 	for j := range grouped {
 		grouped[j] = j
 	}
-	slices.SortStableFunc(grouped, func(x, y int) int { return cmp.Compare(part[kept[x]-lo], part[kept[y]-lo]) })
-	var count [3]int
-	for _, i := range kept {
-		count[part[i-lo]]++
+	of := func(j int) int { return m.part[m.kept[j]-m.lo] }
+	slices.SortStableFunc(grouped, func(x, y int) int { return cmp.Compare(of(x), of(y)) })
+	for j := range m.kept {
+		count[of(j)]++
 	}
-	par.For(k, grain, func(a, b int) {
+	return grouped, count
+}
+
+// vectors replaces the rows of s by the eigenvectors of diag(dk) + zk·zkᵀ, their
+// elements in the order of grouped.
+func (m *merger) vectors(s, zk []float64, grouped []int) {
+	k := len(grouped)
+	par.For(k, m.grain(), func(a, b int) {
 		u := make([]float64, k)
 		for j := a; j < b; j++ {
 			row := s[j*k:][:k]
@@ -170,55 +242,26 @@ func (c *conquest) merge(lo, mid, hi int) {
 			}
 		}
 	})
-	source := make([]int, 0, hi-lo)
-	for _, j := range grouped {
-		source = append(source, kept[j])
-	}
-	source = append(source, deflated...)
-	old := make([]float64, len(deflated))
-	for j, i := range deflated {
-		old[j] = d[i]
-	}
-	move := max(1, 1<<14/(hi-lo))
-	par.For(len(source), move, func(a, b int) {
+}
+
+// multiply computes the eigenvectors of the node: the products of s with the old
+// ones, then the deflated ones. source lists the old rows in the order of both.
+func (m *merger) multiply(s []float64, source []int, count [3]int) {
+	n, lo, mid, hi, k := m.n, m.lo, m.mid, m.hi, len(m.kept)
+	grain := max(1, 1<<14/(hi-lo))
+	par.For(len(source), grain, func(a, b int) {
 		for r := a; r < b; r++ {
-			copy(c.work[(lo+r)*n+lo:][:hi-lo], c.q[source[r]*n+lo:])
+			copy(m.work[(lo+r)*n+lo:][:hi-lo], m.q[source[r]*n+lo:])
 		}
 	})
 	k0, k01 := count[left], count[left]+count[both]
-	Gemm64(NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, c.work[lo*n+lo:], n, 0, c.q[lo*n+lo:], n)
-	Gemm64(NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, c.work[(lo+k0)*n+mid:], n, 0, c.q[lo*n+mid:], n)
-	par.For(len(deflated), move, func(a, b int) {
+	Gemm64(NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, m.work[lo*n+lo:], n, 0, m.q[lo*n+lo:], n)
+	Gemm64(NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, m.work[(lo+k0)*n+mid:], n, 0, m.q[lo*n+mid:], n)
+	par.For(len(m.deflated), grain, func(a, b int) {
 		for r := a; r < b; r++ {
-			copy(c.q[(lo+k+r)*n+lo:][:hi-lo], c.work[(lo+k+r)*n+lo:])
+			copy(m.q[(lo+k+r)*n+lo:][:hi-lo], m.work[(lo+k+r)*n+lo:])
 		}
 	})
-	copy(d[lo:], lambda)
-	copy(d[lo+k:], old)
-	for i := range order {
-		order[i] = lo + i
-	}
-	slices.SortFunc(order, byValue)
-}
-
-// rotate tries to make z of eigenpair i0 zero by a rotation with the next one, i1.
-// It does so if the element the rotation puts beside the diagonal is at most tol.
-func (c *conquest) rotate(lo, mid, hi, i0, i1 int, z []float64, tol float64) bool {
-	d := c.d
-	r := math.Hypot(z[i0-lo], z[i1-lo])
-	cos, sin := z[i1-lo]/r, -z[i0-lo]/r
-	if !(math.Abs((d[i1]-d[i0])*cos*sin) <= tol) {
-		return false
-	}
-	z[i0-lo], z[i1-lo] = 0, r
-	d0, d1 := d[i0], d[i1]
-	d[i0] = d0*cos*cos + d1*sin*sin
-	d[i1] = d0*sin*sin + d1*cos*cos
-	x, y := c.q[i0*c.n+lo:i0*c.n+hi], c.q[i1*c.n+lo:i1*c.n+hi]
-	for j, v := range x {
-		x[j], y[j] = cos*v+sin*y[j], cos*y[j]-sin*v
-	}
-	return true
 }
 
 // recomputeZ replaces z[a:b] by the vector for which the computed roots are exact:
@@ -323,15 +366,7 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 		}
 		next := tau + step
 		if !(next > lo && next < hi) || iteration%8 == 7 {
-			switch {
-			case lo == 0:
-				next = hi / 16
-			case hi == 0:
-				next = lo / 16
-			default:
-				next = lo + (hi-lo)/2
-			}
-			if !(next > lo && next < hi) {
+			if next = inside(lo, hi); !(next > lo && next < hi) {
 				return d[origin] + tau // nothing between lo and hi
 			}
 		}
@@ -340,4 +375,15 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 		}
 		tau = next
 	}
+}
+
+// inside returns a number between lo and hi, near zero if that is one of them.
+func inside(lo, hi float64) float64 {
+	switch {
+	case lo == 0:
+		return hi / 16
+	case hi == 0:
+		return lo / 16
+	}
+	return lo + (hi-lo)/2
 }

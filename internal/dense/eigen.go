@@ -185,7 +185,7 @@ func symv(n int, a []float64, lda int, v, y, parts []float64) {
 	}
 }
 
-// symvRange adds to y what rows lo to hi of the lower triangle contribute to A·v.
+// symvRange adds the contribution of rows lo to hi of the lower triangle to y = A·v.
 func symvRange(lo, hi int, a []float64, lda int, v, y []float64) {
 	var d [4]float64
 	i := lo

@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
-// Trans tells whether a matrix enters a product as it is or transposed.
+// Trans says whether a matrix enters a product as it is or transposed.
 type Trans bool
 
 // The two ways of a matrix into a product.

@@ -34,8 +34,8 @@ func FactorLU(a *mat.Dense) (*LU, error) {
 	return f, nil
 }
 
-// factor factors columns c0 ≤ c < c1 from row c0 on; what lies left and right of
-// them it does not touch.
+// factor factors columns c0 ≤ c < c1 from row c0 on and leaves all
+// other columns alone.
 func (f *LU) factor(c0, c1 int) error {
 	if c1-c0 <= 16 {
 		return f.panel(c0, c1)

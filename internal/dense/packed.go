@@ -52,9 +52,6 @@ const packRows = 512
 // a multiple of it.
 func (p *Packed32) Panel() int { return p.panel }
 
-// Rows returns the number of rows.
-func (p *Packed32) Rows() int { return p.rows }
-
 func (p *Packed32) padded() int { return roundUp(p.rows, p.panel) }
 
 // Mul32 computes C = A[i0:i1]·B[j0:j1]ᵀ with rows ldc elements apart, on the

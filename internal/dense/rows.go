@@ -73,16 +73,19 @@ func ScaleColumns(x *mat.Dense, scale []float64) {
 	}
 }
 
+// SteadyDepth is an inner dimension up to which a row of a product has the same
+// bits whatever other rows there are: from 2048 on small products are summed in
+// another order.
+const SteadyDepth = 1792
+
 // SteadyProduct sets c = a·b. A row of it has the same bits whatever other rows a
-// has: package dense sums small products in another order from an inner dimension
-// of 2048 on.
+// has; see [SteadyDepth].
 func SteadyProduct(c, a, b *mat.Dense) {
-	const depth = 1792
 	m, inner := a.Dims()
 	_, n := b.Dims()
 	c.Zero()
-	for k := 0; k < inner; k += depth {
-		end := min(k+depth, inner)
+	for k := 0; k < inner; k += SteadyDepth {
+		end := min(k+SteadyDepth, inner)
 		Gemm(NoTrans, NoTrans, 1, a.Slice(0, m, k, end).(*mat.Dense), b.Slice(k, end, 0, n).(*mat.Dense), 1, c)
 	}
 }
@@ -127,6 +130,19 @@ func AddScaled(dst *mat.Dense, a, b float64, w *mat.Dense) {
 			to := dst.RawRowView(i)
 			for j, v := range w.RawRowView(i) {
 				to[j] = a*to[j] + b*v
+			}
+		}
+	})
+}
+
+// Multiply sets dst = a·dst without working memory.
+func Multiply(dst *mat.Dense, a float64) {
+	rows, _ := dst.Dims()
+	par.For(rows, 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst.RawRowView(i)
+			for j := range to {
+				to[j] *= a
 			}
 		}
 	})

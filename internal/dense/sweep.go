@@ -14,7 +14,7 @@ const sweepGrain = 2048
 // n×m, c m×b and t b×b; a nil v has no columns, a nil c is zero and a nil t the
 // identity. Without products vᵀw may be nil.
 //
-// It is what a step of block Gram–Schmidt does with long blocks: 4nmb + 4nb²
+// A step of block Gram–Schmidt needs this of long blocks. It costs 4nmb + 4nb²
 // operations. The narrow widths that simd.Panel knows take one pass over v.
 func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 	n, b := w.Dims()

@@ -1,6 +1,31 @@
 // Package enum gives the project's enumerations their names on the command
-// line, in manifests and in reports. An enumeration is an integer type whose
-// values 0, 1, … index a list of names.
+// line, in manifests and in reports.
+//
+// An enumeration is an integer type whose values are 0, 1, … in the order of its
+// names; 0 is the default of settings. It is written in this way:
+//
+//	// Color is …
+//	type Color int
+//
+//	const (
+//		// Red is …
+//		Red Color = iota
+//		// Green is …
+//		Green
+//	)
+//
+//	var colors = enum.New[Color]("color", "red", "green")
+//
+//	// String returns the name used on the command line and in manifests.
+//	func (c Color) String() string { return colors.String(c) }
+//
+//	// MarshalText returns the name.
+//	func (c Color) MarshalText() ([]byte, error) { return colors.Marshal(c) }
+//
+//	// UnmarshalText is the inverse of MarshalText.
+//	func (c *Color) UnmarshalText(text []byte) error { return colors.Unmarshal(c, text) }
+//
+// Settings check a value by colors.Valid.
 package enum
 
 import (
@@ -9,19 +34,41 @@ import (
 	"strings"
 )
 
-// String returns the name of v.
-func String[T ~int](names []string, v T) string {
-	if v < 0 || int(v) >= len(names) {
-		return fmt.Sprintf("unknown (%d)", int(v))
-	}
-	return names[v]
+// Names holds the names of the values 0, 1, … of an enumeration.
+type Names[T ~int] struct {
+	kind  string
+	names []string
 }
 
-// Set sets v to the value called text; what names the enumeration in the error.
-func Set[T ~int](v *T, names []string, what string, text []byte) error {
-	p := slices.Index(names, string(text))
+// New returns the names of an enumeration in the order of its values, two at least.
+// kind names the enumeration in errors.
+func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
+
+// Valid reports whether v is a value of the enumeration.
+func (n Names[T]) Valid(v T) bool { return v >= 0 && int(v) < len(n.names) }
+
+// String returns the name of v, or its number if it is not valid.
+func (n Names[T]) String(v T) string {
+	if !n.Valid(v) {
+		return fmt.Sprintf("unknown (%d)", int(v))
+	}
+	return n.names[v]
+}
+
+// Marshal returns the name of v. A value that is not valid is an error.
+func (n Names[T]) Marshal(v T) ([]byte, error) {
+	if !n.Valid(v) {
+		return nil, fmt.Errorf("%d is not a %s", int(v), n.kind)
+	}
+	return []byte(n.names[v]), nil
+}
+
+// Unmarshal sets v to the value that text names.
+func (n Names[T]) Unmarshal(v *T, text []byte) error {
+	p := slices.Index(n.names, string(text))
 	if p < 0 {
-		return fmt.Errorf("unknown %s %q; it is %s or %s", what, text, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
+		last := len(n.names) - 1
+		return fmt.Errorf("unknown %s %q; it is %s or %s", n.kind, text, strings.Join(n.names[:last], ", "), n.names[last])
 	}
 	*v = T(p)
 	return nil

@@ -22,7 +22,7 @@ const (
 // version of all formats. A reader refuses a later one.
 const version = 1
 
-// Manifest says what an artifact is and what it was made from.
+// Manifest describes an artifact and its inputs.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -57,6 +57,23 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 	}
 	if m.Version < 1 || m.Version > version {
 		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path, m.Version, version)
+	}
+	return &m, nil
+}
+
+// ParseVersion is [Parse] for a format of exactly the given version.
+func ParseVersion(text []byte, format, path string, version int) (*Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
+	}
+	switch {
+	case m.Format != format:
+		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
+	case m.Version < version:
+		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads version %d; fit the model again", path, m.Version, version)
+	case m.Version > version:
+		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads version %d; install a newer bigfit", path, m.Version, version)
 	}
 	return &m, nil
 }

@@ -133,9 +133,8 @@ func (a *Archive) fault(name string, err error) error {
 // maxRatio is more than deflate can achieve: 258 bytes from two bits.
 const maxRatio = 1040
 
-// open starts an entry and reads its header. What the directory claims is
-// checked against the size of the file, what the header claims against the
-// directory.
+// open starts an entry and reads its header. The sizes in the directory are
+// checked against that of the file, and those in the header against the directory.
 func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
 	e := a.files[name]
 	if e == nil {

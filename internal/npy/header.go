@@ -14,8 +14,8 @@ import (
 const (
 	magic = "\x93NUMPY"
 
-	// maxHeader bounds the dictionary of a .npy header. NumPy itself refuses
-	// more than 10,000 bytes unless told otherwise.
+	// maxHeader bounds the dictionary of a .npy header. NumPy's own default
+	// is 10,000 bytes.
 	maxHeader = 64 << 10
 
 	// maxDims is the largest number of dimensions, that of NumPy 2.
@@ -33,7 +33,7 @@ type Header struct {
 	DType string
 	// Shape holds the extents; it is empty for a scalar.
 	Shape []int
-	// Fortran tells that the first index runs fastest in the file.
+	// Fortran says that the first index runs fastest in the file.
 	Fortran bool
 
 	kind byte // one of f i u b S U
@@ -42,7 +42,7 @@ type Header struct {
 }
 
 // NewHeader returns the header of an array with the element type descr, as
-// NumPy writes it ("<f4", ">i2", "|u1"), and the given shape. The error tells
+// NumPy writes it ("<f4", ">i2", "|u1"), and the given shape. The error names
 // an element type that this package does not read, or a shape that is negative
 // or too large to address.
 func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
@@ -170,7 +170,7 @@ func (h *Header) setType(descr string) error {
 	return nil
 }
 
-// hostBig tells whether this machine stores the most significant byte first.
+// hostBig reports whether this machine stores the most significant byte first.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // parseHeader reads a .npy header of version 1, 2 or 3 and returns it with its
@@ -279,7 +279,7 @@ func (p *literal) space() {
 	}
 }
 
-// take skips blanks and then c, if c is what follows.
+// take skips blanks, and c if it follows them.
 func (p *literal) take(c byte) bool {
 	p.space()
 	if p.at < len(p.text) && p.text[p.at] == c {

@@ -17,7 +17,7 @@ import (
 	"github.com/bigfit/bigfit/internal/par"
 )
 
-// LimitError tells that decoding would take more memory than the caller
+// LimitError says that decoding would take more memory than the caller
 // allows.
 type LimitError struct {
 	What  string // the file, and the array in it
@@ -196,9 +196,9 @@ func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyRea
 		if done = len(out); done == n {
 			break
 		}
-		more := make([]T, min(n, 2*done))
-		copy(more, out)
-		out = more
+		grown := make([]T, min(n, 2*done))
+		copy(grown, out)
+		out = grown
 	}
 	if h.transposes() {
 		dst := make([]T, n)

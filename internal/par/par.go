@@ -31,7 +31,7 @@ func For(n, grain int, fn func(lo, hi int)) {
 	ForWorker(n, grain, func(_, lo, hi int) { fn(lo, hi) })
 }
 
-// Panic is what For panics with after a panic in one of its goroutines.
+// Panic is the value with which For panics after a panic in one of its goroutines.
 type Panic struct {
 	Value any
 	Stack []byte // of the goroutine
@@ -84,7 +84,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 	}
 }
 
-// Workers returns how many goroutines ForWorker(n, grain, …) uses at most:
+// Workers returns the largest number of goroutines of ForWorker(n, grain, …),
 // min(GOMAXPROCS, Chunks(n, grain)).
 func Workers(n, grain int) int {
 	return min(runtime.GOMAXPROCS(0), Chunks(n, grain))

@@ -1,4 +1,4 @@
-// Package progress shows on stderr how far a run is, and keeps the time of
+// Package progress shows the progress of a run on stderr, and keeps the time of
 // every stage for the manifest and the report.
 //
 // On a terminal the running stage has one line that is drawn over and over; a
@@ -53,13 +53,13 @@ type Sink struct {
 
 // A Stage is one step of a run.
 type Stage struct {
-	sink    *Sink
-	name    string
-	begun   time.Time
-	printed time.Time // of the last line on a pipe
-	seconds float64
-	note    string
-	over    bool
+	sink     *Sink
+	name     string
+	begun    time.Time
+	printed  time.Time // of the last line on a pipe
+	seconds  float64
+	note     string
+	finished bool
 }
 
 // A Timing is a finished stage.
@@ -87,7 +87,7 @@ func New(w io.Writer, interactive bool) *Sink {
 // Quiet returns a sink that keeps the timings and prints nothing.
 func Quiet() *Sink { return New(nil, false) }
 
-// IsTerminal tells whether f is a terminal that can show a live line.
+// IsTerminal reports whether f is a terminal that can show a live line.
 func IsTerminal(f *os.File) bool {
 	return os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
@@ -109,9 +109,8 @@ func (s *Sink) Stage(name string) *Stage {
 	return st
 }
 
-// Update tells that done of total units of the stage are done. A total that is
-// not positive means that it is unknown. The note says what is going on; it may
-// be empty. Update is cheap enough to be called in every iteration.
+// Update shows that done of total units of the stage are done. A total that is not
+// positive is unknown. The note describes the current work and may be empty. Update is cheap enough to be called in every iteration.
 func (st *Stage) Update(done, total float64, note string) {
 	if st == nil {
 		return
@@ -119,7 +118,7 @@ func (st *Stage) Update(done, total float64, note string) {
 	s := st.sink
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st.over || s.w == nil {
+	if st.finished || s.w == nil {
 		return
 	}
 	t := s.now()
@@ -136,8 +135,8 @@ func (st *Stage) Update(done, total float64, note string) {
 	}
 }
 
-// Done ends the stage and prints its line. The note says what came out. Only
-// the first call counts.
+// Done ends the stage and prints its line, with a note on the result. Only the first
+// call counts.
 func (st *Stage) Done(note string) {
 	if st == nil {
 		return
@@ -149,10 +148,10 @@ func (st *Stage) Done(note string) {
 
 // end is Done with the lock held.
 func (st *Stage) end(note string) {
-	if st.over {
+	if st.finished {
 		return
 	}
-	st.over, st.note = true, note
+	st.finished, st.note = true, note
 	st.seconds = st.sink.now().Sub(st.begun).Seconds()
 	st.sink.print(strings.TrimRight(fmt.Sprintf("%-10s %6.1f s  %s", st.name, st.seconds, note), " "))
 }
@@ -196,7 +195,7 @@ func (s *Sink) Stages() []Timing {
 	defer s.mu.Unlock()
 	var out []Timing
 	for _, st := range s.stages {
-		if st.over {
+		if st.finished {
 			out = append(out, Timing{st.name, st.seconds, st.note})
 		}
 	}

@@ -51,7 +51,7 @@ func (s ImageStrip) render() (template.HTML, error) {
 		if err != nil {
 			return "", err
 		}
-		it := item{URI: uri, Predicted: clean(img.Predicted), Actual: clean(img.True)}
+		it := item{URI: uri, Predicted: img.Predicted, Actual: img.True}
 		it.Wrong = img.True != "" && img.Predicted != "" && img.True != img.Predicted
 		switch {
 		case it.Wrong:
@@ -75,7 +75,7 @@ func (s ImageStrip) render() (template.HTML, error) {
 	if wrong > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d are wrong: framed, with ✗ and the true label.", wrong, len(s.Images)))
 	}
-	return figure{Title: s.Title, Caption: s.Caption, Notes: notes, Body: body}.render()
+	return execute("figure", figure{Title: s.Title, Caption: s.Caption, Notes: notes, Body: body})
 }
 
 // encode returns pixels as a PNG in a data URI.

@@ -1,28 +1,26 @@
 // Package report writes the result of a run as one HTML file that needs
-// nothing else: styles, charts, pictures and the little script that turns the
-// three-dimensional plot are all inside, so the file can be mailed, archived
-// and opened without a network.
+// nothing else: styles, charts and pictures are all inside, so the file can be
+// mailed, archived and opened without a network.
 //
 // A [Report] is a list of sections, a [Section] a list of blocks, and a block
-// one of [Paragraph], [Table], [KeyValues], [LineChart], [Bars], [Scatter2D],
-// [Scatter3D], [Surfaces] and [ImageStrip]. They hold plain values only. All text is
-// escaped. Numbers that cannot be drawn (NaN, ±Inf, and values ≤ 0 on a
-// logarithmic axis) are left out; whatever was left out or thinned is said
-// under the chart.
+// one of [Paragraph], [Table], [KeyValues], [Figure] and [ImageStrip]. They hold
+// plain values only. All text is escaped. The charts of a Figure are drawn by
+// package chart; whatever they leave out is said under them.
 //
 // The same Report gives the same bytes.
 package report
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bigfit/bigfit/internal/chart"
 )
 
 // A Report is one page.
@@ -70,38 +68,15 @@ type KeyValues struct {
 // A KeyValue is one entry of KeyValues.
 type KeyValue struct{ Key, Value string }
 
-// Bars is a list of amounts, each with a bar proportional to it: the seconds
-// of the stages of a run.
-type Bars struct {
-	Caption string
-	Unit    string // such as "s"
-	Rows    []Bar
-	Total   bool // add a last line with the sum
-}
+//go:embed assets/page.html
+var templates string
 
-// A Bar is one entry of Bars. Value is drawn only if positive and finite.
-type Bar struct {
-	Name  string
-	Value float64
-	Note  string
-}
+//go:embed assets/style.css
+var style string
 
-//go:embed assets
-var assets embed.FS
-
-// The functions used by assets/page.html.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"css":    func() template.CSS { return template.CSS(asset("style.css") + paletteCSS()) },
-	"script": func() template.JS { return template.JS(asset("cloud.js")) },
-}).ParseFS(assets, "assets/page.html"))
-
-func asset(name string) string {
-	b, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // the file is compiled in
-	}
-	return string(b)
-}
+var page = template.Must(template.New("templates").Funcs(template.FuncMap{
+	"css": func() template.CSS { return template.CSS(chart.CSS() + style) },
+}).Parse(templates))
 
 // Write writes r as a complete HTML document in UTF-8.
 //
@@ -115,11 +90,10 @@ func Write(w io.Writer, r *Report) error {
 	data := struct {
 		Title, Subtitle string
 		Sections        []section
-		Script          bool
-	}{Title: clean(r.Title), Subtitle: clean(r.Subtitle)}
+	}{Title: r.Title, Subtitle: r.Subtitle}
 	var faults []error
 	for i, s := range r.Sections {
-		out := section{ID: "s" + strconv.Itoa(i+1), Title: clean(s.Title)}
+		out := section{ID: "s" + strconv.Itoa(i+1), Title: s.Title}
 		for j, b := range s.Blocks {
 			if b == nil {
 				continue
@@ -127,10 +101,6 @@ func Write(w io.Writer, r *Report) error {
 			h, err := b.render()
 			if err != nil {
 				faults = append(faults, fmt.Errorf("report: section %q, block %d: %w", s.Title, j+1, err))
-			}
-			switch b.(type) {
-			case Scatter3D, *Scatter3D:
-				data.Script = true
 			}
 			out.Blocks = append(out.Blocks, h)
 		}
@@ -143,7 +113,7 @@ func Write(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, string(h))
+	_, err = io.WriteString(w, chart.Clean(string(h)))
 	return err
 }
 
@@ -156,25 +126,11 @@ func execute(name string, data any) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// clean makes s valid UTF-8 without control characters, which HTML forbids.
-func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// esc escapes s for text and for quoted attributes.
-func esc(s string) string { return template.HTMLEscapeString(clean(s)) }
-
 func (p Paragraph) render() (template.HTML, error) {
 	var b strings.Builder
 	for _, t := range strings.Split(strings.ReplaceAll(string(p), "\r\n", "\n"), "\n\n") {
 		if t = strings.TrimSpace(t); t != "" {
-			b.WriteString("<p>" + esc(t) + "</p>\n")
+			b.WriteString("<p>" + template.HTMLEscapeString(t) + "</p>\n")
 		}
 	}
 	return template.HTML(b.String()), nil
@@ -189,11 +145,11 @@ func (t Table) render() (template.HTML, error) {
 		Caption, Note string
 		Header        []cell
 		Rows          [][]cell
-	}{Caption: clean(t.Caption), Note: clean(t.Note)}
+	}{Caption: t.Caption, Note: t.Note}
 	numeric := make([]bool, len(t.Header))
 	for j := range numeric {
 		numeric[j] = t.numeric(j)
-		data.Header = append(data.Header, cell{Text: clean(t.Header[j]), Num: numeric[j]})
+		data.Header = append(data.Header, cell{Text: t.Header[j], Num: numeric[j]})
 	}
 	for i, row := range t.Rows {
 		if len(row) > len(t.Header) {
@@ -203,7 +159,7 @@ func (t Table) render() (template.HTML, error) {
 		for j := range out {
 			out[j].Num = numeric[j]
 			if j < len(row) {
-				out[j].Text = clean(row[j])
+				out[j].Text = row[j]
 			}
 		}
 		data.Rows = append(data.Rows, out)
@@ -237,64 +193,5 @@ func (t Table) numeric(j int) bool {
 }
 
 func (k KeyValues) render() (template.HTML, error) {
-	out := KeyValues{Caption: clean(k.Caption)}
-	for _, p := range k.Pairs {
-		out.Pairs = append(out.Pairs, KeyValue{clean(p.Key), clean(p.Value)})
-	}
-	return execute("keyvalues", out)
+	return execute("keyvalues", k)
 }
-
-func (b Bars) render() (template.HTML, error) {
-	type row struct {
-		Name, Value, Note string
-		Percent           template.CSS // of the longest bar
-		Total             bool
-	}
-	data := struct {
-		Caption string
-		Rows    []row
-		Notes   bool
-	}{Caption: clean(b.Caption)}
-	top, sum := 0.0, 0.0
-	for _, r := range b.Rows {
-		if finite(r.Value) {
-			top, sum = math.Max(top, r.Value), sum+r.Value
-		}
-		data.Notes = data.Notes || r.Note != ""
-	}
-	text := func(v float64) string {
-		return clean(strings.TrimSpace(amount(v) + " " + b.Unit))
-	}
-	for _, r := range b.Rows {
-		p := 0.0
-		if finite(r.Value) && r.Value > 0 {
-			p = 100 * (r.Value / top)
-		}
-		data.Rows = append(data.Rows, row{Name: clean(r.Name), Value: text(r.Value), Note: clean(r.Note),
-			Percent: template.CSS(strconv.FormatFloat(p, 'f', 2, 64))})
-	}
-	if b.Total {
-		data.Rows = append(data.Rows, row{Name: "total", Value: text(sum), Total: true})
-	}
-	return execute("bars", data)
-}
-
-// amount writes v with three significant digits but never fewer than all the
-// digits before the point.
-func amount(v float64) string {
-	switch a := math.Abs(v); {
-	case !finite(v):
-		return "–"
-	case a >= 100 || a == 0:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case a >= 0.1:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 2, 64)
-}
-
-// finite tells whether v can be drawn. Numbers near the end of the range of
-// float64 are refused too, so that differences of drawable numbers are finite.
-func finite(v float64) bool { return math.Abs(v) < 1e280 }

@@ -10,9 +10,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bigfit/bigfit/internal/chart"
 )
 
 // write renders r and checks what holds for every page.
@@ -92,17 +93,18 @@ func checkPage(t *testing.T, page string) {
 }
 
 // cloud draws n points around ten arms in space.
-func cloud(n int, seed uint64) (x, y, z []float64, class []int) {
+func cloud(n int, seed uint64) (p chart.Points, z []float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n {
 		c := i % 10
 		a, h, s := 2*math.Pi*float64(c)/10, float64(c%3)-1, math.Sqrt(r.Float64())
-		x = append(x, 0.01*s*math.Cos(a)+0.0008*r.NormFloat64())
-		y = append(y, 0.01*s*math.Sin(a)+0.0008*r.NormFloat64())
+		p.X = append(p.X, 0.01*s*math.Cos(a)+0.0008*r.NormFloat64())
+		p.Y = append(p.Y, 0.01*s*math.Sin(a)+0.0008*r.NormFloat64())
 		z = append(z, 0.01*s*h+0.0008*r.NormFloat64())
-		class = append(class, c)
+		p.Class = append(p.Class, c)
 	}
-	return x, y, z, class
+	p.Classes = digits
+	return p, z
 }
 
 var digits = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
@@ -110,7 +112,10 @@ var digits = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 // sample is a page like that of bigfit demo.
 func sample() *Report {
 	labels := []float64{20, 50, 100, 500, 1000, 5000}
-	x, y, z, class := cloud(10000, 1)
+	points, z := cloud(10000, 1)
+	points.Marked, points.MarkedName = []int{1, 22, 333, 1234, 5005, 6106, 7777, 8888}, "labeled"
+	above := points
+	above.Y = z
 	var values, index []float64
 	for i := range 200 {
 		index = append(index, float64(i+1))
@@ -145,27 +150,24 @@ func sample() *Report {
 						{"100", "20", "7.0 ± 0.5", "4.7 ± 0.6", "22.5 ± 0.9", "26.1 ± 1.0", "8.1"},
 						{"1000", "100", "3.6 ± 0.1", "2.9 ± 0.1", "8.4 ± 0.2", "8.9 ± 0.2", "3.8"}},
 					Best: []Cell{{0, 3}, {1, 3}, {2, 3}, {3, 3}}, Note: "Bold: the least error of the row."},
-				LineChart{Title: "Error by number of labels", Caption: "Mean over 20 draws; the bars are one standard deviation.", XLabel: "labels", YLabel: "error, %", XLog: true, Series: []Series{
+				Figure{Title: "Error by number of labels", Caption: "Mean over 20 draws; the bars are one standard deviation.", Charts: []chart.Chart{&chart.Lines{XLabel: "labels", YLabel: "error, %", XLog: true, Series: []chart.Series{
 					{Name: "eigenmap", X: labels, Y: []float64{27.4, 11.2, 7, 4, 3.6, 3.1}, Err: []float64{3.1, 1.4, 0.5, 0.2, 0.1, 0.1}},
 					{Name: "regularized", X: labels, Y: []float64{24.9, 9.1, 4.7, 3.3, 2.9, 2.6}, Err: []float64{2.8, 1.1, 0.6, 0.2, 0.1, 0.1}},
 					{Name: "1 nearest neighbour", X: labels, Y: []float64{43, 30.2, 22.5, 11.2, 8.4, 5.1}, Err: []float64{2.2, 1.6, 0.9, 0.3, 0.2, 0.1}},
 					{Name: "paper", X: labels[1:5], Y: []float64{14.8, 8.1, 4.4, 3.8}, Dashed: true},
-				}},
+				}}}},
 			}},
 			{"Eigenvalues", []Block{
-				LineChart{Title: "The spectrum", Caption: "The 200 smallest eigenvalues of the normalized Laplacian.", XLabel: "index", YLabel: "eigenvalue", Series: []Series{{Name: "λ", X: index, Y: values, Points: true}}},
-				LineChart{Title: "Residuals", XLabel: "index", YLabel: "‖Lv − λv‖ / ‖L‖", YLog: true, Series: []Series{{Name: "residual", X: index, Y: residuals(index), Points: true}}},
+				Figure{Title: "The spectrum", Caption: "The 200 smallest eigenvalues of the normalized Laplacian.", Charts: []chart.Chart{
+					&chart.Lines{XLabel: "index", YLabel: "eigenvalue", Series: []chart.Series{{Name: "λ", X: index, Y: values, Points: true}}}}},
 			}},
 			{"Eigenmap", []Block{
-				Scatter2D{Title: "The first two eigenvectors", Caption: "Every dot is a digit.", XLabel: "eigenvector 2", YLabel: "eigenvector 3", X: x, Y: y, Class: class, Classes: digits, Marked: []int{1, 22, 333, 1234, 5005, 6106, 7777, 8888}, MarkedName: "labeled"},
-				Scatter3D{Title: "The first three", Labels: [3]string{"eigenvector 2", "eigenvector 3", "eigenvector 4"}, X: x, Y: y, Z: z, Class: class, Classes: digits},
+				Figure{Title: "The first three eigenvectors", Caption: "Every dot is a digit.", Charts: []chart.Chart{
+					&chart.Scatter{Title: "from above", XLabel: "eigenvector 2", YLabel: "eigenvector 3", Points: points}, &chart.Scatter{XLabel: "eigenvector 2", YLabel: "eigenvector 4", Points: above}}},
 			}},
 			{"Digits", []Block{strip}},
-			{"Surfaces", []Block{moons()}},
 			{"Run", []Block{
-				Bars{Caption: "Time by stage", Unit: "s", Total: true, Rows: []Bar{
-					{"data", 1.21, "10000 drawings of 28×28"}, {"pca", 0.82, "100 of 784 components, 93.1 % of the variance"},
-					{"graph", 4.35, "8 neighbours either way, 1 component"}, {"eigenpairs", 12.9, "200 pairs, residual 3.1e-11"}, {"classify", 0.052, "4 label counts × 20 draws"}}},
+				Figure{Title: "Time by stage", Charts: []chart.Chart{&chart.Bars{Unit: "s", Rows: []chart.Bar{{Name: "data", Value: 1.21}, {Name: "pca", Value: 0.82}, {Name: "graph", Value: 4.35}, {Name: "eigenpairs", Value: 12.9}}}}},
 				KeyValues{Caption: "Settings", Pairs: []KeyValue{{"n", "10000"}, {"seed", "1"}, {"neighbours", "8"}, {"symmetrization", "either"}, {"weights", "one"}, {"Laplacian", "normalized"},
 					{"run directory", "/home/somebody/experiments/2026-11-21/bigfit-demo-run-0001"}, {"graph hash", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}}},
 			}},
@@ -173,22 +175,14 @@ func sample() *Report {
 	}
 }
 
-func residuals(x []float64) []float64 {
-	r := rand.New(rand.NewPCG(3, 3))
-	y := make([]float64, len(x))
-	for i := range y {
-		y[i] = math.Exp(-27 + 3*float64(i)/float64(len(y)) + r.NormFloat64())
-	}
-	return y
-}
-
 // TestSample writes a full page; with REPORT_SAMPLE set also to that file, to
 // be looked at.
 func TestSample(t *testing.T) {
 	page := write(t, sample())
-	for _, want := range []string{"<!DOCTYPE html>", `lang="en"`, `name="viewport"`, "prefers-color-scheme:dark", "prefers-reduced-motion",
-		"<caption>Error by number of labels</caption>", `class="num best"`, `role="img" aria-label="The spectrum.`, "<title>paper: 100, 8.1</title>",
-		`alt="predicted 3, correct"`, `alt="a 5 taken for 9"`, "✗", "2 of 24 are wrong", "19.3 s", `href="#s3"`, "<canvas", "<noscript>"} {
+	for _, want := range []string{"<!DOCTYPE html>", `lang="en"`, `name="viewport"`, "prefers-color-scheme:dark", "--c0:#",
+		"<caption>Error by number of labels</caption>", `class="num best"`, `role="img"`, "<title>The spectrum. Chart of eigenvalue over index.", "<td class=\"num\">24.9 ± 2.8</td>", "<summary>",
+		`<p class="panel">from above</p>`, "<title>The first three eigenvectors, from above. Scatter plot of 10000 points", "<span>labeled</span>", "<span>paper</span>",
+		`alt="predicted 3, correct"`, `alt="a 5 taken for 9"`, "✗", "2 of 24 are wrong", ">12.9 s</text>", `href="#s3"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -204,17 +198,13 @@ func TestSample(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	x, y, z, class := cloud(60000, 5)
-	two := blocks(t, Scatter2D{Title: "p", X: x, Y: y, Class: class, Classes: digits})
-	three := blocks(t, Scatter3D{Title: "p", X: x, Y: y, Z: z, Class: class, Classes: digits})
-	t.Logf("2-D %d bytes, 3-D %d bytes", len(two), len(three))
-	if len(two) > 400_000 || len(three) > 400_000 {
-		t.Errorf("%d and %d bytes", len(two), len(three))
+	points, _ := cloud(60000, 5)
+	page := blocks(t, Figure{Title: "p", Charts: []chart.Chart{&chart.Scatter{Points: points}}})
+	if len(page) > 400_000 {
+		t.Errorf("%d bytes", len(page))
 	}
-	for _, p := range []string{two, three} {
-		if !strings.Contains(p, "10000 of 60000 points are drawn.") {
-			t.Error("thinning is not mentioned")
-		}
+	if n := strings.Count(page, "10000 of 60000 points are drawn."); n != 1 {
+		t.Errorf("thinning is mentioned %d times", n)
 	}
 }
 
@@ -225,15 +215,11 @@ func TestHostileText(t *testing.T) {
 		Paragraph(evil),
 		Table{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}, Note: evil},
 		KeyValues{Caption: evil, Pairs: []KeyValue{{evil, evil}}},
-		Bars{Caption: evil, Unit: evil, Rows: []Bar{{evil, 1, evil}}},
-		LineChart{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, Series: []Series{{Name: evil, X: one, Y: one}, {Name: evil, X: one, Y: []float64{1, math.NaN()}}}},
-		Scatter2D{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil}, Marked: []int{1}, MarkedName: evil},
-		Scatter3D{Title: evil, Caption: evil, Labels: [3]string{evil, evil, evil}, X: one, Y: one, Z: one, Class: []int{0, -1}, Classes: []string{evil}},
-		Surfaces{Title: evil, Caption: evil, XLabel: evil, YLabel: evil, X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil, evil}, Marked: []int{1}, MarkedName: evil,
-			Panels: []Surface{{evil, Grid{0, 3, 0, 3, 2, 2, []float64{1, -1, 1, -1}}}}},
+		Figure{Title: evil, Caption: evil, Charts: []chart.Chart{&chart.Lines{Title: evil, XLabel: evil, Series: []chart.Series{{Name: evil, X: one, Y: one}, {Name: evil, X: one, Y: []float64{1, math.NaN()}}}}}},
+		Figure{Title: evil, Charts: []chart.Chart{&chart.Bars{Title: evil, Rows: []chart.Bar{{Name: evil, Value: 1, Note: evil}}}, &chart.Scatter{Title: evil, YLabel: evil, Points: chart.Points{X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil}}}}},
 		ImageStrip{Title: evil, Caption: evil, Width: 1, Height: 1, Images: []Image{{[]uint8{7}, evil, "1"}, {[]uint8{7}, "", evil}}},
 	}}}})
-	if n := strings.Count(page, "<script"); n != 1 {
+	if n := strings.Count(page, "<script"); n != 0 {
 		t.Errorf("%d scripts", n)
 	}
 	if strings.Contains(page, "<img src=x") || strings.ContainsAny(page, "\x00\x1b") || strings.Contains(page, "\xff") {
@@ -241,45 +227,19 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-func TestOddNumbers(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	sets := [][]float64{nil, {}, {3}, {0}, {-5, -5}, {nan}, {nan, inf, -inf}, {1, nan, 3}, {math.MaxFloat64, -math.MaxFloat64}, {1e299, -1e299},
-		{5e-324, 1e-310}, {1e-12, 2e-12, 3e-12}, {1e9, 1e9 + 1}, {1, 1 + 1e-16}, {1e-16, 1, 1e16}, {-1, 0, 1e-299, 1e299}}
-	for _, x := range sets {
-		for _, log := range []bool{false, true} {
-			y := append([]float64(nil), x...)
-			e := make([]float64, len(x))
-			for i := range e {
-				e[i] = []float64{nan, inf, -1, 0, 1e300, 0.5}[i%6]
-			}
-			page := blocks(t,
-				LineChart{Title: "c", XLog: log, YLog: log, Series: []Series{{X: x, Y: y, Err: e}, {Name: "points", X: x, Y: y, Points: true}}},
-				Scatter2D{Title: "p", X: x, Y: y, Marked: make([]int, min(1, len(x)))},
-				Scatter3D{Title: "q", X: x, Y: y, Z: x})
-			if len(x) == 0 && !strings.Contains(page, "no data") {
-				t.Error("an empty chart must say so")
-			}
-			if len(page) > 60_000 {
-				t.Errorf("%v: %d bytes", x, len(page))
-			}
-		}
+func TestEmptyBlocks(t *testing.T) {
+	page := blocks(t, Figure{}, &Figure{Charts: []chart.Chart{&chart.Lines{}, &chart.Scatter{}, &chart.Bars{}}}, ImageStrip{}, Table{}, KeyValues{}, Paragraph(""), nil)
+	if n := strings.Count(page, "no data"); n != 2 {
+		t.Errorf("%d empty charts say so", n)
 	}
-	blocks(t, LineChart{}, Scatter2D{}, Scatter3D{}, ImageStrip{}, Table{}, KeyValues{}, Bars{}, Paragraph(""), nil, &Scatter3D{},
-		Bars{Rows: []Bar{{"a", nan, ""}, {"b", -1, ""}, {"c", 0, ""}, {"d", inf, ""}, {"e", 1e-9, ""}}})
 	write(t, &Report{})
 }
 
 func TestFaultsAreReportedTogether(t *testing.T) {
 	one, two := []float64{1}, []float64{1, 2}
 	bad := []Block{
-		LineChart{Series: []Series{{X: one, Y: two}}},
-		LineChart{Series: []Series{{X: two, Y: two, Err: one}}},
-		Scatter2D{X: one, Y: two},
-		Scatter2D{X: one, Y: one, Class: []int{0, 0}, Classes: digits},
-		Scatter2D{X: one, Y: one, Class: []int{10}, Classes: digits},
-		Scatter2D{X: one, Y: one, Marked: []int{1}},
-		Scatter3D{X: one, Y: one, Z: two},
-		Scatter3D{X: one, Y: one, Z: one, Class: []int{0}, Classes: make([]string, 255)},
+		Figure{Charts: []chart.Chart{&chart.Lines{Series: []chart.Series{{X: one, Y: two}}}}},
+		Figure{Charts: []chart.Chart{&chart.Lines{}, &chart.Scatter{Points: chart.Points{X: one, Y: two}}}},
 		ImageStrip{Width: 2, Height: 2, Images: []Image{{Pixels: []uint8{1}}}},
 		ImageStrip{Images: []Image{{}}},
 		Table{Header: []string{"a"}, Rows: [][]string{{"1", "2"}}},
@@ -294,133 +254,5 @@ func TestFaultsAreReportedTogether(t *testing.T) {
 		if want := fmt.Sprintf("block %d:", i+1); !strings.Contains(err.Error(), want) {
 			t.Errorf("no fault in %s", want)
 		}
-	}
-}
-
-func TestTicks(t *testing.T) {
-	for _, c := range []struct {
-		log      bool
-		min, max float64
-		want     string
-	}{
-		{false, 0, 43, "0 10 20 30 40 50"},
-		{false, 2.6, 45.2, "0 10 20 30 40 50"},
-		{false, -0.011, 0.012, "−0.015 −0.010 −0.005 0 0.005 0.010 0.015"},
-		{false, 0, 1, "0 0.2 0.4 0.6 0.8 1.0"},
-		{false, 0, 3e7, "0 0.5·10⁷ 1.0·10⁷ 1.5·10⁷ 2.0·10⁷ 2.5·10⁷ 3.0·10⁷"},
-		{false, 7, 7, "2 4 6 8 10 12"},
-		{true, 20, 5000, "20 50 100 200 500 1000 2000 5000"},
-		{true, 1e-12, 1e-2, "10⁻¹² 10⁻¹⁰ 10⁻⁸ 10⁻⁶ 10⁻⁴ 0.01"},
-	} {
-		ax := newAxis(c.log, c.min, c.max, 6, true, 0, 100)
-		var got []string
-		for _, k := range ax.ticks {
-			if k.label != "" {
-				got = append(got, k.label)
-			}
-		}
-		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%g … %g: %s, want %s", c.min, c.max, s, c.want)
-		}
-		if ax.pos(c.min) < 0 || ax.pos(c.max) > 100 || ax.pos(c.min) > ax.pos(c.max) {
-			t.Errorf("%g … %g at %g … %g", c.min, c.max, ax.pos(c.min), ax.pos(c.max))
-		}
-	}
-}
-
-// TestPalette measures what palette.go claims: any two colours keep a distance
-// for every kind of colour vision, and none fades into the page.
-func TestPalette(t *testing.T) {
-	type vec [3]float64
-	mul := func(m [3]vec, x vec) (y vec) {
-		for i := range m {
-			for j := range x {
-				y[i] += m[i][j] * x[j]
-			}
-		}
-		return y
-	}
-	// From linear sRGB to what protan, deutan and tritan eyes see: Machado,
-	// Oliveira and Fernandes, IEEE TVCG 15 (2009), severity 1.
-	visions := map[string][3]vec{
-		"normal": {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-		"protan": {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
-		"deutan": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
-		"tritan": {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
-	}
-	// Linear sRGB to OKLab (Björn Ottosson, 2020): a matrix, cube roots, a matrix.
-	toCone := [3]vec{{0.4122214708, 0.5363325363, 0.0514459929}, {0.2119034982, 0.6806995451, 0.1073969566}, {0.0883024619, 0.2817188376, 0.6299787005}}
-	toLab := [3]vec{{0.2104542553, 0.7936177850, -0.0040720468}, {1.9779984951, -2.4285922050, 0.4505937099}, {0.0259040371, 0.7827717662, -0.8086757660}}
-	linear := func(hex string) (c vec) {
-		var v [3]int
-		if _, err := fmt.Sscanf(hex, "#%02x%02x%02x", &v[0], &v[1], &v[2]); err != nil {
-			t.Fatal(err)
-		}
-		for i := range c {
-			if c[i] = float64(v[i]) / 255; c[i] <= 0.04045 {
-				c[i] /= 12.92
-			} else {
-				c[i] = math.Pow((c[i]+0.055)/1.055, 2.4)
-			}
-		}
-		return c
-	}
-	lab := func(m [3]vec, c vec) vec {
-		c = mul(m, c)
-		for i := range c {
-			c[i] = math.Min(1, math.Max(0, c[i]))
-		}
-		c = mul(toCone, c)
-		for i := range c {
-			c[i] = math.Cbrt(c[i])
-		}
-		return mul(toLab, c)
-	}
-	luminance := func(c vec) float64 { return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2] }
-	for _, p := range []struct {
-		page    string
-		colours [10]string
-		least   float64 // contrast of a dot with the page
-	}{{"#ffffff", lightPalette, 1.75}, {"#16191d", darkPalette, 2.9}} {
-		ground := luminance(linear(p.page))
-		for i, a := range p.colours {
-			x, y := luminance(linear(a))+0.05, ground+0.05
-			if c := math.Max(x, y) / math.Min(x, y); !(c >= p.least) {
-				t.Errorf("%s on %s: contrast %.2f", a, p.page, c)
-			}
-			for _, b := range p.colours[:i] {
-				for name, m := range visions {
-					u, v := lab(m, linear(a)), lab(m, linear(b))
-					if d := math.Hypot(math.Hypot(u[0]-v[0], u[1]-v[1]), u[2]-v[2]); !(d >= 0.11) {
-						t.Errorf("%s and %s, %s vision: distance %.3f", a, b, name, d)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestNamesDoNotOverlap puts all classes in one place.
-func TestNamesDoNotOverlap(t *testing.T) {
-	var p Scatter2D
-	for i := range maxNames {
-		p.Classes = append(p.Classes, fmt.Sprintf("class%02d", i))
-		p.X, p.Y, p.Class = append(p.X, 0), append(p.Y, 0), append(p.Class, i)
-	}
-	var at []float64
-	for _, m := range regexp.MustCompile(`class="class" x="[^"]*" y="([^"]*)"`).FindAllStringSubmatch(blocks(t, p), -1) {
-		y, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range at {
-			if !(math.Abs(y-o) >= 20) {
-				t.Errorf("names at %g and %g", y, o)
-			}
-		}
-		at = append(at, y)
-	}
-	if len(at) < 5 {
-		t.Errorf("%d names", len(at))
 	}
 }

@@ -1,6 +1,6 @@
 package simd
 
-// Graph is what a product with a graph's matrix reads: compressed rows and a
+// Graph is the matrix of a graph as products read it: compressed rows and a
 // diagonal. The weights are Val or, if that is nil, scale_i·scale_j in row i and
 // column j, or one if Scale is nil too.
 type Graph struct {

@@ -5,8 +5,8 @@
 // _asm. One path is chosen when the program starts: the best the CPU and the
 // operating system support, or the one named by the environment variable
 // BIGFIT_SIMD (generic, avx2, avx512). A named path that is not available is
-// replaced by the next one below it, an unknown name is ignored; [Path] tells
-// the outcome. The build tag purego leaves the assembly out.
+// replaced by the next one below it, an unknown name is ignored; [Path] names
+// the path in use. The build tag purego leaves the assembly out.
 //
 // On one path every function returns the same bits for the same input. Paths
 // differ from each other by rounding, because the assembly fuses each multiply
@@ -107,8 +107,8 @@ func SumRows(dst, x []float64, ld int, idx []int32) {
 }
 
 // PrefetchRows asks the memory for the first width elements of the rows of x
-// named by idx, on which the same conditions lie as in [SumRows]. It changes
-// nothing but the time of what comes next.
+// named by idx, on which the same conditions lie as in [SumRows]. It has
+// no effect but on the time of later reads.
 func PrefetchRows(x []float64, ld int, idx []int32, width int) {
 	checkRows(width, ld)
 	active.prefetch(x, ld, idx, width)

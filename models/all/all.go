@@ -2,7 +2,8 @@
 package all
 
 import (
-	"github.com/bigfit/bigfit/internal/manifest"
+	"slices"
+
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenfunction"
@@ -13,35 +14,38 @@ import (
 	"github.com/bigfit/bigfit/models/propagation"
 )
 
-// Decoders are those of all models.
-var Decoders = models.Decoders{
-	eigenmap.Name:                 eigenmap.LoadEigenmap,
-	propagation.Harmonic.String(): propagation.LoadGraph,
-	propagation.LGC.String():      propagation.LoadGraph,
-	propagation.Tikhonov.String(): propagation.LoadGraph,
-	propagation.Poisson.String():  propagation.LoadGraph,
-	linear.LapRLSName:             linear.LoadLinear,
-	linear.LapSVMName:             linear.LoadLinear,
-	linear.RLSName:                linear.LoadLinear,
-	linear.SVMName:                linear.LoadLinear,
-	kernelmachine.RLSName:         kernelmachine.LoadKernel,
-	kernelmachine.SVMName:         kernelmachine.LoadKernel,
-	kernelmachine.SVRName:         kernelmachine.LoadKernel,
-	kernelmachine.OneClassName:    kernelmachine.LoadKernel,
-	kernelmachine.LapRLSName:      kernelmachine.LoadKernel,
-	kernelmachine.LapSVMName:      kernelmachine.LoadKernel,
-	kernelmachine.LapSVRName:      kernelmachine.LoadKernel,
-	kernelmachine.LapOneClassName: kernelmachine.LoadKernel,
-	kernelmachine.TSVMName:        kernelmachine.LoadTSVM,
-	linear.TSVMName:               linear.LoadLinearTSVM,
-	nearest.Name:                  nearest.LoadNearest,
-	cluster.SpectralName:          cluster.LoadSpectral,
-	eigenmap.EmbeddingName:        eigenmap.LoadEmbedding,
-	kernelmachine.VVMRName:        kernelmachine.LoadVVMR,
-	eigenfunction.Name:            eigenfunction.LoadSSSL,
+// Learners is the list, in the order of help texts: a new learner is one more
+// entry.
+var Learners = slices.Concat(
+	eigenmap.Learners,
+	propagation.Learners,
+	linear.Learners,
+	nearest.Learners,
+	kernelmachine.Learners,
+	eigenfunction.Learners,
+)
+
+// others are models that no learner makes.
+var others = map[string]models.Decoder{
+	cluster.SpectralName:   cluster.DecodeSpectral,
+	eigenmap.EmbeddingName: eigenmap.DecodeEmbedding,
 }
 
-// Load is [models.ReadFile] for the models of bigfit.
-func Load(path string, limit int64) (models.Model, *manifest.Manifest, error) {
-	return models.ReadFile(path, limit, Decoders)
+// Learner returns the learner with this name, nil if there is none.
+func Learner(name string) models.Learner {
+	i := slices.IndexFunc(Learners, func(l models.Learner) bool { return l.Info().Name == name })
+	if i < 0 {
+		return nil
+	}
+	return Learners[i]
+}
+
+// Load reads a model of any kind: see [models.Load].
+func Load(path string, limit int64) (models.Model, *models.Manifest, error) {
+	return models.Load(path, limit, func(name string) models.Decoder {
+		if l := Learner(name); l != nil {
+			return l.Decode
+		}
+		return others[name]
+	})
 }

@@ -1,3 +1,11 @@
+// Package cluster puts the vertices of a graph, or points, into clusters: by eigenvectors
+// of the normalized Laplacian ([NormalizedCut]), with the cuts and volumes that
+// measure the result ([Cuts]), and by functions of a kernel that extend to new points
+// ([FitSpectral]), whose models are kept in files.
+//
+// J. Shi and J. Malik, Normalized cuts and image segmentation, IEEE PAMI 22 (2000).
+// A. Ng, M. Jordan and Y. Weiss, On spectral clustering, NIPS 2001. M. Belkin, P.
+// Niyogi and V. Sindhwani, Manifold regularization, JMLR 7 (2006), section 6.1.
 package cluster
 
 import (
@@ -19,34 +27,34 @@ import (
 type Rule int
 
 const (
-	// ByKMeans puts the rows of as many eigenvectors as clusters into clusters
+	// KMeans puts the rows of as many eigenvectors as clusters into clusters
 	// by k-means.
 	KMeans Rule = iota
-	// BySign cuts in two where the second eigenvector changes its sign: Belkin &
+	// Sign cuts in two where the second eigenvector changes its sign: Belkin &
 	// Niyogi (2004), section 7.4.
 	Sign
-	// BySweep cuts in two at that threshold of the second eigenvector where the
+	// Sweep cuts in two at that threshold of the second eigenvector where the
 	// Cheeger value h is smallest. With the second eigenvalue λ it keeps
 	// λ/2 ≤ h ≤ √(2λ) (Chung 1997, chapter 2).
 	Sweep
 )
 
-var ruleNames = []string{"k-means", "sign", "sweep"}
+var rules = enum.New[Rule]("rule", "k-means", "sign", "sweep")
 
 // String returns the name used on the command line and in manifests.
-func (r Rule) String() string { return enum.String(ruleNames, r) }
+func (r Rule) String() string { return rules.String(r) }
 
 // MarshalText returns the name.
-func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Rule) MarshalText() ([]byte, error) { return rules.Marshal(r) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (r *Rule) UnmarshalText(text []byte) error { return enum.Set(r, ruleNames, "rule", text) }
+func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text) }
 
 // Settings of [NormalizedCut].
 type Settings struct {
 	// Clusters is the number of clusters, at least 1.
 	Clusters int `json:"clusters"`
-	// Rule defaults to ByKMeans. The others need two clusters.
+	// Rule defaults to KMeans. The others need two clusters.
 	Rule Rule `json:"rule"`
 	// RowNormalize scales every row of the eigenvectors to length 1 before
 	// k-means (Ng, Jordan & Weiss 2002). Without it the rows are those of D^-½U

@@ -1,11 +1,13 @@
 package cluster
 
-import (
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/models"
-)
+import "github.com/bigfit/bigfit/models"
 
 // load reads a model of this package.
-func load(path string, limit int64) (models.Model, *manifest.Manifest, error) {
-	return models.ReadFile(path, limit, models.Decoders{SpectralName: LoadSpectral})
+func load(path string) (models.Model, *models.Manifest, error) {
+	return models.Load(path, 0, func(name string) models.Decoder {
+		if name != SpectralName {
+			return nil
+		}
+		return DecodeSpectral
+	})
 }

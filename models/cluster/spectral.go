@@ -9,34 +9,32 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// SpectralName is the name of [Spectral] in manifests.
+// SpectralName is the name of [Spectral] in manifests; no learner has it.
 const SpectralName = "spectral"
 
 // SpectralSettings of [FitSpectral].
 type SpectralSettings struct {
 	// Gamma is γ = γ_A/γ_I, the weight of the ambient norm; it must be positive.
-	Gamma float64 `json:"gamma"`
+	Gamma float64
 	// Components is the number p of functions. Default Clusters − 1, or 2
 	// without clusters.
-	Components int `json:"components"`
+	Components int
 	// Clusters, if not 0, makes clusters of the points: two by the sign of the
 	// first function, more by k-means on all p.
-	Clusters int `json:"clusters,omitempty"`
+	Clusters int
 	// Landmarks is the number of points, drawn by Seed, that the functions are
 	// expansions over. Default 0: all.
-	Landmarks int `json:"landmarks,omitempty"`
+	Landmarks int
 	// Restarts of k-means. Default 10.
-	Restarts int    `json:"restarts,omitempty"`
-	Seed     uint64 `json:"seed"`
+	Restarts int
+	Seed     uint64
 	// Laplacian and Power say what L was; FitSpectral sets them.
-	Laplacian sparse.Kind `json:"laplacian"`
-	Power     int         `json:"power"`
+	Laplacian sparse.Kind
+	Power     int
 }
 
 // fill returns s with its defaults, or all faults at once.
@@ -72,41 +70,45 @@ func (s SpectralSettings) fill() (SpectralSettings, error) {
 // where f_1 > 0, f_1 being positive where it is largest in magnitude; of more, a
 // point is in that of the nearest centre. It is immutable.
 type Spectral struct {
-	Settings     SpectralSettings
-	Kernel       kernel.Kernel
-	Points       data.Points // the x_i: all training points, or the landmarks
-	Coefficients *mat.Dense  // α
-	Values       []float64   // λ_j, ascending
-	Centres      *mat.Dense  // clusters×p, of three or more clusters; else nil
+	Settings SpectralSettings
+	// Expansion is f, over all training points or the landmarks, without classes and
+	// intercepts.
+	models.Expansion
+	Values  []float64  // λ_j, ascending
+	Centres *mat.Dense // clusters×p, of three or more clusters; else nil
 	// Embedding is f at the n training points, n×p, with Σ_i f_j(x_i) = 0 and
-	// orthonormal columns; nil after Load.
+	// orthonormal columns; nil after DecodeSpectral.
 	Embedding *mat.Dense
 }
 
 // Name is SpectralName.
 func (m *Spectral) Name() string { return SpectralName }
 
-// Outcomes are the numbers of the clusters; nil without clusters.
-func (m *Spectral) Outcomes() []int64 {
+// Output is the number of the cluster of each point, or without clusters its p
+// coordinates.
+func (m *Spectral) Output() models.Output {
 	if m.Settings.Clusters == 0 {
-		return nil
+		return models.Output{Kind: models.OutputCoordinates, Columns: len(m.Values)}
 	}
-	out := make([]int64, m.Settings.Clusters)
-	for c := range out {
-		out[c] = int64(c)
+	classes := make([]int64, m.Settings.Clusters)
+	for c := range classes {
+		classes[c] = int64(c)
 	}
-	return out
+	return models.OutputOf(classes, len(classes))
 }
 
-// Transform evaluates the functions. It costs the m×n kernel values and the
-// memory of 256 rows of them. At the training points it is Embedding up to
-// rounding.
-func (m *Spectral) Transform(ctx context.Context, x data.Points) (*mat.Dense, error) {
-	return m.transform(ctx, x, nil)
+// QueryCost is that of the kernel values, the coordinates and the scores.
+func (m *Spectral) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	c := m.Expansion.QueryCost(n, s)
+	c.Bytes += 12 * int64(n) * int64(m.Settings.Clusters)
+	return c
 }
 
-func (m *Spectral) transform(ctx context.Context, x data.Points, s *models.PredictSettings) (*mat.Dense, error) {
-	f, err := kernelmachine.ExpansionOf(m.Kernel, m.Points, m.Coefficients, make([]float64, len(m.Values)), nil).Predict(ctx, x, s)
+// Transform returns the coordinates of new points, m×p: of s only OnProgress
+// matters. It costs the m×n kernel values and the memory of 256 rows of them. At the
+// training points it is Embedding up to rounding.
+func (m *Spectral) Transform(ctx context.Context, x data.Points, s *models.PredictSettings) (*mat.Dense, error) {
+	f, err := m.Expansion.Predict(ctx, x, s)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +116,10 @@ func (m *Spectral) transform(ctx context.Context, x data.Points, s *models.Predi
 }
 
 // Predict returns the clusters of new points. Their scores are ∓f_1 for two, and
-// −‖f(x) − c‖² for the centres c of more. Without clusters the values are the
-// coordinates, as Transform gives them. Of s only OnProgress counts.
+// −‖f(x) − c‖² for the centres c of more. Without clusters the scores are the
+// coordinates, as Transform gives them. Of s only OnProgress matters.
 func (m *Spectral) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	f, err := m.transform(ctx, x, s)
+	f, err := m.Transform(ctx, x, s)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +154,7 @@ func (m *Spectral) clusters(f *mat.Dense) *models.Prediction {
 }
 
 // Clusters returns the clusters of the training points; nil without clusters and
-// after Load.
+// after DecodeSpectral.
 func (m *Spectral) Clusters() []int32 {
 	if m.Embedding == nil {
 		return nil

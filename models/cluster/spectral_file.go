@@ -1,50 +1,101 @@
 package cluster
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/sparse"
 )
 
-// spectralFile is what the manifest of a model file says.
-type spectralFile struct {
+// spectralChoice is what the values of a [Spectral] say.
+type spectralChoice struct {
 	SpectralSettings
-	Kernel kernel.Kernel `json:"kernel"`
+	Kernel models.KernelChoice
 }
 
-// Save writes the model as a .npz file, whole or not at all: coefficients (m×p),
-// values (p), centres (clusters×p) if there are any, the points of the expansion,
-// and the manifest. hashes name what the model was made from.
-func (m *Spectral) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{models.MatrixEntry("coefficients", m.Coefficients), {Name: "values", Data: m.Values}}
+// spectralParams are the parameters of spectralChoice.
+var spectralParams = append(models.Table[spectralChoice]{
+	{Param: models.Param{Name: "gamma", Doc: "weight γ = γ_A/γ_I of the ambient norm", Required: true, Range: models.Positive()},
+		At: func(c *spectralChoice) any { return &c.Gamma }},
+	{Param: models.Param{Name: "components", Doc: "number of functions", Default: "clusters − 1, or 2", Range: models.AtLeast(1)},
+		At: func(c *spectralChoice) any { return &c.Components }},
+	{Param: models.Param{Name: "clusters", Doc: "number of clusters", Default: "none", Range: models.AtLeast(2)},
+		At: func(c *spectralChoice) any { return &c.Clusters }},
+	{Param: models.Param{Name: "landmarks", Doc: "number of points that the functions are expansions over", Default: "all", Range: models.AtLeast(1)},
+		At: func(c *spectralChoice) any { return &c.Landmarks }},
+	{Param: models.Param{Name: "restarts", Doc: "runs of k-means, of which the best counts", Default: "10 for more than two clusters", Range: models.AtLeast(1)},
+		At: func(c *spectralChoice) any { return &c.Restarts }},
+	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)},
+		At: func(c *spectralChoice) any { return &c.Laplacian }},
+	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1", Range: models.AtLeast(1)},
+		At: func(c *spectralChoice) any { return &c.Power }},
+}, models.Part(models.KernelParams, func(c *spectralChoice) *models.KernelChoice { return &c.Kernel })...)
+
+// values are those of the settings and the kernel.
+func (m *Spectral) values() models.Values {
+	return spectralParams.Encode(&spectralChoice{m.Settings, models.KernelChoiceOf(m.Kernel)})
+}
+
+// Summary names the functions, γ and the kernel.
+func (m *Spectral) Summary() models.Summary {
+	size, p := m.Coefficients.Dims()
+	return models.Summary{
+		Values: m.values(),
+		Facts:  []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}},
+		Text:   fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %v", p, m.Settings.Gamma, size, m.Kernel),
+	}
+}
+
+// spectralFit is the part of a model in its manifest.
+type spectralFit struct {
+	Seed uint64 `json:"seed"`
+}
+
+// Encode returns coefficients (m×p), values (p), centres (clusters×p) if there are
+// any, classes (clusters) if there are clusters, and the points of the expansion.
+func (m *Spectral) Encode() (*models.Encoded, error) {
+	arrays := append(m.Arrays(), models.Array{Name: "values", Data: m.Values})
 	if m.Centres != nil {
-		entries = append(entries, models.MatrixEntry("centres", m.Centres))
+		arrays = append(arrays, models.MatrixEntry("centres", m.Centres))
 	}
-	return models.SaveFile(path, m.Name(), spectralFile{m.Settings, m.Kernel}, hashes, append(entries, models.PointEntries(m.Points, nil)...))
+	arrays = append(arrays, models.ClassEntries(m.Output().Classes)...)
+	return &models.Encoded{Values: m.values(), Fit: spectralFit{m.Settings.Seed}, Arrays: arrays}, nil
 }
 
-func LoadSpectral(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f spectralFile
-	if err := models.ReadSettings(settings, &f); err != nil {
+// DecodeSpectral is the inverse of [Spectral.Encode].
+func DecodeSpectral(r *models.Reader) (models.Model, error) {
+	var f spectralFit
+	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	s, err := f.SpectralSettings.fill()
+	c, err := spectralParams.Decode(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}
-	k, err := f.Kernel.Fill()
+	s, err := c.fill()
 	if err != nil {
 		return nil, err
 	}
-	m := &Spectral{Settings: s, Kernel: k, Coefficients: r.Matrix("coefficients"), Values: models.Numbers[float64](r, "values")}
+	s.Seed = f.Seed
+	k, err := c.Kernel.On(nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.Expansion(k, false)
+	if err != nil {
+		return nil, err
+	}
+	numbers := e.Classes
+	e.Classes = nil
+	m := &Spectral{Settings: s, Expansion: *e, Values: models.Numbers[float64](r, "values")}
+	if !slices.Equal(numbers, m.Output().Classes) {
+		return nil, fmt.Errorf("cluster: classes are %v for %d clusters", numbers, s.Clusters)
+	}
 	if s.Clusters > 2 {
 		m.Centres = r.Matrix("centres")
 	}
-	m.Points = r.Points()
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -60,7 +111,7 @@ func (m *Spectral) check() error {
 	if m.Kernel.Kind == kernel.Precomputed {
 		return fmt.Errorf("cluster: a %v kernel with points %t", m.Kernel.Kind, m.Points != nil)
 	}
-	if err := kernelmachine.CheckExpansion(m.Kernel, m.Points, m.Coefficients); err != nil {
+	if err := m.CheckPoints(); err != nil {
 		return err
 	}
 	if m.Centres != nil {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // SpectralBytes is about the memory of [FitSpectral] for n points and m of them
@@ -54,12 +55,12 @@ const lostDirection = 1e-12
 // is the n×m part of K over the root of the landmarks' Gram matrix, so that the
 // functions are the best expansions over the landmarks.
 //
-// l is L, of any power, without shift. It costs two dense symmetric eigenproblems
+// d has L, of any power, without shift. It costs two dense symmetric eigenproblems
 // of order n, or m, and with landmarks 2nm² operations and m passes over the
-// graph; see [SpectralBytes] for memory, of which more than limit, if that is
-// positive, is an error. More components than Φ has independent columns is an
+// graph; see [SpectralBytes] for memory, of which more than the limit
+// of d is an error. More components than Φ has independent columns is an
 // error. A precomputed kernel has no points to expand over and is one too.
-func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, s *SpectralSettings, limit int64) (*Spectral, error) {
+func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings) (*Spectral, error) {
 	if s == nil {
 		s = &SpectralSettings{} // whose fault is named
 	}
@@ -67,13 +68,17 @@ func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.
 	if err != nil {
 		return nil, err
 	}
-	if k, err = k.Fill(); err != nil {
+	k, err := d.Kernel.Fill()
+	if err != nil {
 		return nil, err
 	}
+	x, l, limit := d.Points, d.Laplacian, d.Limit
 	n, _ := x.Dims()
 	switch {
 	case k.Kind == kernel.Precomputed:
 		return nil, fmt.Errorf("cluster: a %v kernel gives no points that functions can be expanded over", k.Kind)
+	case l == nil:
+		return nil, errors.New("cluster: there is no graph")
 	case l.Dim() != n:
 		return nil, fmt.Errorf("cluster: a graph of %d vertices for %d points", l.Dim(), n)
 	case filled.Clusters > n:
@@ -83,13 +88,13 @@ func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.
 		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
 	}
 	filled.Laplacian, filled.Power = l.Kind(), l.Power()
-	m := &Spectral{Settings: filled, Kernel: k, Points: x}
+	m := &Spectral{Settings: filled, Expansion: models.Expansion{Kernel: k, Points: x}}
 	if filled.Landmarks > 0 && filled.Landmarks < n {
 		rows := rand.New(rand.NewPCG(filled.Seed, 0x6c616e64)).Perm(n)[:filled.Landmarks]
 		slices.Sort(rows)
 		m.Points = data.Select(x, rows)
 	}
-	phi, expand, err := m.features(ctx, x)
+	phi, expand, err := m.features(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +104,7 @@ func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, err := m.solve(phi, l)
+	c, err := m.solve(ctx, phi, d)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +125,17 @@ func FitSpectral(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.
 // features returns Φ, n×r, and the matrix that makes coefficients of c: α = E·c
 // with E = UΣ^-½ for the eigenvalues Σ and vectors U of the Gram matrix of
 // m.Points, those lost in rounding left out.
-func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *mat.Dense, err error) {
-	gram, err := kernel.Gram(m.Points, m.Kernel, 0)
+func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, expand *mat.Dense, err error) {
+	side, err := kernel.New(m.Kernel, m.Points)
 	if err != nil {
 		return nil, nil, err
 	}
+	report(d, 0, "Gram matrix")
+	gram, err := side.Gram(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	report(d, 1, "eigenvectors of the Gram matrix")
 	values, u, err := dense.EigenSym(gram)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster: the Gram matrix: %w", err)
@@ -145,7 +156,7 @@ func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *ma
 			row[j] = v / math.Sqrt(values[first+j])
 		}
 	}
-	n, _ := x.Dims()
+	n, _ := d.Points.Dims()
 	if size == n { // K·UΣ^-½ = UΣ^½
 		phi = mat.NewDense(n, r, nil)
 		for i := range n {
@@ -156,23 +167,34 @@ func (m *Spectral) features(ctx context.Context, x data.Points) (phi, expand *ma
 		}
 		return phi, expand, nil
 	}
-	f, err := kernelmachine.ExpansionOf(m.Kernel, m.Points, expand, make([]float64, r), nil).Predict(ctx, x, nil)
+	f, err := (&models.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx, d.Points, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	return f.Scores, expand, nil
 }
 
+// report tells how many of the four parts of a fit are done.
+func report(d *kernelmachine.Data, done float64, note string) {
+	if d.Report != nil {
+		d.Report(done, 4, note)
+	}
+}
+
 // solve returns the c of the components, r×p, with (Φc)ᵀ(Φc) = I, and sets Values.
-func (m *Spectral) solve(phi *mat.Dense, l *sparse.Laplacian) (*mat.Dense, error) {
+func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.Data) (*mat.Dense, error) {
 	n, r := phi.Dims()
 	p := m.Settings.Components
 	left := mat.NewDense(r, r, nil) // γI + ΦᵀLΦ
 	stripe := mat.NewDense(n, min(spectralStripe, r), nil)
 	for lo := 0; lo < r; lo += spectralStripe {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		report(d, 2+float64(lo)/float64(r), "norm of the functions")
 		hi := min(lo+spectralStripe, r)
 		lphi := stripe.Slice(0, n, 0, hi-lo).(*mat.Dense)
-		l.MulTo(lphi, phi.Slice(0, n, lo, hi).(*mat.Dense))
+		d.Laplacian.MulTo(lphi, phi.Slice(0, n, lo, hi).(*mat.Dense))
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, phi, lphi, 0, left.Slice(0, r, lo, hi).(*mat.Dense))
 	}
 	for i := range r {
@@ -195,6 +217,10 @@ func (m *Spectral) solve(phi *mat.Dense, l *sparse.Laplacian) (*mat.Dense, error
 	}
 	dense.SolveLower(dense.NoTrans, left, ones)
 	projectOut(h, ones.RawMatrix().Data)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	report(d, 3, "eigenvectors of equation (14)")
 	values, vectors, err := dense.EigenSym(h)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: equation (14): %w", err)

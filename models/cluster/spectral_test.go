@@ -16,7 +16,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -46,7 +46,7 @@ func spectralLaplacian(t *testing.T, x data.Points, k int, kind sparse.Kind) *sp
 
 func spectral(t *testing.T, x data.Points, k kernel.Kernel, l *sparse.Laplacian, s SpectralSettings) *Spectral {
 	t.Helper()
-	m, err := FitSpectral(context.Background(), x, k, l, &s, 0)
+	m, err := FitSpectral(context.Background(), &kernelmachine.Data{Points: x, Kernel: k, Laplacian: l}, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestSpectralTransform(t *testing.T) {
 		{Gamma: 1e-2, Components: 4}, {Gamma: 1e-4, Clusters: 2}, {Gamma: 1e-2, Clusters: 5, Components: 4}, {Gamma: 1e-2, Components: 3, Landmarks: 60},
 	} {
 		m := spectral(t, x, k, l, s)
-		f, err := m.Transform(context.Background(), x)
+		f, err := m.Transform(context.Background(), x, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,15 +208,15 @@ func TestSpectralTransform(t *testing.T) {
 		}
 		// Saved and loaded, the answers have the same bits.
 		path := filepath.Join(t.TempDir(), "m.npz")
-		if err := m.Save(path, map[string]string{"points": "x"}); err != nil {
+		if err := models.Save(path, m, map[string]string{"points": "x"}); err != nil {
 			t.Fatal(err)
 		}
-		loaded, mf, err := load(path, 0)
+		loaded, mf, err := load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mf.Hashes["points"] != "x" || loaded.Name() != SpectralName || !slices.Equal(loaded.Outcomes(), m.Outcomes()) {
-			t.Errorf("%v %v", loaded.Name(), loaded.Outcomes())
+		if mf.Hashes["points"] != "x" || loaded.Name() != SpectralName || !slices.Equal(loaded.Output().Classes, m.Output().Classes) {
+			t.Errorf("%v %v", loaded.Name(), loaded.Output().Classes)
 		}
 		a, err := m.Predict(context.Background(), x, nil)
 		if err != nil {
@@ -296,7 +296,7 @@ func TestSpectralFaults(t *testing.T) {
 		{"zero", data.NewDense[float64](30, 2), kernel.Kernel{Kind: kernel.Linear}, &SpectralSettings{Gamma: 1}, 0},
 		{"memory", x, gauss, &SpectralSettings{Gamma: 1}, 1000},
 	} {
-		if m, err := FitSpectral(context.Background(), c.x, c.k, l, c.s, c.mem); err == nil || m != nil {
+		if m, err := FitSpectral(context.Background(), &kernelmachine.Data{Points: c.x, Kernel: c.k, Laplacian: l, Limit: c.mem}, c.s); err == nil || m != nil {
 			t.Errorf("%s is accepted", c.name)
 		}
 	}
@@ -320,52 +320,6 @@ func rangeTo(n int) []int {
 	return out
 }
 
-func TestEmbedding(t *testing.T) {
-	x, l, _ := spectralProblem(t, 300, 10, sparse.RandomWalk)
-	r, err := lanczos.Laplacian(context.Background(), l, l.Graph().Components(), &lanczos.Settings{K: l.Graph().Components().Count() + 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := eigenmap.NewEmbedding(r, l.Degrees(), eigenmap.EmbeddingSettings{Method: knn.Brute, Graph: knn.GraphSettings{K: 10}, Laplacian: sparse.RandomWalk})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Transform(context.Background(), x); err == nil {
-		t.Error("new points without the old ones")
-	}
-	m.Points = x
-	f, err := m.Transform(context.Background(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	close2(t, "transform of the training points", f, m.Vectors, 0)
-	// Beside a point its extension is near it.
-	moved := data.NewDense[float64](300, 2)
-	for i, v := range x.Data {
-		moved.Data[i] = v + 1e-4
-	}
-	if f, err = m.Transform(context.Background(), moved); err != nil {
-		t.Fatal(err)
-	}
-	close2(t, "transform beside the training points", f, m.Vectors, 0.3*mat.Max(absolute(mat.DenseCopyOf(m.Vectors))))
-	path := filepath.Join(t.TempDir(), "m.npz")
-	if err := m.Save(path, nil); err != nil {
-		t.Fatal(err)
-	}
-	loaded, _, err := load(path, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := loaded.(models.Transformer).Transform(context.Background(), moved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	close2(t, "the loaded model", f, g, 0)
-	if _, err := eigenmap.NewEmbedding(&lanczos.Result{Values: []float64{0}, Vectors: mat.NewDense(2, 1, nil), Nullity: 1}, nil, eigenmap.EmbeddingSettings{}); err == nil {
-		t.Error("an embedding without coordinates")
-	}
-}
-
 // Files whose parts do not fit together are not loaded.
 func TestSpectralDamage(t *testing.T) {
 	x, l, _ := spectralProblem(t, 40, 6, sparse.Combinatorial)
@@ -384,28 +338,10 @@ func TestSpectralDamage(t *testing.T) {
 	} {
 		m := spectral(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}, l, SpectralSettings{Gamma: 1, Clusters: 3})
 		damage(m)
-		if err := m.Save(path, nil); err != nil {
+		if err := models.Save(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := load(path, 0); err == nil {
-			t.Errorf("%s: loaded", name)
-		}
-	}
-	for name, damage := range map[string]func(m *eigenmap.Embedding){
-		"values":  func(m *eigenmap.Embedding) { m.Values = nil },
-		"degrees": func(m *eigenmap.Embedding) { m.Degrees = []float64{1} },
-		"sign":    func(m *eigenmap.Embedding) { m.Degrees[3] = -1 },
-		"points":  func(m *eigenmap.Embedding) { m.Points = data.Select(x, []int{1, 2}) },
-		"graph":   func(m *eigenmap.Embedding) { m.Settings.Graph.K = 0 },
-		"heat":    func(m *eigenmap.Embedding) { m.Settings.Graph.Weights = knn.Heat },
-	} {
-		m := &eigenmap.Embedding{Values: []float64{1}, Vectors: mat.NewDense(40, 1, nil), Degrees: make([]float64, 40), Points: x,
-			Settings: eigenmap.EmbeddingSettings{Graph: knn.GraphSettings{K: 4}}}
-		damage(m)
-		if err := m.Save(path, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := load(path, 0); err == nil {
+		if _, _, err := load(path); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 	}

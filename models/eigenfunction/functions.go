@@ -1,3 +1,10 @@
+// Package eigenfunction regresses on the leading eigenfunctions of the integral
+// operator of a kernel over labeled and unlabeled points: the learner sssl.
+//
+// M. Ji, T. Yang, B. Lin, R. Jin and J. Han, A simple algorithm for semi-supervised
+// learning with improved generalization error bound, ICML 2012. S. Smale and D.-X.
+// Zhou, Geometry on probability spaces, Constructive Approximation 30 (2009),
+// 311–323.
 package eigenfunction
 
 import (
@@ -14,11 +21,10 @@ import (
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/models"
 )
 
-// Functions are the leading ones of the integral operator of a kernel over n
+// Functions are the leading eigenfunctions of the integral operator of a kernel over n
 // points (Ji et al. 2012, equation 4),
 //
 //	(L f)(·) = 1/n Σ_i k(x_i, ·) f(x_i),   L ψ_j = λ_j ψ_j,
@@ -41,10 +47,36 @@ type Functions struct {
 // counts as zero: its function would be made of rounding errors.
 const eigenfunctionCut = 1e-9
 
-// New computes s of them, or as many as have an eigenvalue above 1e-9
-// of the largest. With landmarks = 0 they are exact: for eigenvectors v_j and
+// FunctionSettings of [New].
+type FunctionSettings struct {
+	// Count is the number s of eigenfunctions. It must be positive.
+	Count int
+	// Landmarks is the number of points that they are expansions over. Default all,
+	// which makes them exact.
+	Landmarks int
+	Seed      uint64 // of the landmarks
+	Limits
+}
+
+// Limits bound a computation and hear of it.
+type Limits struct {
+	// Memory, if positive, bounds the bytes of matrices.
+	Memory int64
+	// Progress, if not nil, is told how far the computation is.
+	Progress func(done, total float64, note string)
+}
+
+// report calls Progress, if there is one.
+func (l *Limits) report(done, total float64, note string) {
+	if l.Progress != nil {
+		l.Progress(done, total, note)
+	}
+}
+
+// New computes s eigenfunctions, or as many as have an eigenvalue above 1e-9
+// of the largest. Without landmarks they are exact: for eigenvectors v_j and
 // eigenvalues σ_j of the Gram matrix K, λ_j = σ_j/n and B_ij = √n/σ_j·v_ij (Smale &
-// Zhou 2009). K is held if it takes no more than 2 GiB (and half of limit, if that is
+// Zhou 2009). K is held if it takes no more than 2 GiB (and half of Memory, if that is
 // positive) and else formed by tiles in every product: [lanczos.Solve] needs about
 // 5s products, n²(2d + 40) operations each for a block of vectors.
 //
@@ -52,8 +84,12 @@ const eigenfunctionCut = 1e-9
 // the first q = 2s + 100 eigenfunctions of the landmarks alone (Rayleigh–Ritz): the
 // values are those of L or below. That takes n·m(2d + 2q + 40) operations in one
 // pass over the points and holds m² + m·q + 2048·q values, none of size n.
-func New(ctx context.Context, x data.Points, k kernel.Kernel, s, landmarks int, seed uint64, limit int64) (*Functions, error) {
+func New(ctx context.Context, x data.Points, k kernel.Kernel, settings *FunctionSettings) (*Functions, error) {
 	n, _ := x.Dims()
+	if settings == nil {
+		settings = &FunctionSettings{}
+	}
+	s, landmarks := settings.Count, settings.Landmarks
 	switch {
 	case n == 0:
 		return nil, errors.New("eigenfunction: no points")
@@ -64,13 +100,13 @@ func New(ctx context.Context, x data.Points, k kernel.Kernel, s, landmarks int, 
 	}
 	landmarks, pairs := eigenfunctionSize(n, s, landmarks)
 	e := &Functions{}
-	rows := drawLandmarks(n, landmarks, seed)
+	rows := drawLandmarks(n, landmarks, settings.Seed)
 	z, err := landmarkSide(x, k, rows)
 	if err != nil {
 		return nil, err
 	}
 	e.Kernel = z.Kernel()
-	r, err := topPairs(ctx, z, pairs, limit)
+	r, err := topPairs(ctx, z, pairs, &settings.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +119,15 @@ func New(ctx context.Context, x data.Points, k kernel.Kernel, s, landmarks int, 
 	}
 	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q)) // of norm 1 in the space of the kernel
 	dense.ScaleColumns(basis, inverseRoots(r.Values[:q]))
-	if e.Trace, err = meanDiagonal(x, e.Kernel); err != nil {
+	if e.Trace, err = meanDiagonal(ctx, x, e.Kernel); err != nil {
 		return nil, err
 	}
 	if landmarks < n {
-		if err := e.project(ctx, x, z, rows, basis, min(s, q)); err != nil {
+		gram, err := e.products(ctx, x, z, rows, basis, &settings.Limits)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.project(gram, basis, min(s, q)); err != nil {
 			return nil, err
 		}
 	} else {
@@ -161,24 +201,28 @@ func landmarkSide(x data.Points, k kernel.Kernel, rows []int) (*kernel.Side, err
 const heldGram = 2 << 30
 
 // topPairs returns the largest eigenpairs of the Gram matrix of z.
-func topPairs(ctx context.Context, z *kernel.Side, k int, limit int64) (*lanczos.Result, error) {
-	var a sparse.Operator = z
-	rest := limit
-	if need := kernel.GramBytes(z.Len()); need <= heldGram && (limit <= 0 || need <= limit/2) {
-		g, err := z.Gram()
+func topPairs(ctx context.Context, z *kernel.Side, k int, limits *Limits) (*lanczos.Result, error) {
+	a := z.Until(ctx)
+	rest := limits.Memory
+	if need := kernel.GramBytes(z.Len()); need <= heldGram && (rest <= 0 || need <= rest/2) {
+		limits.report(0, 1, "kernel matrix")
+		g, err := z.Gram(ctx)
 		if err != nil {
 			return nil, err
 		}
 		a = kernel.Matrix{Values: g}
-		if limit > 0 {
+		if rest > 0 {
 			rest -= need
 		}
 	}
-	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12, MemoryLimit: max(rest, 0)})
+	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12, MemoryLimit: max(rest, 0), OnRestart: func(s lanczos.State) error {
+		limits.report(float64(s.Converged), float64(k), s.String())
+		return nil
+	}})
 }
 
 // meanDiagonal returns the mean of k(x_i, x_i).
-func meanDiagonal(x data.Points, k kernel.Kernel) (float64, error) {
+func meanDiagonal(ctx context.Context, x data.Points, k kernel.Kernel) (float64, error) {
 	n, _ := x.Dims()
 	diagonal := make([]float64, n)
 	step := data.BlockRows
@@ -186,6 +230,9 @@ func meanDiagonal(x data.Points, k kernel.Kernel) (float64, error) {
 		step = n
 	}
 	for lo := 0; lo < n; lo += step {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		hi := min(lo+step, n)
 		side, err := kernel.New(k, data.Select(x, data.Range(lo, hi)))
 		if err != nil {
@@ -200,17 +247,17 @@ func meanDiagonal(x data.Points, k kernel.Kernel) (float64, error) {
 	return sum / float64(n), nil
 }
 
-// project sets Values and Expansion to the s leading pairs of L on the span of
-// functions that are orthonormal in the space of the kernel, the columns of basis
-// being their coefficients over z, the given rows of x.
-func (e *Functions) project(ctx context.Context, x data.Points, z *kernel.Side, rows []int, basis *mat.Dense, s int) error {
+// products returns the Gram matrix BᵀB/n of the values at x of functions with the
+// coefficients in basis over z, the given rows of x.
+func (e *Functions) products(ctx context.Context, x data.Points, z *kernel.Side, rows []int, basis *mat.Dense, limits *Limits) (*mat.Dense, error) {
 	n, _ := x.Dims()
-	m, q := basis.Dims()
+	_, q := basis.Dims()
 	gram := mat.NewDense(q, q, nil)
 	values := mat.NewDense(min(data.BlockRows, n), q, nil)
 	for lo := 0; lo < n; lo += data.BlockRows {
+		limits.report(float64(lo), float64(n), "points beside the landmarks")
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		hi := min(lo+data.BlockRows, n)
 		block := values.Slice(0, hi-lo, 0, q).(*mat.Dense)
@@ -219,10 +266,18 @@ func (e *Functions) project(ctx context.Context, x data.Points, z *kernel.Side, 
 			points, first = data.Columns(data.Select(x, data.Range(lo, hi)), rows), 0
 		}
 		if err := z.ProductTo(block, points, first, first+hi-lo, basis); err != nil {
-			return err
+			return nil, err
 		}
 		dense.Syrk(dense.Transposed, 1/float64(n), block, 1, gram)
 	}
+	return gram, nil
+}
+
+// project sets Values and Expansion to the s leading pairs of L on the span of
+// functions that are orthonormal in the space of the kernel: the columns of basis
+// are their coefficients, gram is that of [Functions.products].
+func (e *Functions) project(gram, basis *mat.Dense, s int) error {
+	m, q := basis.Dims()
 	ascending, vectors, err := dense.EigenSym(gram)
 	if err != nil {
 		return err
@@ -244,7 +299,8 @@ func (e *Functions) project(ctx context.Context, x data.Points, z *kernel.Side, 
 // At returns ψ_j(x_i) at m points, m×s. It costs what [kernel.Side.ProductTo] does.
 // A row does not depend on the other points.
 func (e *Functions) At(ctx context.Context, x data.Points) (*mat.Dense, error) {
-	p, err := kernelmachine.ExpansionOf(e.Kernel, e.Points, e.Expansion, make([]float64, len(e.Values)), nil).Predict(ctx, x, nil)
+	f := &models.Expansion{Kernel: e.Kernel, Points: e.Points, Coefficients: e.Expansion}
+	p, err := f.Predict(ctx, x, nil)
 	if err != nil {
 		return nil, err
 	}

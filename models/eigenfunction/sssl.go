@@ -2,7 +2,6 @@ package eigenfunction
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,32 +10,29 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
-// Name is the model's name in manifests and on the command line.
+// Name is the name of [Learner] and its models.
 const Name = "sssl"
 
 // Settings of [Fit].
 type Settings struct {
 	// Eigenfunctions is their number s. The default is chosen by cross-validation
 	// from 1 to 200, or as many as each fold can fit.
-	Eigenfunctions int `json:"eigenfunctions"`
+	Eigenfunctions int
 	// Landmarks is the number of points that the eigenfunctions are expansions
 	// over. Default all: they are exact. See [New].
-	Landmarks int `json:"landmarks,omitempty"`
+	Landmarks int
 	// Intercept adds a constant to the eigenfunctions, which the paper does not.
-	Intercept bool `json:"intercept"`
+	Intercept bool
 	// Folds of the cross-validation. Default 5, at most the number of labels.
-	Folds int `json:"folds,omitempty"`
-	// Repeats is how often labels are dealt into folds anew. Default 1.
-	Repeats int `json:"repeats,omitempty"`
+	Folds int
+	// Repeats is the number of times that labels are dealt into folds. Default 1.
+	Repeats int
 	// Seed of landmarks and folds.
-	Seed uint64 `json:"seed"`
+	Seed uint64
 }
 
 // MostEigenfunctions is the largest number to choose from by cross-validation.
@@ -88,14 +84,9 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 // with b = 0 unless there is an intercept. It is immutable.
 type Model struct {
 	Settings Settings
-	Kernel   kernel.Kernel
-	// Points are the z_i, all training points or the landmarks; nil for a
-	// precomputed kernel.
-	Points       data.Points
-	Coefficients *mat.Dense // a, m×c
-	Bias         []float64  // c
-	Classes      []int64    // nil for a regression
-	Labeled      int        // number of labeled points
+	// Expansion has as Points the z_i, all training points or the landmarks.
+	models.Expansion
+	Labeled int // number of labeled points
 	// Values are the eigenvalues λ_j that were in use or to choose from, descending,
 	// and Trace the sum of all.
 	Values []float64
@@ -113,9 +104,8 @@ type Model struct {
 // classes are coded as [models.ClassTargets] says. Where s is not given, the one with the
 // smallest squared error of cross-validation on the labels is taken, the smallest
 // of equals. The cost is that of [New] and about 4ls²·(folds·repeats + 1)
-// operations. A nil s means the defaults; a positive limit bounds the memory of
-// matrices.
-func Fit(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets, s *Settings, limit int64) (*Model, error) {
+// operations. A nil s means the defaults.
+func Fit(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets, s *Settings, limits Limits) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -126,7 +116,7 @@ func Fit(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets,
 	if err != nil {
 		return nil, err
 	}
-	e, err := New(ctx, x, k, most, s.Landmarks, s.Seed, limit)
+	e, err := New(ctx, x, k, &FunctionSettings{Count: most, Landmarks: s.Landmarks, Seed: s.Seed, Limits: limits})
 	if err != nil {
 		return nil, err
 	}
@@ -134,21 +124,21 @@ func Fit(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets,
 	if err != nil {
 		return nil, err
 	}
-	return e.Fit(t, at, s)
+	return e.Fit(ctx, t, at, s)
 }
 
 // Fit is [Fit] on eigenfunctions that are known, with their values at the labeled
 // points of t, in their order. If fewer are known than s asks for, all are taken.
-func (e *Functions) Fit(t *models.Targets, at *mat.Dense, s *Settings) (*Model, error) {
-	m, gamma, err := e.Regress(t, at, s)
+func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s *Settings) (*Model, error) {
+	m, gamma, err := e.regress(ctx, t, at, s)
 	if err != nil {
 		return nil, err
 	}
 	used := m.Settings.Eigenfunctions
 	_, c := gamma.Dims()
-	m.Bias = make([]float64, c)
+	m.Intercepts = make([]float64, c)
 	if m.Settings.Intercept {
-		copy(m.Bias, gamma.RawRowView(0))
+		copy(m.Intercepts, gamma.RawRowView(0))
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
 	}
 	size, _ := e.Expansion.Dims()
@@ -157,8 +147,8 @@ func (e *Functions) Fit(t *models.Targets, at *mat.Dense, s *Settings) (*Model, 
 	return m, nil
 }
 
-// Regress returns a model without its expansion, and the coefficients of its design.
-func (e *Functions) Regress(t *models.Targets, at *mat.Dense, s *Settings) (*Model, *mat.Dense, error) {
+// regress returns a model without its expansion, and the coefficients of its design.
+func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dense, s *Settings) (*Model, *mat.Dense, error) {
 	filled, most, err := s.Fill(len(t.Labeled))
 	if err != nil {
 		return nil, nil, err
@@ -167,16 +157,17 @@ func (e *Functions) Regress(t *models.Targets, at *mat.Dense, s *Settings) (*Mod
 	if l != len(t.Labeled) || have != len(e.Values) {
 		return nil, nil, fmt.Errorf("eigenfunction: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
 	}
-	m := &Model{Settings: filled, Kernel: e.Kernel, Points: e.Points, Classes: t.Classes, Labeled: l, Trace: e.Trace}
+	m := &Model{Settings: filled, Labeled: l, Trace: e.Trace}
+	m.Kernel, m.Points, m.Classes = e.Kernel, e.Points, t.Classes
 	most = min(most, have)
 	m.Values = e.Values[:most]
 	if m.Settings.Eigenfunctions > 0 {
 		m.Settings.Eigenfunctions = most
-	} else if err := m.choose(t, at, most); err != nil {
+	} else if err := m.choose(ctx, t, at, most); err != nil {
 		return nil, nil, err
 	}
 	used := m.Settings.Eigenfunctions
-	f, err := newNestedFit(m.Design(at, data.Range(0, l), used), t.Y)
+	f, err := newNestedFit(m.design(at, data.Range(0, l), used), t.Y)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,9 +182,9 @@ func (m *Model) constant() int {
 	return 0
 }
 
-// Design copies the given rows of the first s eigenfunctions, behind a constant if
+// design copies the given rows of the first s eigenfunctions, behind a constant if
 // there is an intercept.
-func (m *Model) Design(at *mat.Dense, rows []int, s int) *mat.Dense {
+func (m *Model) design(at *mat.Dense, rows []int, s int) *mat.Dense {
 	first := m.constant()
 	x := mat.NewDense(len(rows), first+s, nil)
 	for p, i := range rows {
@@ -207,7 +198,7 @@ func (m *Model) Design(at *mat.Dense, rows []int, s int) *mat.Dense {
 }
 
 // choose sets Risk and the number of eigenfunctions, at most most.
-func (m *Model) choose(t *models.Targets, at *mat.Dense, most int) error {
+func (m *Model) choose(ctx context.Context, t *models.Targets, at *mat.Dense, most int) error {
 	folds, err := t.RepeatedFolds(m.Settings.Folds, m.Settings.Repeats, m.Settings.Seed)
 	if err != nil {
 		return err
@@ -215,12 +206,15 @@ func (m *Model) choose(t *models.Targets, at *mat.Dense, most int) error {
 	l := len(t.Labeled)
 	m.Risk = make([]float64, most)
 	for _, held := range folds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		kept := t.Except(held)
-		f, err := newNestedFit(m.Design(at, kept, most), t.Keep(kept).Y)
+		f, err := newNestedFit(m.design(at, kept, most), t.Keep(kept).Y)
 		if err != nil {
 			return err
 		}
-		risks := f.risks(m.Design(at, held, most), t.Keep(held).Y)
+		risks := f.risks(m.design(at, held, most), t.Keep(held).Y)
 		for j := range m.Risk {
 			m.Risk[j] += risks[m.constant()+j] / float64(l*m.Settings.Repeats)
 		}
@@ -229,72 +223,14 @@ func (m *Model) choose(t *models.Targets, at *mat.Dense, most int) error {
 	return nil
 }
 
-// Name is sssl.
+// Name is [Name].
 func (m *Model) Name() string { return Name }
-
-// Outcomes are the class values; nil for a regression.
-func (m *Model) Outcomes() []int64 { return m.Classes }
-
-// Predict evaluates f by the definition of the eigenfunctions. It takes the time of
-// a product with the kernel values of each point and the z_i, and the memory of 256
-// rows of them.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	return m.expansion().Predict(ctx, x, s)
-}
-
-func (m *Model) expansion() *kernelmachine.Machine {
-	return kernelmachine.ExpansionOf(m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes)
-}
 
 // Captured is the part of the trace of the operator that is in the eigenfunctions in
 // use.
 func (m *Model) Captured() float64 {
 	e := &Functions{Values: m.Values, Trace: m.Trace}
 	return e.Captured(m.Settings.Eigenfunctions)
-}
-
-// modelFile is what the manifest of a model file says.
-type modelFile struct {
-	Settings
-	Kernel  kernel.Kernel `json:"kernel"`
-	Labeled int           `json:"labeled"`
-	Trace   float64       `json:"trace"`
-	// Risk says whether there is an array of it.
-	Risk bool `json:"risk"`
-}
-
-// Save writes the model as a .npz file, whole or not at all: coefficients (m×c),
-// bias (c), values, risk if there is one, classes unless it is a regression, the
-// points unless the kernel is precomputed, and the manifest. hashes name what the
-// model was made from.
-func (m *Model) Save(path string, hashes map[string]string) error {
-	entries := append(m.expansion().Entries(), npy.Entry{Name: "values", Data: m.Values})
-	if m.Risk != nil {
-		entries = append(entries, npy.Entry{Name: "risk", Data: m.Risk})
-	}
-	file := modelFile{m.Settings, m.Kernel, m.Labeled, m.Trace, m.Risk != nil}
-	return models.SaveFile(path, m.Name(), file, hashes, entries)
-}
-
-func LoadSSSL(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f modelFile
-	if err := models.ReadSettings(settings, &f); err != nil {
-		return nil, err
-	}
-	e, err := kernelmachine.ReadExpansion(r, f.Kernel)
-	if err != nil {
-		return nil, err
-	}
-	m := &Model{Settings: f.Settings, Labeled: f.Labeled, Trace: f.Trace}
-	m.Kernel, m.Points, m.Coefficients, m.Bias, m.Classes = e.Kernel, e.Points, e.Coefficients, e.Bias, e.Classes
-	m.Values = models.Numbers[float64](r, "values")
-	if f.Risk {
-		m.Risk = models.Numbers[float64](r, "risk")
-	}
-	if r.Err != nil {
-		return nil, r.Err
-	}
-	return m, m.check()
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -313,33 +249,5 @@ func (m *Model) check() error {
 	if !(m.Trace > 0) {
 		return fmt.Errorf("eigenfunction: a trace of %v", m.Trace)
 	}
-	return m.expansion().Check()
-}
-
-// Cost is about what [Fit] takes for n points of d dimensions, l of them
-// labeled: bytes and floating-point operations.
-func Cost(n, d, l int, s *Settings) (bytes int64, operations float64) {
-	filled, most, err := s.Fill(l)
-	if err != nil {
-		return 0, 0 // FitSSSL will say so
-	}
-	size, pairs := eigenfunctionSize(n, most, s.Landmarks)
-	search := lanczos.Settings{K: pairs, Largest: true}
-	need, err := lanczos.Bytes(size, &search)
-	if err != nil {
-		return 0, 0
-	}
-	m, q := float64(size), float64(pairs)
-	bytes = need + 8*int64(size)*int64(d+pairs+most)
-	operations = 5 * q * 2 * m * m // products
-	if held := kernel.GramBytes(size); held <= heldGram {
-		bytes += held
-	} else {
-		operations += 5 * q / 8 * m * m * float64(2*d+40)
-	}
-	if size < n {
-		bytes += 8 * data.BlockRows * int64(size/8+pairs)
-		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
-	}
-	return bytes, operations + 4*float64(l)*float64(most*most)*float64(filled.Folds*filled.Repeats+1)
+	return errors.Join(m.CheckPoints(), models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, false))
 }

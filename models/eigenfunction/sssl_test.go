@@ -18,15 +18,19 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// load reads a model of this package.
+func load(path string, limit int64) (models.Model, *models.Manifest, error) {
+	return models.Load(path, limit, func(string) models.Decoder { return eigenfunction.Learner{}.Decode })
+}
+
 func fitSSSL(t testing.TB, x data.Points, k kernel.Kernel, y *models.Targets, s eigenfunction.Settings) *eigenfunction.Model {
 	t.Helper()
-	m, err := eigenfunction.Fit(t.(interface{ Context() context.Context }).Context(), x, k, y, &s, 0)
+	m, err := eigenfunction.Fit(t.(interface{ Context() context.Context }).Context(), x, k, y, &s, eigenfunction.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +39,7 @@ func fitSSSL(t testing.TB, x data.Points, k kernel.Kernel, y *models.Targets, s 
 
 func eigenfunctions(t testing.TB, x data.Points, k kernel.Kernel, s, landmarks int, limit int64) (*eigenfunction.Functions, *mat.Dense) {
 	t.Helper()
-	e, err := eigenfunction.New(t.(interface{ Context() context.Context }).Context(), x, k, s, landmarks, 1, limit)
+	e, err := eigenfunction.New(t.(interface{ Context() context.Context }).Context(), x, k, &eigenfunction.FunctionSettings{Count: s, Landmarks: landmarks, Seed: 1, Limits: eigenfunction.Limits{Memory: limit}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,10 +233,10 @@ func TestSSSLFiles(t *testing.T) {
 	c, fitted := ssslModels(t)
 	path := filepath.Join(t.TempDir(), "m.npz")
 	for name, m := range fitted {
-		if err := m.Save(path, map[string]string{"x": "y"}); err != nil {
+		if err := models.Save(path, m, map[string]string{"x": "y"}); err != nil {
 			t.Fatal(err)
 		}
-		back, mf, err := all.Load(path, 0)
+		back, mf, err := load(path, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -240,7 +244,7 @@ func TestSSSLFiles(t *testing.T) {
 		if back.Name() != "sssl" || mf.Hashes["x"] != "y" || got.Settings != m.Settings || got.Trace != m.Trace || !reflect.DeepEqual(got.Values, m.Values) || !reflect.DeepEqual(got.Risk, m.Risk) {
 			t.Errorf("%s: came back as %s, %+v", name, back.Name(), got)
 		}
-		if !mat.Equal(modeltest.Raw(t, got, c.X), modeltest.Raw(t, m, c.X)) || !reflect.DeepEqual(back.Outcomes(), m.Outcomes()) {
+		if !mat.Equal(modeltest.Raw(t, got, c.X), modeltest.Raw(t, m, c.X)) || !reflect.DeepEqual(back.Output(), m.Output()) || !reflect.DeepEqual(back.Summary(), m.Summary()) {
 			t.Errorf("%s: answers differ", name)
 		}
 	}
@@ -250,7 +254,7 @@ func TestDamagedSSSLFiles(t *testing.T) {
 	_, fitted := ssslModels(t)
 	path := filepath.Join(t.TempDir(), "m.npz")
 	for name, m := range fitted {
-		if err := m.Save(path, nil); err != nil {
+		if err := models.Save(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
 		a, err := npy.OpenArchive(path, 0)
@@ -272,7 +276,7 @@ func TestDamagedSSSLFiles(t *testing.T) {
 			if err := npy.WriteArchive(path, entries); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := all.Load(path, 0); err == nil || !strings.Contains(err.Error(), path) {
+			if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}
@@ -351,14 +355,14 @@ func TestSSSLFaults(t *testing.T) {
 		"-1 repeats":           {Repeats: -1},
 		"as many landmarks":    {Eigenfunctions: 9, Landmarks: 8},
 	} {
-		if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value, &s, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value, &s, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value.Keep([]int{0, 1}), &eigenfunction.Settings{Intercept: true}, 0); err == nil || !strings.Contains(err.Error(), "too few") {
+	if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value.Keep([]int{0, 1}), &eigenfunction.Settings{Intercept: true}, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), "too few") {
 		t.Errorf("two labels: %v", err)
 	}
-	if _, err := eigenfunction.Fit(t.Context(), data.Select(c.X, []int{1, 2}), modeltest.Gaussian, c.Value, nil, 0); err == nil {
+	if _, err := eigenfunction.Fit(t.Context(), data.Select(c.X, []int{1, 2}), modeltest.Gaussian, c.Value, nil, eigenfunction.Limits{}); err == nil {
 		t.Error("fewer points than targets")
 	}
 	same := data.NewDense[float64](60, 3)
@@ -367,7 +371,7 @@ func TestSSSLFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := eigenfunction.Fit(ctx, c.X, modeltest.Gaussian, c.Value, nil, 0); err == nil {
+	if _, err := eigenfunction.Fit(ctx, c.X, modeltest.Gaussian, c.Value, nil, eigenfunction.Limits{}); err == nil {
 		t.Error("a cancelled fit")
 	}
 }

@@ -1,3 +1,10 @@
+// Package eigenmap holds the models made of eigenvectors of a graph's Laplacian: the
+// classifier that fits labels by least squares on them, and the embedding whose
+// coordinates they are. Both extend eigenvectors to new points by the Nyström
+// formula of [Model.Predict].
+//
+// Belkin & Niyogi, Machine Learning 56 (2004), 209–239; Belkin & Niyogi, Neural
+// Computation 15 (2003), 1373–1396.
 package eigenmap
 
 import (
@@ -5,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -30,18 +36,16 @@ const (
 	HeatKernel
 )
 
-var penaltyNames = []string{"none", "iterated", "heat"}
+var penalties = enum.New[Penalty]("penalty", "none", "iterated", "heat")
 
 // String returns the name used on the command line and in manifests.
-func (p Penalty) String() string { return enum.String(penaltyNames, p) }
+func (p Penalty) String() string { return penalties.String(p) }
 
 // MarshalText returns the name.
-func (p Penalty) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p Penalty) MarshalText() ([]byte, error) { return penalties.Marshal(p) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (p *Penalty) UnmarshalText(text []byte) error {
-	return enum.Set(p, penaltyNames, "penalty", text)
-}
+func (p *Penalty) UnmarshalText(text []byte) error { return penalties.Unmarshal(p, text) }
 
 // PaperShare is the number of eigenvectors a label that Belkin & Niyogi (2004),
 // section 6.1, recommend.
@@ -53,21 +57,24 @@ type Settings struct {
 	// Eigenvectors is the number p of eigenvectors used. Zero means
 	// [PaperShare] of the number of labeled points, at least 1 and at most what
 	// there is; with a penalty it means all there are.
-	Eigenvectors int `json:"eigenvectors"`
+	Eigenvectors int
 	// Penalty defaults to NoPenalty.
-	Penalty Penalty `json:"penalty"`
+	Penalty Penalty
 	// Gamma is the strength γ of the penalty. Zero has it chosen by
 	// cross-validation on the labels.
-	Gamma float64 `json:"gamma"`
+	Gamma float64
 	// Power is the s of Iterated. Default 2.
-	Power float64 `json:"power"`
+	Power float64
 	// T is the t of HeatKernel. Default 1.
-	T float64 `json:"t"`
+	T float64
 	// Folds of the cross-validation. Default 5, at most the number of labels.
-	Folds int `json:"folds"`
+	Folds int
 	// Seed of the assignment to folds.
-	Seed uint64 `json:"seed"`
+	Seed uint64
 }
+
+// defaultFolds of the cross-validation of γ.
+const defaultFolds = 5
 
 // referencePair is the eigenvalue, counted from 1, that eigenvalues in a
 // penalty are measured in, so that γ and t mean the same on any graph.
@@ -78,7 +85,7 @@ const referencePair = 20
 func (s Settings) fill(l, have int) (Settings, error) {
 	var faults []error
 	if s.Eigenvectors < 0 || s.Eigenvectors > have {
-		faults = append(faults, fmt.Errorf("eigenmap: %d eigenvectors asked, %d are there; compute more or ask for fewer", s.Eigenvectors, have))
+		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
 	}
 	if s.Penalty < NoPenalty || s.Penalty > HeatKernel {
 		faults = append(faults, fmt.Errorf("eigenmap: unknown penalty %d", s.Penalty))
@@ -103,7 +110,7 @@ func (s Settings) fill(l, have int) (Settings, error) {
 	if s.Eigenvectors == 0 {
 		s.Eigenvectors = have
 		if s.Penalty == NoPenalty {
-			s.Eigenvectors = min(max(1, int(math.Round(PaperShare*float64(l)))), have)
+			s.Eigenvectors = paperCount(l, have)
 		}
 	}
 	if s.Power == 0 {
@@ -113,11 +120,15 @@ func (s Settings) fill(l, have int) (Settings, error) {
 		s.T = 1
 	}
 	if s.Folds == 0 {
-		s.Folds = 5
+		s.Folds = defaultFolds
 	}
 	s.Folds = min(s.Folds, l)
 	return s, nil
 }
+
+// paperCount returns [PaperShare] of l labels, at least 1 and at most what there
+// is.
+func paperCount(l, have int) int { return min(max(1, int(math.Round(PaperShare*float64(l)))), have) }
 
 // penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty.
 func (s *Settings) penalties(values []float64, l int, gamma float64) []float64 {
@@ -178,8 +189,14 @@ type Candidate struct {
 // labels or they miss a component, the coefficients of smallest norm are taken.
 //
 // e holds the eigenvectors and eigenvalues of the graph's Laplacian and c its
-// components. It costs l·p² operations.
-func Fit(e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (*Classifier, error) {
+// components. It costs l·p² operations. A nil s means the defaults.
+func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (*Classifier, error) {
+	return train(ctx, e, c, y, s, func(done, total float64, note string) {})
+}
+
+// train is Fit with progress, which counts the normal equations, the folds and the
+// solution as a step each.
+func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings, progress func(done, total float64, note string)) (*Classifier, error) {
 	n, have := e.Vectors.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
@@ -192,16 +209,35 @@ func Fit(e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (
 	if err != nil {
 		return nil, err
 	}
-	eq := newNormalEquations(e.Vectors, filled.Eigenvectors, y, rows, nil)
 	m := &Classifier{Settings: filled, Classes: y.Classes}
-	if filled.Penalty != NoPenalty && filled.Gamma == 0 {
-		m.crossValidate(e, y, rows, eq)
+	choose := filled.Penalty != NoPenalty && filled.Gamma == 0
+	steps := 2.0
+	if choose {
+		steps += float64(filled.Folds)
+	}
+	eq, err := newNormalEquations(ctx, e.Vectors, filled.Eigenvectors, y, rows, nil)
+	if err != nil {
+		return nil, err
+	}
+	progress(1, steps, "")
+	if choose {
+		err := m.crossValidate(ctx, e, y, eq, func(folds int) { progress(float64(1+folds), steps, "cross-validation of γ") })
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	m.finish(e, c, y, eq)
+	progress(steps, steps, "")
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
-// FitAll is FitEigenmap for several draws of the labels and several
+// FitAll is [Fit] for several draws of the labels and several
 // settings, draw by draw: result [i][j] belongs to ys[i] and settings[j]. A draw
 // costs one pass over its labeled rows, or over the others if those are fewer,
 // and one factorization for all settings without penalty. No cross-validation:
@@ -234,7 +270,10 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			whole = mat.NewDense(have, have, nil)
 			dense.Syrk(dense.Transposed, 1, e.Vectors, 0, whole)
 		}
-		eq := newNormalEquations(e.Vectors, most, y, rows, whole)
+		eq, err := newNormalEquations(ctx, e.Vectors, most, y, rows, whole)
+		if err != nil {
+			return nil, err
+		}
 		for _, m := range out[i] {
 			m.finish(e, c, y, eq)
 		}
@@ -250,7 +289,7 @@ func (m *Classifier) finish(e *lanczos.Result, c *sparse.Components, y *data.Lab
 	m.Labeled = eq.rows
 	m.Coefficients, m.Rank = m.coefficients(eq, n, m.Settings.Gamma)
 	m.Fallback = models.Majority(y)
-	for _, reached := range ReachedPoints(c, y) {
+	for _, reached := range c.Reached(y.Labeled()) {
 		if !reached {
 			m.Unreached++
 		}
@@ -270,21 +309,6 @@ func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*m
 	}
 	a.Scale(1/math.Sqrt(float64(n)), a)
 	return a, rank
-}
-
-// ReachedPoints tells for every point whether its component holds a label.
-func ReachedPoints(c *sparse.Components, y *data.Labels) []bool {
-	has := make([]bool, c.Count())
-	for i, class := range y.Index {
-		if class != data.Unlabeled {
-			has[c.Of[i]] = true
-		}
-	}
-	out := make([]bool, len(c.Of))
-	for i, id := range c.Of {
-		out[i] = has[id]
-	}
-	return out
 }
 
 // Scores returns f for rows of vectors, whose leading columns are the model's
@@ -308,7 +332,7 @@ func (m *Classifier) Transduce(e *lanczos.Result, c *sparse.Components, y *data.
 
 // settle puts the given labels and the fallback into classes found by scores.
 func (m *Classifier) settle(classes []int32, c *sparse.Components, y *data.Labels) []int32 {
-	reached := ReachedPoints(c, y)
+	reached := c.Reached(y.Labeled())
 	for i := range classes {
 		switch {
 		case y.Index[i] != data.Unlabeled:
@@ -372,42 +396,55 @@ var gammaGrid = func() []float64 {
 }()
 
 // crossValidate sets Gamma to the strength of least error over the folds, the
-// largest of equals.
-func (m *Classifier) crossValidate(e *lanczos.Result, y *data.Labels, rows []int, all *normalEquations) {
+// largest of equals. all are the normal equations of all labeled points; progress
+// is told how many folds are done.
+func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *data.Labels, all *normalEquations, progress func(folds int)) error {
 	n, _ := e.Vectors.Dims()
 	p := m.Settings.Eigenvectors
 	m.Values = e.Values[:p:p]
-	order := slices.Clone(rows)
-	rng := rand.New(rand.NewPCG(m.Settings.Seed, 0x666f6c6473)) // "folds"
-	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	// Sorted by class and dealt out in turn, every fold has its share of each.
-	slices.SortStableFunc(order, func(a, b int) int { return int(y.Index[a]) - int(y.Index[b]) })
+	t, err := models.ClassTargets(y)
+	if err != nil {
+		return err
+	}
+	folds, err := t.Deal(m.Settings.Folds, m.Settings.Seed)
+	if err != nil {
+		return err
+	}
 	wrong := make([]int, len(gammaGrid))
-	for fold := range m.Settings.Folds {
-		var held []int
-		for i := fold; i < len(order); i += m.Settings.Folds {
-			held = append(held, order[i])
+	for f, fold := range folds {
+		held := make([]int, len(fold))
+		for i, q := range fold {
+			held[i] = t.Labeled[q]
 		}
-		train := all.minus(newNormalEquations(e.Vectors, p, y, held, nil))
+		part, err := newNormalEquations(ctx, e.Vectors, p, y, held, nil)
+		if err != nil {
+			return err
+		}
+		training := all.minus(part)
 		x := mat.NewDense(len(held), p, nil)
 		for i, r := range held {
 			copy(x.RawRowView(i), e.Vectors.RawRowView(r)[:p])
 		}
 		for g, gamma := range gammaGrid {
-			m.Coefficients, _ = m.coefficients(train, n, gamma)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			m.Coefficients, _ = m.coefficients(training, n, gamma)
 			for i, class := range models.Decide(m.Scores(x, n)) {
 				if class != y.Index[held[i]] {
 					wrong[g]++
 				}
 			}
 		}
+		progress(f + 1)
 	}
 	best := 0
 	for g, w := range wrong {
-		m.Candidates = append(m.Candidates, Candidate{gammaGrid[g], float64(w) / float64(len(rows))})
+		m.Candidates = append(m.Candidates, Candidate{gammaGrid[g], float64(w) / float64(all.rows)})
 		if w <= wrong[best] {
 			best = g
 		}
 	}
 	m.Settings.Gamma = gammaGrid[best]
+	return nil
 }

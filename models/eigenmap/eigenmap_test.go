@@ -61,7 +61,7 @@ func TestEigenmapDigits(t *testing.T) {
 	}
 }
 
-// direct solves the least-squares problem of FitEigenmap as it is written, by
+// direct solves the least-squares problem of Fit as it is written, by
 // the singular value decomposition of the stacked and column-scaled system.
 // Scaling does not change which minimizer is the smallest, as those columns
 // that are scaled have a penalty and are determined.
@@ -390,7 +390,7 @@ func TestEquivariance(t *testing.T) {
 			}
 		}
 
-		mm, err := Fit(moved, movedComponents, movedLabels, &s)
+		mm, err := Fit(t.Context(), moved, movedComponents, movedLabels, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -585,14 +585,14 @@ func TestFitRejects(t *testing.T) {
 		{"one class", modeltest.Labels(21, map[int]int64{0: -3, 7: -3}), Settings{}, []string{"all labels are of class -3"}},
 		{"one class of two", (&data.Labels{Classes: []int64{4, 5}, Index: modeltest.Labels(21, map[int]int64{0: 4}).Index}), Settings{}, []string{"of class 4"}},
 		{"too few labels", modeltest.Labels(20, map[int]int64{0: 1, 7: 2}), Settings{}, []string{"20 labels for 21 points"}},
-		{"p > n", good, Settings{Eigenvectors: 22}, []string{"22 eigenvectors", "21 are there"}},
-		{"p < 0", good, Settings{Eigenvectors: -1}, []string{"-1 eigenvectors"}},
+		{"p > n", good, Settings{Eigenvectors: 22}, []string{"eigenvectors is 22", "21 eigenvectors are there"}},
+		{"p < 0", good, Settings{Eigenvectors: -1}, []string{"eigenvectors is -1"}},
 		{"γ without penalty", good, Settings{Gamma: 1}, []string{"γ is 1 but"}},
 		{"all at once", good, Settings{Eigenvectors: 30, Penalty: 7, Gamma: -1, Power: nan, T: math.Inf(1), Folds: 1},
-			[]string{"30 eigenvectors", "unknown penalty 7", "γ is -1", "s is NaN", "t is +Inf", "1 folds"}},
+			[]string{"eigenvectors is 30", "unknown penalty 7", "γ is -1", "s is NaN", "t is +Inf", "1 folds"}},
 		{"folds", good, Settings{Penalty: Iterated, Folds: -2}, []string{"-2 folds"}},
 	} {
-		m, err := Fit(p.Eigs, p.C, c.y, &c.s)
+		m, err := Fit(t.Context(), p.Eigs, p.C, c.y, &c.s)
 		if err == nil || m != nil {
 			t.Errorf("%s: no error", c.name)
 			continue
@@ -624,7 +624,7 @@ func TestArgmaxAndErrorRate(t *testing.T) {
 
 func fit(t testing.TB, p *modeltest.Problem, y *data.Labels, s *Settings) *Classifier {
 	t.Helper()
-	m, err := Fit(p.Eigs, p.C, y, s)
+	m, err := Fit(context.Background(), p.Eigs, p.C, y, s)
 	if err != nil {
 		t.Fatal(err)
 	}

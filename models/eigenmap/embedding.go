@@ -2,15 +2,12 @@ package eigenmap
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
@@ -21,46 +18,37 @@ import (
 // EmbeddingName is the name of [Embedding] in manifests.
 const EmbeddingName = "embedding"
 
-// EmbeddingSettings are how the graph of an [Embedding] was made, which is how
-// new points are joined to it.
-type EmbeddingSettings struct {
-	Metric knn.Metric `json:"metric"`
-	// Method searches for the neighbours of new points; methods that are not
-	// exact compare all pairs.
-	Method    knn.Method        `json:"method"`
-	Graph     knn.GraphSettings `json:"graph"`
-	Laplacian sparse.Kind       `json:"laplacian"`
-}
-
 // Embedding is a Laplacian eigenmap: coordinate j of a training point is its
 // entry in the eigenvector of the j-th smallest eigenvalue of the graph's
 // Laplacian that is not zero (Belkin & Niyogi, Neural Computation 15, 2003, with
 // the random-walk Laplacian). New points get the Nyström extension of
 // [Model.Predict].
 type Embedding struct {
-	Settings EmbeddingSettings
-	Values   []float64  // p, ascending
-	Vectors  *mat.Dense // n×p
-	Degrees  []float64  // n
-	// Points are the training points as the graph was built on them, after PCA;
-	// nil if the graph came without points: then there is no Transform.
-	Points data.Points
-	PCA    *data.PCA // applied to new points first; may be nil
+	Laplacian sparse.Kind
+	Values    []float64  // p, ascending
+	Vectors   *mat.Dense // n×p
+	models.Neighborhood
+}
 
-	once     sync.Once
-	extender *Model
+// embeddingParams are what a model file says of the settings of an embedding.
+var embeddingParams = models.Table[sparse.Kind]{
+	{Param: laplacianParam, At: func(k *sparse.Kind) any { return k }},
 }
 
 // NewEmbedding takes the vectors of e behind those of the null space. They are
-// copied, with signs such that the entry of largest magnitude is positive.
-// degrees are those of the graph. No vector beyond the null space is an error.
-func NewEmbedding(e *lanczos.Result, degrees []float64, s EmbeddingSettings) (*Embedding, error) {
+// copied, with signs such that the entry of largest magnitude is positive. h joins
+// new points; where its method is approximate, all pairs are compared instead. No
+// vector beyond the null space is an error.
+func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (*Embedding, error) {
 	n, k := e.Vectors.Dims()
 	p := k - e.Nullity
 	if p < 1 {
 		return nil, fmt.Errorf("eigenmap: %d eigenvectors of a graph of %d components: all are constant on the components; compute more", k, e.Nullity)
 	}
-	m := &Embedding{Settings: s, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil), Degrees: degrees}
+	m := &Embedding{Laplacian: kind, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil), Neighborhood: h.Keep()}
+	if !m.Method.Exact() {
+		m.Method, m.Index = knn.Brute, nil
+	}
 	for j := range p {
 		f := mat.Col(nil, e.Nullity+j, e.Vectors)
 		dense.Orient(f)
@@ -69,56 +57,42 @@ func NewEmbedding(e *lanczos.Result, degrees []float64, s EmbeddingSettings) (*E
 	return m, nil
 }
 
-// Name is EmbeddingName.
+// Name is [EmbeddingName].
 func (m *Embedding) Name() string { return EmbeddingName }
 
-// Outcomes is nil.
-func (m *Embedding) Outcomes() []int64 { return nil }
-
-// Transform returns the coordinates of new points by the Nyström extension. A
-// point at distance 0 from training points is the first of them and gets its
-// coordinates. It costs a search for neighbours; the first call builds the index.
-func (m *Embedding) Transform(ctx context.Context, x data.Points) (*mat.Dense, error) {
-	return m.transform(ctx, x, nil)
+// Output is p coordinates a point.
+func (m *Embedding) Output() models.Output {
+	return models.Output{Kind: models.OutputCoordinates, Columns: len(m.Values)}
 }
 
-// Predict gives the coordinates as values. Of s only OnProgress counts.
+// QueryCost is that of the search and the coordinates.
+func (m *Embedding) QueryCost(n int, _ *models.PredictSettings) models.Cost {
+	c := m.Neighborhood.QueryCost(n, m.Edges.K)
+	c.Bytes += 8 * int64(n) * int64(len(m.Values))
+	return c
+}
+
+// Predict returns the coordinates of new points as scores, by the Nyström extension.
+// A point at distance 0 from training points is the first of them and gets its
+// coordinates. It costs a search for neighbours; the first call builds the index. Of
+// s only OnProgress matters.
 func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+	if m.Points == nil {
+		return nil, models.ErrNoPoints
+	}
+	if m.Edges.K == 0 {
+		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this one joins points within %g", m.Edges.Radius)
+	}
 	var onProgress func(done, total int)
 	if s != nil {
 		onProgress = s.OnProgress
 	}
-	e, err := m.transform(ctx, x, onProgress)
-	if err != nil {
-		return nil, err
-	}
-	return &models.Prediction{Scores: e}, nil
-}
-
-func (m *Embedding) transform(ctx context.Context, x data.Points, onProgress func(done, total int)) (*mat.Dense, error) {
-	if m.Points == nil {
-		return nil, fmt.Errorf("eigenmap: the embedding was made of a graph without points and cannot take new ones; make it with the points")
-	}
-	if m.Settings.Graph.K == 0 {
-		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this one joins points within %g", m.Settings.Graph.Radius)
-	}
-	m.once.Do(func() {
-		method := m.Settings.Method
-		if !method.Exact() {
-			method = knn.Brute
-		}
-		m.extender = &Model{Classifier: &Classifier{Values: m.Values}, Vectors: m.Vectors, Degrees: m.Degrees, Points: m.Points,
-			Metric: m.Settings.Metric, Method: method, Graph: m.Settings.Graph, Laplacian: m.Settings.Laplacian}
-	})
-	ix, err := m.extender.index()
-	if err != nil {
-		return nil, err
-	}
-	nb, _, err := models.Nearest(ctx, ix, m.PCA, x, min(m.Settings.Graph.K, len(m.Degrees)), onProgress)
+	nb, recall, err := m.Nearest(ctx, x, m.Edges.K, onProgress)
 	if err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(nb.Len(), len(m.Values), nil)
+	ext := &extension{m.Values, m.Vectors, m.Degrees, &m.Edges, m.Laplacian}
 	par.For(nb.Len(), 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			index, dist := nb.Row(i)
@@ -126,41 +100,54 @@ func (m *Embedding) transform(ctx context.Context, x data.Points, onProgress fun
 				copy(out.RawRowView(i), m.Vectors.RawRowView(int(index[0])))
 				continue
 			}
-			m.extender.extend(out.RawRowView(i), index, dist)
+			ext.extend(out.RawRowView(i), index, dist)
 		}
 	})
-	return out, nil
+	return &models.Prediction{Scores: out, Recall: recall}, nil
 }
 
-// Save writes the model as a .npz file, whole or not at all: values (p), vectors
-// (n×p), degrees (n), the points and principal components if there are any, and
-// the manifest. hashes name what the model was made from.
-func (m *Embedding) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors), {Name: "degrees", Data: m.Degrees}}
-	return models.SaveFile(path, m.Name(), m.Settings, hashes, append(entries, models.PointEntries(m.Points, m.PCA)...))
+// Summary names the Laplacian.
+func (m *Embedding) Summary() models.Summary {
+	n, p := m.Vectors.Dims()
+	return models.Summary{Values: embeddingParams.Encode(&m.Laplacian),
+		Text: fmt.Sprintf("%d eigenvectors of the %v Laplacian at %d points", p, m.Laplacian, n)}
 }
 
-func LoadEmbedding(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	m := &Embedding{}
-	if err := models.ReadSettings(settings, &m.Settings); err != nil {
+// embeddingFit is the part of an embedding in its manifest that is no parameter.
+type embeddingFit struct {
+	Neighborhood models.RawState `json:"neighborhood"`
+}
+
+// Encode returns values (p), vectors (n×p) and the arrays of the neighbourhood.
+func (m *Embedding) Encode() (*models.Encoded, error) {
+	state, arrays, err := m.Neighborhood.Encode()
+	if err != nil {
 		return nil, err
 	}
-	m.Values = models.Numbers[float64](r, "values")
-	m.Vectors = r.Matrix("vectors")
-	m.Degrees = models.Numbers[float64](r, "degrees")
-	m.Points = r.Points()
-	m.PCA = r.PCA()
+	own := []models.Array{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors)}
+	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state}, Arrays: append(own, arrays...)}, nil
+}
+
+// DecodeEmbedding is the inverse of [Embedding.Encode].
+func DecodeEmbedding(r *models.Reader) (models.Model, error) {
+	var f embeddingFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	kind, err := embeddingParams.Decode(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	m := &Embedding{Laplacian: kind, Values: models.Numbers[float64](r, "values"), Vectors: r.Matrix("vectors")}
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	return m, m.check()
-}
-
-// check returns an error unless the parts of the model fit together.
-func (m *Embedding) check() error {
 	n, p := m.Vectors.Dims()
 	if len(m.Values) != p {
-		return fmt.Errorf("eigenmap: vectors are %d×%d for %d values", n, p, len(m.Values))
+		return nil, fmt.Errorf("eigenmap: vectors are %d×%d for %d values", n, p, len(m.Values))
 	}
-	return models.CheckTraining(n, m.Degrees, m.Points, m.PCA, m.Settings.Graph)
+	if m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true); err != nil {
+		return nil, err
+	}
+	return m, nil
 }

@@ -17,34 +17,63 @@ import (
 )
 
 // Model is an eigenmap classifier with everything that it needs to answer for
-// any point: what bigfit fit saves and bigfit predict loads.
+// any point. Without points it answers for those of the graph only.
 type Model struct {
 	*Classifier
-	Labels  []int32    // class of every training point, a position in Classes
-	Vectors *mat.Dense // n×p
-	Degrees []float64
-	// Points are the training points as the graph was built on them, after PCA;
-	// nil if the graph came without points: then only Labels are known.
-	Points data.Points
-	PCA    *data.PCA // applied to new points first; may be nil
-
-	Metric knn.Metric
-	// Method searches for the neighbours of new points; Auto compares all pairs.
-	Method knn.Method
-	// Index is the state of the index that the graph was built with, if it has
-	// one and is at hand. Without it the first Predict builds an index by Method.
-	Index     *knn.State
-	Graph     knn.GraphSettings
-	Laplacian sparse.Kind
-
-	models.LazyIndex
+	Labels    []int32     // class of every training point, a position in Classes
+	Vectors   *mat.Dense  // n×p
+	Laplacian sparse.Kind // that Vectors belong to
+	// Tolerance of the eigenpairs that was asked for; 0 is the default.
+	Tolerance float64
+	models.Neighborhood
 }
 
-// Name is EigenmapName.
+// Name is [Name].
 func (m *Model) Name() string { return Name }
 
-// Outcomes are the class values.
-func (m *Model) Outcomes() []int64 { return m.Classes }
+// Output is the class of each point.
+func (m *Model) Output() models.Output {
+	o := models.OutputOf(m.Classes, len(m.Classes))
+	o.Extends, o.Searches = true, true
+	return o
+}
+
+// Training returns the classes that [Classifier.Transduce] gave the training points,
+// with f as their scores.
+func (m *Model) Training(scores bool) *models.Prediction {
+	p := &models.Prediction{Classes: m.Labels}
+	if scores {
+		p.Scores = m.Scores(m.Vectors, len(m.Labels))
+	}
+	return p
+}
+
+// neighbors returns the number of training points that an answer looks at.
+func (m *Model) neighbors(s *models.PredictSettings) int {
+	switch {
+	case s.Extension == models.Nystrom:
+		return m.Edges.K
+	case s.Neighbors == 0:
+		return 3
+	}
+	return s.Neighbors
+}
+
+// QueryCost is that of the search, the scores and a block of extended eigenvectors.
+func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	if s == nil {
+		s = &models.PredictSettings{}
+	}
+	c := m.Neighborhood.QueryCost(n, m.neighbors(s))
+	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
+	if s.Extension == models.Nystrom {
+		c.Bytes += 8 * int64(min(n, extendedRows)) * int64(len(m.Values)+2*len(m.Classes))
+	}
+	return c
+}
+
+// extendedRows is the number of points whose extended eigenvectors are held at once.
+const extendedRows = 2048
 
 // Predict classifies new points. It holds one m×c block of scores and, for
 // Nystrom, 2048·p values. The neighbours come from the index of the training
@@ -68,7 +97,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		s = &models.PredictSettings{}
 	}
 	if m.Points == nil {
-		return nil, fmt.Errorf("eigenmap: the model was fitted on a graph without points and cannot classify new ones; fit it with the points")
+		return nil, models.ErrNoPoints
 	}
 	if s.Extension != models.LabelKNN && s.Extension != models.Nystrom {
 		return nil, fmt.Errorf("eigenmap: extension %v", s.Extension)
@@ -76,22 +105,10 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	if s.Neighbors < 0 {
 		return nil, fmt.Errorf("eigenmap: a vote of %d neighbours; the number must be positive", s.Neighbors)
 	}
-	ix, err := m.index()
-	if err != nil {
-		return nil, err
+	if s.Extension == models.Nystrom && m.Edges.K == 0 {
+		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this model's graph joins points within %g", m.Edges.Radius)
 	}
-	k := s.Neighbors
-	if k == 0 {
-		k = 3
-	}
-	if s.Extension == models.Nystrom {
-		if m.Graph.K == 0 {
-			return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this model's graph joins points within %g", m.Graph.Radius)
-		}
-		k = m.Graph.K
-	}
-	n := len(m.Labels)
-	nb, recall, err := models.Nearest(ctx, ix, m.PCA, x, min(k, n), s.OnProgress)
+	nb, recall, err := m.Nearest(ctx, x, m.neighbors(s), s.OnProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -99,15 +116,15 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		return nearest.Votes(nb, m.Labels, len(m.Classes), recall), nil
 	}
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
-	const rows = 2048
-	p := m.Settings.Eigenvectors
-	for lo := 0; lo < nb.Len(); lo += rows {
-		hi := min(lo+rows, nb.Len())
+	n, p := len(m.Labels), m.Settings.Eigenvectors
+	ext := m.extension()
+	for lo := 0; lo < nb.Len(); lo += extendedRows {
+		hi := min(lo+extendedRows, nb.Len())
 		e := mat.NewDense(hi-lo, p, nil)
 		par.For(hi-lo, 64, func(a, b int) {
 			for i := a; i < b; i++ {
 				index, dist := nb.Row(lo + i)
-				m.extend(e.RawRowView(i), index, dist)
+				ext.extend(e.RawRowView(i), index, dist)
 			}
 		})
 		out.Scores.Slice(lo, hi, 0, len(m.Classes)).(*mat.Dense).Copy(m.Scores(e, n))
@@ -122,19 +139,27 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	return out, nil
 }
 
-// index returns the index of the training points.
-func (m *Model) index() (knn.Index, error) {
-	return m.Get(m.Points, m.Method, m.Index, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}, Seed: m.Settings.Seed})
-}
-
 // vanishing is the size below which a score, of order one, is rounding error.
 const vanishing = 1e-9
 
+// extension holds eigenvectors and what extends them to new points.
+type extension struct {
+	values    []float64
+	vectors   *mat.Dense
+	degrees   []float64
+	edges     *knn.GraphSettings
+	laplacian sparse.Kind
+}
+
+func (m *Model) extension() *extension {
+	return &extension{m.Values, m.Vectors, m.Degrees, &m.Edges, m.Laplacian}
+}
+
 // extend sets dst to the extended eigenvectors at a point with the given
 // nearest training points.
-func (m *Model) extend(dst []float64, index []int32, dist []float64) {
+func (m *extension) extend(dst []float64, index []int32, dist []float64) {
 	const most = 0.9
-	w := m.Graph.EdgeWeights(dist)
+	w := m.edges.EdgeWeights(dist)
 	var d float64
 	for _, v := range w {
 		d += v
@@ -144,24 +169,24 @@ func (m *Model) extend(dst []float64, index []int32, dist []float64) {
 	}
 	for q, i := range index {
 		v := w[q]
-		switch m.Laplacian {
+		switch m.laplacian {
 		case sparse.Normalized:
-			v /= math.Sqrt(d * m.Degrees[i])
-			if m.Degrees[i] == 0 {
+			v /= math.Sqrt(d * m.degrees[i])
+			if m.degrees[i] == 0 {
 				v = 0
 			}
 		case sparse.RandomWalk:
 			v /= d
 		}
-		for j, e := range m.Vectors.RawRowView(int(i))[:len(dst)] {
+		for j, e := range m.vectors.RawRowView(int(i))[:len(dst)] {
 			dst[j] += v * e
 		}
 	}
 	total := 1.0
-	if m.Laplacian == sparse.Combinatorial {
+	if m.laplacian == sparse.Combinatorial {
 		total = d
 	}
-	for j, lambda := range m.Values {
+	for j, lambda := range m.values {
 		if lambda > most*total {
 			dst[j] = 0
 			continue

@@ -29,10 +29,9 @@ func fitted(t testing.TB, p *modeltest.Problem, y *data.Labels, s *Settings) *Mo
 		Classifier: m,
 		Labels:     m.Transduce(p.Eigs, p.C, y),
 		Vectors:    mat.DenseCopyOf(p.Eigs.Vectors.Slice(0, n, 0, len(m.Values))),
-		Degrees:    p.L.Degrees(),
-		Points:     p.X,
-		Graph:      p.S,
 		Laplacian:  p.L.Kind(),
+
+		Neighborhood: p.Graph().Keep(),
 	}
 }
 
@@ -60,7 +59,7 @@ func TestExtendTrainingPoint(t *testing.T) {
 				for i := range n {
 					e := make([]float64, n)
 					index, dist := nb.Row(i)
-					m.extend(e, index, dist)
+					m.extension().extend(e, index, dist)
 					total := 1.0
 					if kind == sparse.Combinatorial {
 						total = m.Degrees[i]
@@ -106,7 +105,7 @@ func TestExtendCircle(t *testing.T) {
 			Settings: Settings{Eigenvectors: 1}, Classes: []int64{0, 1},
 			Values: []float64{2 - 2*math.Cos(theta)}, Coefficients: mat.NewDense(1, 1, []float64{3}),
 		},
-		Labels: labels, Vectors: e, Degrees: degrees, Points: x, Graph: knn.GraphSettings{K: 2},
+		Labels: labels, Vectors: e, Neighborhood: models.Neighborhood{Degrees: degrees, Points: x, Edges: knn.GraphSettings{K: 2}},
 	}
 	between := data.NewDense[float64](n, 2)
 	for j := range n {
@@ -274,7 +273,7 @@ func TestPredictRejects(t *testing.T) {
 	x := data.NewDense[float64](1, 2)
 	without, radius := smallFitted(t), smallFitted(t)
 	without.Points = nil
-	radius.Graph = knn.GraphSettings{Radius: 0.5}
+	radius.Edges = knn.GraphSettings{Radius: 0.5}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, c := range []struct {

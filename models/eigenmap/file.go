@@ -1,112 +1,69 @@
 package eigenmap
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-// Name is the model's name in manifests and on the command line.
-const Name = "eigenmap"
-
-// fileSettings is what the manifest of a model file says.
-type fileSettings struct {
-	Model      string            `json:"model"`
-	Eigenmap   Settings          `json:"eigenmap"`
-	Metric     knn.Metric        `json:"metric"`
-	Method     knn.Method        `json:"method"`
-	Graph      knn.GraphSettings `json:"graph"`
-	Laplacian  sparse.Kind       `json:"laplacian"`
-	Rank       int               `json:"rank"`
-	Labeled    int               `json:"labeled"`
-	Unreached  int               `json:"unreached"`
-	Fallback   int32             `json:"fallback"`
-	Candidates []Candidate       `json:"candidates,omitempty"`
-	Index      *knn.State        `json:"index,omitempty"`
+// modelFit is the part of a model in its manifest that is no parameter.
+type modelFit struct {
+	Seed         uint64          `json:"seed"`
+	Rank         int             `json:"rank"`
+	Labeled      int             `json:"labeled"`
+	Unreached    int             `json:"unreached"`
+	Fallback     int32           `json:"fallback"`
+	Candidates   []Candidate     `json:"candidates,omitempty"`
+	Neighborhood models.RawState `json:"neighborhood"`
 }
 
-// Save writes the model as a .npz file, whole or not at all: classes (c),
-// values (p), coefficients (p×c), labels (n), vectors (n×p), degrees (n), the
-// points and principal components if there are any, the arrays of Index as
-// index_order, index_neighbors (n×width), index_splits (nodes×3) and
-// index_thresholds, and the manifest. hashes name what the model was made from.
-func (m *Model) Save(path string, hashes map[string]string) error {
-	mf, err := manifest.New(manifest.Model, fileSettings{Name, m.Settings, m.Metric, m.Method, m.Graph, m.Laplacian,
-		m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, m.Index}, hashes)
+// Encode returns classes (c), values (p), coefficients (p×c, p×1 for two classes),
+// labels (n), vectors (n×p) and the arrays of the neighbourhood.
+func (m *Model) Encode() (*models.Encoded, error) {
+	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	text, err := mf.Bytes()
-	if err != nil {
-		return err
-	}
-	entries := []npy.Entry{
-		{Name: "classes", Data: m.Classes},
-		{Name: "values", Data: m.Values},
+	own := append(models.ClassEntries(m.Classes),
+		models.Array{Name: "values", Data: m.Values},
 		models.MatrixEntry("coefficients", m.Coefficients),
-		{Name: "labels", Data: m.Labels},
-		models.MatrixEntry("vectors", m.Vectors),
-		{Name: "degrees", Data: m.Degrees},
-		{Name: manifest.Name, Data: text},
-	}
-	entries = append(entries, models.PointEntries(m.Points, m.PCA)...)
-	if st := m.Index; st != nil {
-		entries = append(entries, npy.Entry{Name: "index_order", Data: st.Order})
-		if st.Stats != nil {
-			entries = append(entries, npy.Entry{Name: "index_neighbors", Shape: []int{len(st.Order), st.Stats.Width}, Data: st.Neighbors},
-				npy.Entry{Name: "index_splits", Shape: []int{len(st.Thresholds), 3}, Data: st.Splits},
-				npy.Entry{Name: "index_thresholds", Data: st.Thresholds})
-		}
-	}
-	return npy.WriteArchive(path, entries)
+		models.Array{Name: "labels", Data: m.Labels},
+		models.MatrixEntry("vectors", m.Vectors))
+	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state}
+	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit, Arrays: append(own, arrays...)}, nil
 }
 
-// LoadEigenmap reads what Save wrote.
-func LoadEigenmap(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var s fileSettings
-	if err := models.ReadSettings(settings, &s); err != nil {
+// Decode is the inverse of [Model.Encode].
+func (Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f modelFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	o, err := params.Decode(r.Manifest.Params)
+	if err != nil {
 		return nil, err
 	}
 	m := &Model{
-		Classifier: &Classifier{Settings: s.Eigenmap, Rank: s.Rank, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback,
-			Candidates: s.Candidates},
-		Metric: s.Metric, Method: s.Method, Graph: s.Graph, Laplacian: s.Laplacian,
+		Classifier: &Classifier{Classes: r.ReadClasses(), Rank: f.Rank, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback,
+			Candidates: f.Candidates},
+		Laplacian: o.Laplacian, Tolerance: o.Tolerance,
 	}
-	m.Classes = models.Numbers[int64](r, "classes")
 	m.Values = models.Numbers[float64](r, "values")
 	m.Coefficients = r.Matrix("coefficients")
 	m.Labels = models.Numbers[int32](r, "labels")
 	m.Vectors = r.Matrix("vectors")
-	m.Degrees = models.Numbers[float64](r, "degrees")
-	m.Points = r.Points()
-	m.PCA = r.PCA()
-	if s.Index != nil {
-		m.Index = s.Index
-		m.Index.Order = models.Numbers[int32](r, "index_order")
-		if m.Index.Stats != nil {
-			m.Index.Neighbors = models.Table[int32](r, "index_neighbors", m.Index.Stats.Width)
-			m.Index.Splits = models.Table[int32](r, "index_splits", 3)
-			m.Index.Thresholds = models.Numbers[float32](r, "index_thresholds")
-		}
-	}
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	if err := m.check(); err != nil {
+	// Parameters that do not matter are left out of the file.
+	_, have := m.Vectors.Dims()
+	if m.Settings, err = o.Settings.fill(m.Labeled, max(have, o.Eigenvectors)); err != nil {
 		return nil, err
 	}
-	if m.Index != nil { // before anything is done with it
-		if _, err := m.index(); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	m.Settings.Seed = f.Seed
+	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, len(m.Labels), true)
+	return m, errors.Join(m.check(), err)
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -130,9 +87,5 @@ func (m *Model) check() error {
 			break
 		}
 	}
-	if m.Index != nil {
-		expect(m.Points != nil, "an index without points")
-		expect(m.Index.Method == m.Method, "the index is a %v, the method %v", m.Index.Method, m.Method)
-	}
-	return errors.Join(append(faults, models.CheckTraining(n, m.Degrees, m.Points, m.PCA, m.Graph))...)
+	return errors.Join(faults...)
 }

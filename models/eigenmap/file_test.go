@@ -60,14 +60,14 @@ func TestSaveLoad(t *testing.T) {
 			m.PCA = c.pca
 			path := filepath.Join(t.TempDir(), "model.npz")
 			hashes := map[string]string{"points": "abc"}
-			if err := m.Save(path, hashes); err != nil {
+			if err := models.Save(path, m, hashes); err != nil {
 				t.Fatal(err)
 			}
 			got, mf, err := loadModel(path, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mf.Format != manifest.Model || !reflect.DeepEqual(mf.Hashes, hashes) {
+			if mf.Learner != Name || mf.Output.Columns != len(m.Classes) || !reflect.DeepEqual(mf.Hashes, hashes) {
 				t.Errorf("manifest %+v", mf)
 			}
 			if !reflect.DeepEqual(got, m) {
@@ -88,7 +88,7 @@ func TestSaveLoad(t *testing.T) {
 				}
 			}
 			again := filepath.Join(t.TempDir(), "again.npz")
-			if err := got.Save(again, hashes); err != nil {
+			if err := models.Save(again, got, hashes); err != nil {
 				t.Fatal(err)
 			}
 			a, _ := os.ReadFile(path)
@@ -105,13 +105,13 @@ func TestSaveLoad(t *testing.T) {
 	m := smallFitted(t)
 	m.Points = nil
 	path := filepath.Join(t.TempDir(), "model.npz")
-	if err := m.Save(path, nil); err != nil {
+	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, _, err := loadModel(path, 0); err != nil || !reflect.DeepEqual(got, m) {
 		t.Errorf("without points: %+v, %v", got, err)
 	}
-	if err := m.Save(filepath.Join(t.TempDir(), "no", "such", "folder", "m.npz"), nil); err == nil {
+	if err := models.Save(filepath.Join(t.TempDir(), "no", "such", "folder", "m.npz"), m, nil); err == nil {
 		t.Error("saved to a folder that does not exist")
 	}
 }
@@ -125,7 +125,7 @@ func TestLoadMalformed(t *testing.T) {
 	files := map[string]string{}
 	for name, m := range map[string]*Model{"dense": dense, "pca": pca, "sparse": csr} {
 		files[name] = filepath.Join(t.TempDir(), name+".npz")
-		if err := m.Save(files[name], nil); err != nil {
+		if err := models.Save(files[name], m, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := loadModel(files[name], 0); err != nil {
@@ -215,15 +215,15 @@ func TestLoadMalformed(t *testing.T) {
 		{"manifest of a graph", "dense", settings(manifest.Graph, "format"), "bigfit graph"},
 		{"later version", "dense", settings(99, "version"), "version 99"},
 		{"another model", "dense", settings("nosuch", "settings", "model"), "nosuch"},
-		{"settings of a wrong type", "dense", settings("many", "settings", "labeled"), "settings"},
-		{"unknown metric", "dense", settings("hamming", "settings", "metric"), "hamming"},
-		{"unknown Laplacian", "dense", settings("cubic", "settings", "laplacian"), "cubic"},
-		{"more eigenvectors", "dense", settings(4, "settings", "eigenmap", "eigenvectors"), "4 eigenvectors"},
-		{"no eigenvectors", "dense", settings(0, "settings", "eigenmap", "eigenvectors"), "0 eigenvectors"},
-		{"fallback out of range", "dense", settings(2, "settings", "fallback"), "fallback class 2"},
-		{"negative fallback", "dense", settings(-1, "settings", "fallback"), "fallback class -1"},
-		{"no graph", "dense", settings(0, "settings", "graph", "k"), "neither"},
-		{"heat without t", "dense", settings("heat", "settings", "graph", "weights"), "t = 0"},
+		{"settings of a wrong type", "dense", settings("many", "settings", "fit", "labeled"), "fit"},
+		{"unknown metric", "dense", settings("hamming", "settings", "fit", "neighborhood", "metric"), "hamming"},
+		{"unknown Laplacian", "dense", settings("cubic", "settings", "params", "laplacian"), "cubic"},
+		{"more eigenvectors", "dense", settings(4, "settings", "params", "eigenvectors"), "4 eigenvectors"},
+		{"no eigenvectors", "dense", settings(0, "settings", "params", "eigenvectors"), "eigenvectors is 0"},
+		{"fallback out of range", "dense", settings(2, "settings", "fit", "fallback"), "fallback class 2"},
+		{"negative fallback", "dense", settings(-1, "settings", "fit", "fallback"), "fallback class -1"},
+		{"no graph", "dense", settings(0, "settings", "fit", "neighborhood", "edges", "k"), "neither"},
+		{"heat without t", "dense", settings("heat", "settings", "fit", "neighborhood", "edges", "weights"), "t = 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := modeltest.Entries(t, files[c.file])

@@ -1,6 +1,7 @@
 package eigenmap
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,16 +28,19 @@ type normalEquations struct {
 
 // newNormalEquations gathers the given rows of the first p columns of basis.
 // The target of class j is +1 on its points and −1 on the others. Cost: l·p²
-// operations, 8192·p values. If whole is not nil, it is the Gram matrix of all
+// operations, at most 8192·p values. If whole is not nil, it is the Gram matrix of all
 // rows, and where rows are more than half of them the others are taken from it.
-func newNormalEquations(basis *mat.Dense, p int, y *data.Labels, rows []int, whole *mat.Dense) *normalEquations {
+func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int, whole *mat.Dense) (*normalEquations, error) {
 	n, _ := basis.Dims()
 	c := len(y.Classes)
 	e := &normalEquations{rows: len(rows), g: mat.NewDense(p, p, nil), b: mat.NewDense(p, c, nil)}
 	complement := whole != nil && 2*len(rows) > n
-	x := mat.NewDense(max(1, min(gramRows, n)), p, nil)
-	target := mat.NewDense(max(1, min(gramRows, n)), c, nil)
-	blocks(rows, func(block []int) {
+	size := max(1, min(gramRows, len(rows)))
+	if complement {
+		size = min(gramRows, n)
+	}
+	x, target := mat.NewDense(size, p, nil), mat.NewDense(size, c, nil)
+	err := blocks(ctx, rows, func(block []int) {
 		x := dense.Gather(x, basis, block)
 		t := target.Slice(0, len(block), 0, c).(*mat.Dense)
 		for i, r := range block {
@@ -51,7 +55,7 @@ func newNormalEquations(basis *mat.Dense, p int, y *data.Labels, rows []int, who
 		}
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
 	})
-	if complement {
+	if complement && err == nil {
 		e.g.Copy(whole.Slice(0, p, 0, p))
 		in := make([]bool, n)
 		for _, r := range rows {
@@ -63,18 +67,25 @@ func newNormalEquations(basis *mat.Dense, p int, y *data.Labels, rows []int, who
 				others = append(others, i)
 			}
 		}
-		blocks(others, func(block []int) {
+		err = blocks(ctx, others, func(block []int) {
 			dense.Syrk(dense.Transposed, -1, dense.Gather(x, basis, block), 1, e.g)
 		})
 	}
-	return e
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
-// blocks calls fn with at most gramRows rows at a time.
-func blocks(rows []int, fn func(block []int)) {
+// blocks calls fn with at most gramRows rows at a time until ctx is cancelled.
+func blocks(ctx context.Context, rows []int, fn func(block []int)) error {
 	for lo := 0; lo < len(rows); lo += gramRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		fn(rows[lo:min(lo+gramRows, len(rows))])
 	}
+	return nil
 }
 
 // minus returns the normal equations without those of part.

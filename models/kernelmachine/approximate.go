@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
@@ -18,30 +17,30 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// ApproximateProblem is what all kernel machines by one of the [Approximation] on n points
-// share, whatever the targets and weights. It is immutable and safe for
-// concurrent use.
+// ApproximateProblem holds what approximate machines on n points share, whatever
+// the targets and weights. It is immutable and safe for concurrent use.
 type ApproximateProblem struct {
-	points      data.Points
-	kernel      kernel.Kernel
-	laplacian   *sparse.Laplacian // nil without intrinsic norm
-	scale       ApproximationSettings
-	plan        plan
+	data        *Data // with the defaults of the kernel
+	settings    ApproximationSettings
+	method      approach
 	report      ApproximationReport
 	pivots      []int           // landmarks; nil for features
 	root        *mat.Dense      // R with K_mm = RRᵀ
 	frequencies *mat.Dense      // of features
 	phi         *mat.Dense      // the features Φ at all points, n×r
 	linear      *linear.Problem // on Φ
-	iterate     *iteration      // nil for direct methods
+	// Conjugate gradients work with products of a kernel: the Gram matrix K of all
+	// points, or K̂ = K_nm K_mm⁻¹ K_mn, which is expansion then. Nil for direct methods.
+	products  kernel.Operator
+	expansion *kernel.Nystrom
 }
 
-// NewApproximateProblem prepares fits to the n points x with the intrinsic norm of the
-// power p of the Laplacian l, or without one if l is nil.
+// NewApproximateProblem prepares fits to the points of d with the intrinsic norm of
+// a power of their Laplacian, or without one if there is none.
 //
 // Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the
 // expansion a linear model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the
-// path are those of [linear.Problem]. Φ comes from solvers.NewNystrom (n·m²
+// machine are those of [linear.Problem]. Φ comes from solvers.NewNystrom (n·m²
 // operations, n·m values; the kernel once), ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by
 // blocks of columns, another n·m² and 2p·nnz·m. A fit of least squares is then a
 // Cholesky factorization of order m; for 16 and more settings at once one
@@ -51,65 +50,59 @@ type ApproximateProblem struct {
 // takes fewer operations (50 iterations are counted), nothing of size n·m is
 // held: conjugate gradients work with products K_nm(K_mm)⁻¹K_mn by tiles, after
 // FALKON (Rudi, Carratino & Rosasco 2017), preconditioned by a direct solution on
-// the default number of landmarks. That is for least squares without a bias.
+// the default number of landmarks. That is for least squares without an intercept.
 //
 // Features. Φ holds D random Fourier features, n·D values; the rest is the same.
 //
 // MatrixFree iterates with products of the whole Gram matrix, n²(2d + 2c + 40)
 // operations each, preconditioned by the direct solution on the landmarks.
 //
-// A nil s means the defaults. If limit is positive, more memory for matrices is an
-// error.
-func NewApproximateProblem(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, power int, s *ApproximationSettings, limit int64) (*ApproximateProblem, error) {
+// A nil s means the defaults.
+func NewApproximateProblem(ctx context.Context, d *Data, power int, s *ApproximationSettings) (*ApproximateProblem, error) {
 	if s == nil {
 		s = &ApproximationSettings{}
 	}
-	n, d := x.Dims()
-	if n == 0 {
-		return nil, errors.New("kernelmachine: no points")
+	n, d, err := d.check()
+	if err != nil {
+		return nil, err
 	}
 	filled, err := s.fill(n)
 	if err != nil {
 		return nil, err
 	}
-	if k, err = k.Fill(); err != nil {
-		return nil, err
-	}
-	if l != nil && l.Dim() != n {
-		return nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", l.Dim(), n)
-	}
-	p := &ApproximateProblem{points: x, kernel: k, laplacian: l, scale: filled}
-	if p.plan, err = filled.plan(x, k.Kind, limit); err == nil {
-		err = filled.fits(x, k.Kind, p.plan.rank, limit)
+	p := &ApproximateProblem{data: d, settings: filled}
+	if p.method, err = filled.approach(d.Points, d.Kernel.Kind, d.Limit); err == nil {
+		err = filled.fits(d.Points, d.Kernel.Kind, p.method.rank, d.Limit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if filled.Approximation == Fourier {
-		return p, p.features(ctx, d, power)
+		return p, p.features(ctx, power)
 	}
-	side, err := kernel.New(k, x)
+	side, err := kernel.New(d.Kernel, d.Points)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.landmarks(ctx, side, p.plan.rank, power); err != nil {
+	if err := p.landmarks(ctx, side, p.method.rank, power); err != nil {
 		return nil, err
 	}
 	switch {
 	case filled.Approximation == MatrixFree:
-		p.iterate = &iteration{kernel: side}
+		p.products = side
 		p.report.KernelError = 0
-	case p.plan.expansion > 0:
+	case p.method.expansion > 0:
 		return p, p.addLandmarks(ctx, side)
 	}
 	return p, nil
 }
 
-// over returns the problem on the points and features of p with the intrinsic norm
-// of l.
-func (p *ApproximateProblem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*ApproximateProblem, error) {
-	q := *p
-	q.laplacian = l
+// withNorm returns the problem on the points and features of p with the intrinsic
+// norm of l, to its power.
+func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian) (*ApproximateProblem, error) {
+	q, d := *p, *p.data
+	d.Laplacian = l
+	q.data = &d
 	var err error
 	q.linear, err = p.linear.WithNorm(ctx, l)
 	return &q, err
@@ -117,7 +110,8 @@ func (p *ApproximateProblem) WithNorm(ctx context.Context, l *sparse.Laplacian) 
 
 // landmarks chooses m of them and makes their features.
 func (p *ApproximateProblem) landmarks(ctx context.Context, side *kernel.Side, m, power int) error {
-	y, err := solvers.NewNystrom(ctx, side, &solvers.NystromSettings{Rank: m, Sampling: p.scale.Sampling, Seed: p.scale.Seed})
+	y, err := solvers.NewNystrom(ctx, side, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling, Seed: p.settings.Seed,
+		OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "landmarks") }})
 	if err != nil {
 		return err
 	}
@@ -130,21 +124,23 @@ func (p *ApproximateProblem) landmarks(ctx context.Context, side *kernel.Side, m
 }
 
 // features draws Fourier features.
-func (p *ApproximateProblem) features(ctx context.Context, d, power int) error {
-	n, _ := p.points.Dims()
+func (p *ApproximateProblem) features(ctx context.Context, power int) error {
+	x, count := p.data.Points, p.settings.Features
+	n, d := x.Dims()
 	var err error
-	if p.frequencies, err = kernel.Frequencies(p.kernel, d, p.scale.Features, p.scale.Seed); err != nil {
+	if p.frequencies, err = kernel.Frequencies(p.data.Kernel, d, count, p.settings.Seed); err != nil {
 		return err
 	}
-	p.phi = dense.New(n, p.scale.Features)
+	p.phi = dense.New(n, count)
 	for lo := 0; lo < n; lo += data.BlockRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		hi := min(lo+data.BlockRows, n)
-		kernel.FourierTo(p.phi.Slice(lo, hi, 0, p.scale.Features).(*mat.Dense), p.points, lo, hi, p.frequencies)
+		kernel.FourierTo(p.phi.Slice(lo, hi, 0, count).(*mat.Dense), x, lo, hi, p.frequencies)
+		p.data.report(float64(hi), float64(n), "features")
 	}
-	if p.report.KernelError, err = kernel.FourierError(p.phi, p.points, p.kernel, p.scale.Seed); err != nil {
+	if p.report.KernelError, err = kernel.FourierError(p.phi, x, p.data.Kernel, p.settings.Seed); err != nil {
 		return err
 	}
 	return p.form(ctx, power)
@@ -152,10 +148,16 @@ func (p *ApproximateProblem) features(ctx context.Context, d, power int) error {
 
 // form makes the linear problem on Φ.
 func (p *ApproximateProblem) form(ctx context.Context, power int) error {
+	if p.data.Laplacian != nil {
+		p.data.report(0, 1, "norm of the features")
+	}
 	r := p.phi.RawMatrix()
 	var err error
-	p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.laplacian, power)
-	return err
+	if p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.data.Laplacian, power); err != nil {
+		return err
+	}
+	p.linear.Progress = p.data.Report
+	return nil
 }
 
 // decompose is the number of settings from which on an eigendecomposition, 5m³
@@ -170,15 +172,29 @@ const decompose = 16
 // all machines, those included that are not within the tolerance. On any other
 // error there are none.
 func (p *ApproximateProblem) Path(ctx context.Context, t *models.Targets, settings []Settings) ([]*Approximate, error) {
-	return p.Series(ctx, t, settings, len(settings) == 1)
+	return p.machines(ctx, t, settings, len(settings) == 1 && p.products == nil)
 }
 
-// path is Path with or without the estimates.
-func (p *ApproximateProblem) Series(ctx context.Context, t *models.Targets, settings []Settings, estimate bool) ([]*Approximate, error) {
+// biased tells whether the function has an intercept.
+func (s *Settings) biased() bool { return s.Intercept || s.Method != RLS }
+
+// labeled prepares fits to t, with an intercept or without.
+func (p *ApproximateProblem) labeled(t *models.Targets, intercept bool) *linear.Labeled {
+	w := linear.NewLabeled(p.linear, t)
+	if !intercept {
+		clear(w.Mean)
+		clear(w.TargetMean)
+		w.Centred = t.Y
+	}
+	return w
+}
+
+// machines is Path, with the estimates or without.
+func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, settings []Settings, estimate bool) ([]*Approximate, error) {
 	filled := make([]Settings, len(settings))
 	for i, s := range settings {
 		var err error
-		if filled[i], err = s.Fill(); err != nil {
+		if filled[i], err = s.fill(); err != nil {
 			return nil, err
 		}
 		if err := p.check(t, &filled[i]); err != nil {
@@ -193,45 +209,25 @@ func (p *ApproximateProblem) Series(ctx context.Context, t *models.Targets, sett
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		bias := s.Intercept || s.Method == SVM
-		w := parts[bias]
+		w := parts[s.biased()]
 		if w == nil {
-			w = linear.NewLabeled(p.linear, t)
-			if !bias {
-				clear(w.Mean)
-				clear(w.TargetMean)
-				w.Centred = t.Y
-			}
-			parts[bias] = w
+			w = p.labeled(t, s.biased())
+			parts[s.biased()] = w
 		}
-		m := &Approximate{Scale: p.scale, Report: p.report, Frequencies: p.frequencies}
-		m.Machine = Machine{Settings: s, Kernel: p.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}
+		m := &Approximate{ApproximationSettings: p.settings, Report: p.report, Frequencies: p.frequencies}
+		m.Machine = Machine{Settings: s, Expansion: models.Expansion{Kernel: p.data.Kernel, Classes: t.Classes}, Labeled: len(t.Labeled)}
 		var err error
-		if p.iterate != nil {
+		if p.products != nil {
 			err = p.conjugateGradients(ctx, w, m)
 		} else {
-			linear := &linear.Model{Settings: linearSettings(&s)}
-			switch {
-			case s.Method == SVM:
-				if err = w.Fit(ctx, linear, before); err == nil || errors.Is(err, solvers.ErrNotConverged) {
-					before = linear
-				}
-			case len(filled) >= decompose && w.Rows < w.Dim:
-				err = w.Dual(linear)
-			default:
-				err = w.NormalEquations(linear)
-			}
-			if linear.Coefficients != nil {
-				m.Bias, m.Report.Iterations = linear.Intercepts, linear.Iterations
-				p.expand(m, linear.Coefficients)
-			}
+			before, err = p.fitLinear(ctx, w, m, before, len(filled))
 		}
-		if errors.Is(err, cg.ErrNotConverged) || errors.Is(err, solvers.ErrNotConverged) {
+		if unconverged(err) {
 			unfinished = append(unfinished, err)
 			err = nil
 		}
-		if err == nil && estimate && p.iterate == nil {
-			err = p.estimate(w, m)
+		if err == nil && estimate {
+			err = p.estimate(ctx, w, m)
 		}
 		if err != nil {
 			return nil, err
@@ -241,9 +237,33 @@ func (p *ApproximateProblem) Series(ctx context.Context, t *models.Targets, sett
 	return out, errors.Join(unfinished...)
 }
 
+// fitLinear fits m, one of so many, as a linear model of the features. before is
+// the last support vector machine, where Newton's method starts, or nil; the next
+// one is returned.
+func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m *Approximate, before *linear.Model, count int) (*linear.Model, error) {
+	next := before
+	found := &linear.Model{Settings: linearSettings(&m.Settings)}
+	var err error
+	switch {
+	case m.Settings.Method == SVM:
+		if err = w.Fit(ctx, found, before); err == nil || errors.Is(err, solvers.ErrNotConverged) {
+			next = found
+		}
+	case count >= decompose && w.Rows < w.Dim:
+		err = w.Dual(found)
+	default:
+		err = w.NormalEquations(found)
+	}
+	if found.Coefficients != nil {
+		m.Intercepts, m.Report.Iterations = found.Intercepts, found.Iterations
+		p.expand(m, found.Coefficients)
+	}
+	return next, err
+}
+
 // check returns an error unless the problem has machines for t and s.
 func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
-	n, _ := p.points.Dims()
+	n, _ := p.data.Points.Dims()
 	switch {
 	case t.Len != n:
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
@@ -251,19 +271,21 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 		return errors.New("kernelmachine: no point has a target")
 	case s.Method == SVM && t.Classes == nil:
 		return errors.New("kernelmachine: a support vector machine separates classes; for values use rls")
-	case s.GammaI > 0 && p.laplacian == nil:
+	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
-	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.laplacian.Kind())
+	case s.Heat > 0:
+		return errors.New("kernelmachine: exp(tL) in place of Lᵖ is for exact machines")
+	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
-	return p.scale.checkFit(s, p.plan)
+	return p.settings.checkFit(s, p.method)
 }
 
-// Answer evaluates a machine of p at some of the points, from their features if
+// answer evaluates a machine of p at some of the points, from their features if
 // they are held.
-func (p *ApproximateProblem) Answer(ctx context.Context, m *Approximate, rows []int) (*models.Prediction, error) {
-	if p.iterate != nil {
-		return m.Predict(ctx, data.Select(p.points, rows), nil)
+func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate, rows []int) (*models.Prediction, error) {
+	if p.products != nil {
+		return m.Predict(ctx, data.Select(p.data.Points, rows), nil)
 	}
 	_, r := p.phi.Dims()
 	_, c := m.Coefficients.Dims()
@@ -281,7 +303,7 @@ func (p *ApproximateProblem) Answer(ctx context.Context, m *Approximate, rows []
 		hi := min(lo+data.BlockRows, len(rows))
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, dense.Gather(phi, p.phi, rows[lo:hi]), w, 0, f.Slice(lo, hi, 0, c).(*mat.Dense))
 	}
-	dense.AddRow(f, m.Bias)
+	dense.AddRow(f, m.Intercepts)
 	return models.NewPrediction(f, m.Classes), nil
 }
 
@@ -310,11 +332,11 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 // place gives the coefficients of m their points. For a precomputed kernel they
 // are spread over all of them.
 func (p *ApproximateProblem) place(m *Approximate, rows []int) {
-	if p.kernel.Kind != kernel.Precomputed {
-		m.Points = data.Select(p.points, rows)
+	if p.data.Kernel.Kind != kernel.Precomputed {
+		m.Points = data.Select(p.data.Points, rows)
 		return
 	}
-	n, _ := p.points.Dims()
+	n, _ := p.data.Points.Dims()
 	_, c := m.Coefficients.Dims()
 	whole := mat.NewDense(n, c, nil)
 	for j, i := range rows {
@@ -333,7 +355,7 @@ func (p *ApproximateProblem) leading(w *linear.Labeled, r models.Regularizer, si
 			return nil, nil, err
 		}
 	}
-	n, _ := p.points.Dims()
+	n, _ := p.data.Points.Dims()
 	_, outputs := w.Moments.Dims()
 	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
 	h.Scale(factor/float64(w.Rows), w.Gram.Slice(0, size, 0, size))
@@ -351,10 +373,13 @@ func (p *ApproximateProblem) leading(w *linear.Labeled, r models.Regularizer, si
 	return h, b, nil
 }
 
+// estimated is the number of points at which f is compared with that of half the
+// features.
+const estimated = 5000
+
 // estimate sets Change and Flips: least squares on all features against those on
 // the leading half.
-func (p *ApproximateProblem) estimate(w *linear.Labeled, m *Approximate) error {
-	const most = 5000
+func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m *Approximate) error {
 	n, r := p.phi.Dims()
 	half, factor := r/2, 1.0
 	if p.frequencies != nil {
@@ -363,12 +388,15 @@ func (p *ApproximateProblem) estimate(w *linear.Labeled, m *Approximate) error {
 	if half == 0 {
 		return nil
 	}
-	step := (n + most - 1) / most
+	step := (n + estimated - 1) / estimated
 	var rows []int
 	for i := 0; i < n; i += step {
 		rows = append(rows, i)
 	}
 	values := func(size int, factor float64) (*mat.Dense, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		h, b, err := p.leading(w, m.Settings.Regularizer, size, factor)
 		if err != nil {
 			return nil, err
@@ -376,7 +404,7 @@ func (p *ApproximateProblem) estimate(w *linear.Labeled, m *Approximate) error {
 		if err := models.SolvePositive(h, b, m.Settings.Regularizer); err != nil {
 			return nil, err
 		}
-		b.Scale(math.Sqrt(factor), b)
+		dense.Multiply(b, math.Sqrt(factor))
 		_, outputs := b.Dims()
 		phi, f := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), outputs, nil)
 		dense.Gather(phi, p.phi, rows)

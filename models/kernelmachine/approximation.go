@@ -14,57 +14,56 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-// Approximation is how a kernel machine is fitted where the exact way of
-// [Problem], n² values and n³ operations, is too much.
+// Approximation is how a kernel machine is fitted where the n² values and n³
+// operations of a [Problem] are too much.
 type Approximation int
 
 const (
-	// ByLandmarks looks for f = Σ_j a_j k(·, z_j) over m of the points.
+	// Nystrom looks for f = Σ_j a_j k(·, z_j) over m of the points, the landmarks.
 	Nystrom Approximation = iota
-	// ByFeatures replaces the kernel by random Fourier features.
+	// Fourier replaces the kernel by random Fourier features.
 	Fourier
 	// MatrixFree is the exact machine by products with the Gram matrix, which is
 	// never held. Least squares only.
 	MatrixFree
+	// Exact is none: the machine of a [Problem].
+	Exact
 )
 
-var approximationNames = []string{"landmarks", "features", "matrix-free"}
+var approximations = enum.New[Approximation]("approximation of a kernel machine", "nystrom", "fourier", "matrix-free", "exact")
 
 // String returns the name used on the command line and in manifests.
-func (m Approximation) String() string { return enum.String(approximationNames, m) }
+func (m Approximation) String() string { return approximations.String(m) }
 
 // MarshalText returns the name.
-func (m Approximation) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Approximation) MarshalText() ([]byte, error) { return approximations.Marshal(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Approximation) UnmarshalText(text []byte) error {
-	return enum.Set(m, approximationNames, "means to fit a kernel machine", text)
-}
+func (m *Approximation) UnmarshalText(text []byte) error { return approximations.Unmarshal(m, text) }
 
-// ApproximationSettings say how a kernel machine is fitted.
+// ApproximationSettings of [FitApproximate].
 type ApproximationSettings struct {
-	// Means defaults to ByLandmarks.
-	Approximation Approximation `json:"means"`
+	// Approximation defaults to Nystrom. Exact is for [Fit].
+	Approximation Approximation
 	// Landmarks is m, of MatrixFree the number that its preconditioner is made of.
 	// The default is √n·ln n rounded up, at least 500, at most 4000, such that n·m
 	// values take no more than 4 GiB, and at most n.
-	Landmarks int `json:"landmarks,omitempty"`
+	Landmarks int
 	// Sampling is how the landmarks are chosen. Default solvers.RandomPivots.
-	Sampling solvers.Sampling `json:"sampling"`
+	Sampling solvers.Sampling
 	// Features is the number D of Fourier features, even. Default 2000.
-	Features int `json:"features,omitempty"`
+	Features int
 	// Seed of all random choices. Any value, 0 included.
-	Seed uint64 `json:"seed"`
+	Seed uint64
 }
 
 // fill returns s with its defaults for n points, or all faults at once.
 func (s ApproximationSettings) fill(n int) (ApproximationSettings, error) {
 	var faults []error
 	if s.Approximation < Nystrom || s.Approximation > MatrixFree {
-		faults = append(faults, fmt.Errorf("kernelmachine: means %v", s.Approximation))
+		faults = append(faults, fmt.Errorf("kernelmachine: approximation %v", s.Approximation))
 	}
 	if s.Landmarks < 0 {
 		faults = append(faults, fmt.Errorf("kernelmachine: %d landmarks; the number must be positive, or 0 for the default", s.Landmarks))
@@ -75,14 +74,19 @@ func (s ApproximationSettings) fill(n int) (ApproximationSettings, error) {
 	if s.Sampling < solvers.RandomPivots || s.Sampling > solvers.PlusPlus {
 		faults = append(faults, fmt.Errorf("kernelmachine: choice of landmarks %v", s.Sampling))
 	}
+	if s.Approximation == Fourier {
+		s.Landmarks = 0
+		if s.Features == 0 {
+			s.Features = 2000
+		}
+		return s, errors.Join(faults...)
+	}
+	s.Features = 0
 	if s.Landmarks == 0 {
 		m := int(math.Ceil(math.Sqrt(float64(n)) * math.Log(float64(n))))
 		s.Landmarks = max(1, min(max(m, 500), 4000, 1<<29/max(n, 1)))
 	}
 	s.Landmarks = min(s.Landmarks, n)
-	if s.Features == 0 {
-		s.Features = 2000
-	}
 	return s, errors.Join(faults...)
 }
 
@@ -110,16 +114,16 @@ type ApproximationReport struct {
 	Residual float64 `json:"residual,omitempty"`
 }
 
-// Approximate is a kernel machine fitted by the given means. With ByFeatures
+// Approximate is a kernel machine fitted by an approximation. With Fourier
 //
 //	f_c(x) = Σ_j w_jc φ_j(x) + b_c
 //
 // has the D×c matrix w as Coefficients, and Points is nil. It is immutable.
 type Approximate struct {
 	Machine
-	Scale  ApproximationSettings
+	ApproximationSettings
 	Report ApproximationReport
-	// Frequencies are the ω_j of the features, d×D/2; nil for other means.
+	// Frequencies are the ω_j of the features, d×D/2; nil for other approximations.
 	Frequencies *mat.Dense
 }
 
@@ -130,24 +134,19 @@ type Approximate struct {
 //
 // over f = Σ_j a_j k(·, z_j), where ‖f‖² = aᵀK_mm a and f = K_nm a at the points.
 // The loss V is the square of [RLS], or for [SVM] the squared hinge
-// (1 − y·f)₊² with an unpenalized bias; the hinge itself, support vector
-// regression and one class are for [Fit]. l is the Laplacian of the points'
-// graph, its power and shift do not matter; it may be nil if γ_I = 0. r and s may
-// not be, or s may for the defaults. If limit is positive, more memory for
-// matrices is an error. See [NewApproximateProblem] for the way and its cost; MatrixFree
-// is exact.
-func FitApproximate(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *models.Targets, r *Settings, s *ApproximationSettings, limit int64) (*Approximate, error) {
+// (1 − y·f)₊² with an unpenalized intercept; the hinge itself, support vector
+// regression and one class are for [Fit]. r must give γ_A; a nil s means the
+// defaults. [NewApproximateProblem] has the methods and their cost; MatrixFree is
+// exact.
+func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings, s *ApproximationSettings) (*Approximate, error) {
 	if r == nil {
 		r = &Settings{} // whose fault is named
 	}
-	filled, err := r.Fill()
+	filled, err := r.fill()
 	if err != nil {
 		return nil, err
 	}
-	if filled.GammaI == 0 {
-		l = nil
-	}
-	p, err := NewApproximateProblem(ctx, x, k, l, filled.Power, s, limit)
+	p, err := NewApproximateProblem(ctx, d.plain(&filled.Regularizer), filled.Power, s)
 	if err != nil {
 		return nil, err
 	}
@@ -158,22 +157,38 @@ func FitApproximate(ctx context.Context, x data.Points, k kernel.Kernel, l *spar
 	return models[0], err
 }
 
+// Dim returns the number of columns of points that Predict takes.
+func (m *Approximate) Dim() int {
+	if m.Frequencies != nil {
+		d, _ := m.Frequencies.Dims()
+		return d
+	}
+	return m.Machine.Dim()
+}
+
+// QueryCost is that of the expansion, or of the features.
+func (m *Approximate) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	if m.Frequencies == nil {
+		return m.Machine.QueryCost(n, s)
+	}
+	d, half := m.Frequencies.Dims()
+	_, c := m.Coefficients.Dims()
+	return models.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + models.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
+}
+
 // Predict evaluates f, by batches: the memory is that of 256 rows of kernel
 // values, or of 2048 rows of features, beside the points.
 func (m *Approximate) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Frequencies == nil {
 		return m.Machine.Predict(ctx, x, s)
 	}
-	n, d := x.Dims()
-	if n == 0 {
-		return nil, models.ErrNoQuery
+	if err := models.CheckQuery(x, m.Dim()); err != nil {
+		return nil, err
 	}
-	if have, _ := m.Frequencies.Dims(); d != have {
-		return nil, fmt.Errorf("kernelmachine: points of %d dimensions for a model of %d", d, have)
-	}
+	n, _ := x.Dims()
 	size, _ := m.Coefficients.Dims()
 	phi := mat.NewDense(min(data.BlockRows, n), size, nil)
-	return m.answer(ctx, x, s, func(dst *mat.Dense, lo, hi int) error {
+	return m.Evaluate(ctx, x, s, func(dst *mat.Dense, lo, hi int) error {
 		rows := phi.Slice(0, hi-lo, 0, size).(*mat.Dense)
 		kernel.FourierTo(rows, x, lo, hi, m.Frequencies)
 		dense.SteadyProduct(dst, rows, m.Coefficients)
@@ -181,33 +196,73 @@ func (m *Approximate) Predict(ctx context.Context, x data.Points, s *models.Pred
 	})
 }
 
-// approximateFile is what the manifest of a model file says; of a [Machine] it
-// has no scale.
-type approximateFile struct {
-	machineFile
-	Scale  *ApproximationSettings `json:"scale"`
-	Report ApproximationReport    `json:"report"`
+// Summary names what the approximation costs, the kernel and the norms.
+func (m *Approximate) Summary() models.Summary {
+	size, _ := m.Coefficients.Dims()
+	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
+	s.Facts = append(s.Facts, models.Fact{Key: "kernel", Value: m.Kernel})
+	if m.Frequencies == nil {
+		s.Facts = append(s.Facts, models.Fact{Key: "expansion", Value: size})
+	}
+	s.Facts = append(s.Facts, models.Fact{Key: "approximation_report", Value: m.Report})
+	s.Text = fmt.Sprintf("%s, %v, %s", m.describe(), m.Kernel, m.Settings.Regularizer.Describe())
+	return s
 }
 
-// Save writes the model as a .npz file, whole or not at all: what
-// [Machine.Save] does, with the frequencies (d×D/2) if there are any in
-// place of the points.
-func (m *Approximate) Save(path string, hashes map[string]string) error {
-	entries := m.Entries()
-	if m.Frequencies != nil {
-		entries = append(entries, models.MatrixEntry("frequencies", m.Frequencies))
+// describe says how far the machine is from the exact one.
+func (m *Approximate) describe() string {
+	r := m.Report
+	var text string
+	switch m.Approximation {
+	case Nystrom:
+		text = fmt.Sprintf("%d landmarks (%v), kernel error %.2g", r.Landmarks, m.Sampling, r.KernelError)
+	case Fourier:
+		size, _ := m.Coefficients.Dims()
+		text = fmt.Sprintf("%d Fourier features, kernel error %.2g", size, r.KernelError)
+	case MatrixFree:
+		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
 	}
-	file := approximateFile{machineFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, &m.Scale, m.Report}
-	return models.SaveFile(path, m.Name(), file, hashes, entries)
+	if r.Change > 0 {
+		text += fmt.Sprintf(", half of them would change f by %.2g %%", 100*r.Change)
+		if m.Classes != nil {
+			text += fmt.Sprintf(" and %.2g %% of the classes", 100*r.Flips)
+		}
+	}
+	if m.Settings.Method == SVM {
+		text += ", squared hinge"
+	}
+	if r.Iterations > 0 {
+		text += fmt.Sprintf(", %d iterations", r.Iterations)
+		if r.Residual > 0 {
+			text += fmt.Sprintf(" to a residual of %.1e", r.Residual)
+		}
+	}
+	return text
+}
+
+func (m *Approximate) options() *options {
+	o := m.Machine.options()
+	o.ApproximationSettings = m.ApproximationSettings
+	return o
+}
+
+// Encode returns the arrays of the expansion, with the frequencies (d×D/2) if
+// there are any in place of the points.
+func (m *Approximate) Encode() (*models.Encoded, error) {
+	arrays := m.Arrays()
+	if m.Frequencies != nil {
+		arrays = append(arrays, models.MatrixEntry("frequencies", m.Frequencies))
+	}
+	return &models.Encoded{Values: m.options().values(), Fit: machineFit{m.Labeled, m.Gap, m.Seed, &m.Report}, Arrays: arrays}, nil
 }
 
 // check returns an error unless the parts of the model fit together.
 func (m *Approximate) check() error {
 	if m.Settings.Method > SVM {
-		return fmt.Errorf("kernelmachine: %v by %v", m.Settings.Method, m.Scale.Approximation)
+		return fmt.Errorf("kernelmachine: %v by %v", m.Settings.Method, m.Approximation)
 	}
 	if m.Frequencies == nil {
-		return m.Machine.Check()
+		return m.Machine.check()
 	}
 	size, _ := m.Coefficients.Dims()
 	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/solvers"
@@ -29,7 +28,7 @@ import (
 
 func fitScaled(t testing.TB, c *modeltest.KernelCase, k kernel.Kernel, y *models.Targets, r kernelmachine.Settings, s kernelmachine.ApproximationSettings) *kernelmachine.Approximate {
 	t.Helper()
-	m, err := kernelmachine.FitApproximate(t.(interface{ Context() context.Context }).Context(), c.X, k, c.L, y, &r, &s, 0)
+	m, err := kernelmachine.FitApproximate(t.(interface{ Context() context.Context }).Context(), &kernelmachine.Data{Points: c.X, Kernel: k, Laplacian: c.L}, y, &r, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func TestScaledPathIsFits(t *testing.T) {
 	ctx := context.Background()
 	c := modeltest.NewKernelCase(t, 200, sparse.Normalized)
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.Fourier} {
-		p, err := kernelmachine.NewApproximateProblem(ctx, c.X, modeltest.Gaussian, c.L, 2, &kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 60, Features: 60}, 0)
+		p, err := kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, 2, &kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 60, Features: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +121,7 @@ func TestScaledHingeGradient(t *testing.T) {
 	var slope float64
 	for p, i := range c.Two.Labeled {
 		y := c.Two.Y.At(p, 0)
-		v := -2 * y * max(0, 1-y*(f.At(i, 0)+m.Bias[0])) / float64(len(c.Two.Labeled))
+		v := -2 * y * max(0, 1-y*(f.At(i, 0)+m.Intercepts[0])) / float64(len(c.Two.Labeled))
 		slope += v
 		lf.Set(i, 0, lf.At(i, 0)+v)
 	}
@@ -158,7 +157,7 @@ func TestMatrixFreeIsExact(t *testing.T) {
 	r := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-3}}
 	modeltest.WantClose(t, "γ_I = 0", modeltest.Raw(t, fitScaled(t, c, modeltest.Gaussian, c.Value, r, kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: 20}), c.X), modeltest.Raw(t, fitKernel(t, c, c.Value, r), c.X), 1e-5)
 	r.GammaI, r.Laplacian, r.MaxIterations, r.Tolerance = 1, sparse.Normalized, 1, 1e-12
-	m, err := kernelmachine.FitApproximate(context.Background(), c.X, modeltest.Gaussian, c.L, c.Three, &r, &kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: 3}, 0)
+	m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, &r, &kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: 3})
 	if !errors.Is(err, cg.ErrNotConverged) || m == nil || !(m.Report.Residual > 0) {
 		t.Errorf("one iteration: %v", err)
 	}
@@ -170,7 +169,7 @@ func TestLandmarksByConjugateGradients(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 400, sparse.Normalized)
 	r := kernelmachine.Settings{Tolerance: 1e-12, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
 	s := &kernelmachine.ApproximationSettings{Landmarks: 400}
-	m, err := kernelmachine.FitApproximate(context.Background(), c.X, modeltest.Gaussian, c.L, c.Three, &r, s, 3<<20)
+	m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L, Limit: 3 << 20}, c.Three, &r, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,10 +178,10 @@ func TestLandmarksByConjugateGradients(t *testing.T) {
 	}
 	modeltest.WantClose(t, "400 landmarks by iteration", modeltest.Raw(t, m, c.X), modeltest.Raw(t, fitKernel(t, c, c.Three, r), c.X), 1e-7)
 	r.Method = kernelmachine.SVM
-	if _, err := kernelmachine.FitApproximate(context.Background(), c.X, modeltest.Gaussian, c.L, c.Three, &r, s, 3<<20); err == nil {
+	if _, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L, Limit: 3 << 20}, c.Three, &r, s); err == nil {
 		t.Error("a hinge by conjugate gradients")
 	}
-	if _, err := kernelmachine.FitApproximate(context.Background(), c.X, modeltest.Gaussian, c.L, c.Three, &r, nil, 100); err == nil {
+	if _, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L, Limit: 100}, c.Three, &r, nil); err == nil {
 		t.Error("no memory, no error")
 	}
 }
@@ -192,7 +191,7 @@ func TestFourierFeatures(t *testing.T) {
 	r := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, kind := range []kernel.Kind{kernel.Gaussian, kernel.Laplace} {
 		k := kernel.Kernel{Kind: kind, Sigma: 2}
-		exact, err := kernelmachine.Fit(context.Background(), c.X, k, c.L, c.Three, &r, 0)
+		exact, err := kernelmachine.Fit(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: k, Laplacian: c.L}, c.Three, &r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,18 +257,18 @@ func TestScaledFiles(t *testing.T) {
 	c, fitted := scaledModels(t)
 	path := filepath.Join(t.TempDir(), "m.npz")
 	for name, m := range fitted {
-		if err := m.Save(path, map[string]string{"x": "y"}); err != nil {
+		if err := models.Save(path, m, map[string]string{"x": "y"}); err != nil {
 			t.Fatal(err)
 		}
-		back, mf, err := all.Load(path, 0)
+		back, mf, err := kernelmachine.Load(path)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got := back.(*kernelmachine.Approximate)
-		if back.Name() != m.Name() || mf.Hashes["x"] != "y" || !reflect.DeepEqual(got.Report, m.Report) || got.Scale != m.Scale || got.Settings != m.Settings {
+		if back.Name() != m.Name() || mf.Hashes["x"] != "y" || !reflect.DeepEqual(got.Report, m.Report) || got.ApproximationSettings != m.ApproximationSettings || got.Settings != m.Settings {
 			t.Errorf("%s: came back as %s, %+v", name, back.Name(), got)
 		}
-		if !mat.Equal(modeltest.Raw(t, got, c.X), modeltest.Raw(t, m, c.X)) || !reflect.DeepEqual(back.Outcomes(), m.Outcomes()) {
+		if !mat.Equal(modeltest.Raw(t, got, c.X), modeltest.Raw(t, m, c.X)) || !reflect.DeepEqual(back.Output().Classes, m.Output().Classes) {
 			t.Errorf("%s: answers differ", name)
 		}
 	}
@@ -279,7 +278,7 @@ func TestDamagedScaledFiles(t *testing.T) {
 	_, fitted := scaledModels(t)
 	path := filepath.Join(t.TempDir(), "m.npz")
 	for name, m := range fitted {
-		if err := m.Save(path, nil); err != nil {
+		if err := models.Save(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
 		a, err := npy.OpenArchive(path, 0)
@@ -301,7 +300,7 @@ func TestDamagedScaledFiles(t *testing.T) {
 			if err := npy.WriteArchive(path, entries); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := all.Load(path, 0); err == nil || !strings.Contains(err.Error(), path) {
+			if _, _, err := kernelmachine.Load(path); err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}
@@ -339,7 +338,7 @@ func TestScaledPredictsInBatches(t *testing.T) {
 			}
 		}
 	}
-	m := fitted["features laprls three classes"]
+	m := fitted["fourier laprls three classes"]
 	for _, bad := range []data.Points{data.NewDense[float64](3, 2), data.NewDense[float64](0, 3)} {
 		if _, err := m.Predict(context.Background(), bad, nil); err == nil {
 			t.Error("no error for points that do not fit")
@@ -357,7 +356,7 @@ func TestScaledOfPrecomputedKernel(t *testing.T) {
 	r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.MatrixFree} {
 		s := kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 30}
-		m, err := kernelmachine.FitApproximate(context.Background(), gram, kernel.Kernel{Kind: kernel.Precomputed}, c.L, c.Three, &r, &s, 0)
+		m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: gram, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: c.L}, c.Three, &r, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +411,7 @@ func TestScaledFaults(t *testing.T) {
 }
 
 func fault(c *modeltest.KernelCase, k kernel.Kernel, l *sparse.Laplacian, y *models.Targets, r *kernelmachine.Settings, s *kernelmachine.ApproximationSettings) error {
-	_, err := kernelmachine.FitApproximate(context.Background(), c.X, k, l, y, r, s, 0)
+	_, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: k, Laplacian: l}, y, r, s)
 	return err
 }
 
@@ -432,7 +431,8 @@ func TestScaledCost(t *testing.T) {
 	biased, svr := plain, plain
 	biased.Intercept, svr.Method = true, kernelmachine.SVR
 	cost := func(s kernelmachine.ApproximationSettings, r kernelmachine.Settings, limit int64) (int64, float64, error) {
-		return kernelmachine.ApproximateCost(x, values, kernel.Gaussian, 0, &r, &s, limit)
+		c, err := kernelmachine.ApproximateCost(&models.Input{Points: x, Targets: values, Memory: limit}, kernel.Gaussian, &r, &s)
+		return c.Bytes, c.Operations, err
 	}
 	for _, s := range []kernelmachine.ApproximationSettings{{Landmarks: 100}, {Landmarks: 300}, {Approximation: kernelmachine.Fourier, Features: 200}, {Approximation: kernelmachine.MatrixFree, Landmarks: 50}} {
 		bytes, operations, err := cost(s, plain, 0)
@@ -443,7 +443,7 @@ func TestScaledCost(t *testing.T) {
 		runtime.GC()
 		runtime.GC() // pools take two
 		runtime.ReadMemStats(&before)
-		p, err := kernelmachine.NewApproximateProblem(context.Background(), x, modeltest.Gaussian, nil, 1, &s, 0)
+		p, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian}, 1, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -459,7 +459,7 @@ func TestScaledCost(t *testing.T) {
 		if b, o, _ := cost(twice, plain, 0); b <= bytes || o <= operations {
 			t.Errorf("%+v: %d bytes and %g operations, for half %d and %g", twice, b, o, bytes, operations)
 		}
-		if _, err := kernelmachine.NewApproximateProblem(context.Background(), x, modeltest.Gaussian, nil, 1, &s, 1000); err == nil {
+		if _, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian, Limit: 1000}, 1, &s); err == nil {
 			t.Errorf("%+v: fits in 1000 bytes", s)
 		}
 	}
@@ -482,7 +482,7 @@ func TestScaledCost(t *testing.T) {
 		want string
 	}{
 		{fitted, svr, "exactly only"},
-		{kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree}, biased, "without a bias"},
+		{kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree}, biased, "without an intercept"},
 		{kernelmachine.ApproximationSettings{Approximation: kernelmachine.Fourier, Features: 5002}, plain, "the most is 5000"},
 		{kernelmachine.ApproximationSettings{Approximation: kernelmachine.Fourier, Features: 3}, plain, "must be even"},
 	} {

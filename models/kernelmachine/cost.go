@@ -3,6 +3,7 @@ package kernelmachine
 import (
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
@@ -12,19 +13,19 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// plan is the way that settings take for some points.
-type plan struct {
+// approach says how an approximate machine is fitted.
+type approach struct {
 	rank int // columns of the features Φ
 	// expansion is the number of points that conjugate gradients make products
 	// with; 0 for a direct solution on Φ.
 	expansion int
 }
 
-// plan returns the way that s, with its defaults, takes for x: under limit, if
-// there is one.
-func (s ApproximationSettings) plan(x data.Points, k kernel.Kind, limit int64) (plan, error) {
+// approach chooses for the points x, under limit if there is one; s has its
+// defaults.
+func (s ApproximationSettings) approach(x data.Points, k kernel.Kind, limit int64) (approach, error) {
 	n, d := x.Dims()
-	direct := plan{rank: s.Landmarks}
+	direct := approach{rank: s.Landmarks}
 	if s.Approximation == Fourier {
 		direct.rank = s.Features
 	}
@@ -41,111 +42,164 @@ func (s ApproximationSettings) plan(x data.Points, k kernel.Kind, limit int64) (
 			p.rank /= 2
 		}
 		if tooMuch(p.rank) && direct.rank <= linear.MaxFormed {
-			p = direct // what it would take says more
+			p = direct // the error for it says more
 		}
 	}
 	if p.rank > linear.MaxFormed {
-		return p, fmt.Errorf("kernelmachine: %d %s for a direct solution; the most is %d", p.rank, s.counted(), linear.MaxFormed)
+		return p, fmt.Errorf("kernelmachine: %d %s for a direct solution; the most is %d", p.rank, s.basis(), linear.MaxFormed)
 	}
 	return p, nil
 }
 
-// counted is what there are a number of.
-func (s ApproximationSettings) counted() string {
+// basis names the functions that f is made of.
+func (s ApproximationSettings) basis() string {
 	if s.Approximation == Fourier {
 		return "Fourier features"
 	}
 	return "landmarks"
 }
 
+// remedy says how to fit in less memory.
+func (s ApproximationSettings) remedy() string {
+	if s.Approximation == Fourier {
+		return "take fewer --features"
+	}
+	return "take fewer --landmarks"
+}
+
 // fits returns an error if features of the given rank for x take more than limit.
 func (s ApproximationSettings) fits(x data.Points, k kernel.Kind, rank int, limit int64) error {
 	n, _ := x.Dims()
 	if need := featureBytes(n, rank) + s.sideBytes(x, k); limit > 0 && need > limit {
-		return fmt.Errorf("kernelmachine: %d %s of %d points take %d bytes, %d are allowed; use fewer %s, or allow more memory", rank, s.counted(), n, need, limit, s.counted())
+		return fmt.Errorf("kernelmachine: %d %s of %d points take %d bytes, %d are allowed; use fewer %s, or allow more memory", rank, s.basis(), n, need, limit, s.basis())
 	}
 	return nil
 }
 
-// featureBytes is the memory for m features of n points: Φ, blocks of columns of
-// it and its products, and four m×m matrices.
+// heldBytes is the memory that m features of n points keep: Φ and two m×m matrices.
+func heldBytes(n, m int) int64 { return 8 * (int64(n)*int64(m) + 2*int64(m)*int64(m)) }
+
+// featureBytes is the memory to make them: in addition blocks of columns of Φ and
+// of its products, and two more matrices.
 func featureBytes(n, m int) int64 {
-	return 8 * (int64(n)*int64(m+4*128) + 4*int64(m)*int64(m))
+	return heldBytes(n, m) + 8*(4*int64(n)*int64(min(m, 128))+2*int64(m)*int64(m))
 }
 
-// sideBytes is the memory of the points made ready for the kernel; features do
-// without.
-func (s ApproximationSettings) sideBytes(x data.Points, k kernel.Kind) int64 {
-	if _, isSparse := x.(*sparse.CSR); isSparse || k == kernel.Precomputed || s.Approximation == Fourier {
+// withGarbage adds what the collector leaves, 4 MiB at least, and the buffers of
+// matrix products, which are smaller where the matrices are.
+func withGarbage(bytes int64) int64 { return bytes + bytes/6 + min(4<<20+2*bytes, 20<<20) }
+
+// sideBytes is the memory of the points made ready for a kernel.
+func sideBytes(x data.Points, k kernel.Kind) int64 {
+	if _, isSparse := x.(*sparse.CSR); isSparse || k == kernel.Precomputed {
 		return 0
 	}
 	n, d := x.Dims()
 	return 8 * int64(n) * int64(d+1)
 }
 
-// suits returns an error unless machines of the settings r can be fitted by s in
-// the way of p.
-func (s ApproximationSettings) checkFit(r *Settings, p plan) error {
+// sideBytes is the same for an approximation; features do without.
+func (s ApproximationSettings) sideBytes(x data.Points, k kernel.Kind) int64 {
+	if s.Approximation == Fourier {
+		return 0
+	}
+	return sideBytes(x, k)
+}
+
+// pointBytes is the memory of the points as given.
+func pointBytes(x data.Points) int64 {
+	n, d := x.Dims()
+	switch x := x.(type) {
+	case *sparse.CSR:
+		return 12*int64(x.NNZ()) + 8*int64(n)
+	case *data.Dense[uint8]:
+		return int64(n) * int64(d)
+	case *data.Dense[float32]:
+		return 4 * int64(n) * int64(d)
+	}
+	return 8 * int64(n) * int64(d)
+}
+
+// threads is the number of parts that run at the same time.
+func threads() int64 { return int64(runtime.GOMAXPROCS(0)) }
+
+// checkFit returns an error unless machines of the settings r can be fitted by the
+// approach p.
+func (s ApproximationSettings) checkFit(r *Settings, p approach) error {
 	switch {
-	case r.Method > SVM:
+	case !r.Method.approximates():
 		return fmt.Errorf("kernelmachine: %v by %v; it is fitted exactly only", r.Method, s.Approximation)
-	case p.expansion > 0 && (r.Method == SVM || r.Intercept):
-		return fmt.Errorf("kernelmachine: conjugate gradients (%v, %d landmarks) are for least squares without a bias; use fewer landmarks", s.Approximation, s.Landmarks)
+	case p.expansion > 0 && r.biased():
+		return fmt.Errorf("kernelmachine: conjugate gradients (%v, %d landmarks) are for least squares without an intercept; use fewer landmarks", s.Approximation, s.Landmarks)
 	}
 	return nil
 }
 
-// scaledCost are the bytes and operations of a problem and of a fit on it.
-type ApproximateCosts struct {
-	Problem, Fit             int64
-	Preparation, OneFit, All float64 // all is once for any number of fits
-}
-
-// way returns s with its defaults and the plan for machines of the settings r. Only
-// a plan that can be had for less memory heeds limit.
-func (s ApproximationSettings) Resolve(x data.Points, k kernel.Kind, r *Settings, limit int64) (ApproximationSettings, plan, error) {
+// resolve returns s with its defaults and the approach for machines of the settings
+// r. The limit counts only where there is an approach that takes less memory.
+func (s ApproximationSettings) resolve(x data.Points, k kernel.Kind, r *Settings, limit int64) (ApproximationSettings, approach, error) {
 	n, _ := x.Dims()
 	s, err := s.fill(n)
 	if err != nil {
-		return s, plan{}, err
+		return s, approach{}, err
 	}
-	if r.Method == SVM || r.Intercept || s.Approximation != Nystrom {
+	if r.biased() || s.Approximation != Nystrom {
 		limit = 0
 	}
-	p, err := s.plan(x, k, limit)
+	p, err := s.approach(x, k, limit)
 	if err == nil {
 		err = s.checkFit(r, p)
 	}
 	return s, p, err
 }
 
-// Cost is that of the way p for n points x with l targets in the given number of
-// columns; edges are those of the graph.
-func (s ApproximationSettings) Cost(p plan, x data.Points, k kernel.Kind, l, columns, edges int, r *Settings) ApproximateCosts {
+// parts are the bytes and operations of an [ApproximateProblem] and of fits on it.
+type parts struct {
+	held, made int64   // bytes to keep the problem, and to make it
+	fit        int64   // beside held
+	prepare    float64 // operations for the problem
+	one        float64 // for each fit
+	shared     float64 // for any number of fits to one problem
+}
+
+// sizes are the numbers that the cost of a fit depends on.
+type sizes struct{ labeled, outputs, edges int }
+
+// parts estimates the approach p for machines of the settings r on the points x.
+func (s ApproximationSettings) parts(p approach, x data.Points, k kernel.Kind, z sizes, r *Settings) parts {
 	const steps = 50
 	rows, cols := x.Dims()
-	n, d, m, c := float64(rows), float64(cols), float64(p.rank), float64(columns)
+	l, edges := z.labeled, z.edges
+	n, d, m, c := float64(rows), float64(cols), float64(p.rank), float64(z.outputs)
 	if k == kernel.Precomputed {
 		d = 0
 	}
 	power := float64(max(1, r.Power))
-	var out ApproximateCosts
-	out.Problem = featureBytes(rows, p.rank) + s.sideBytes(x, k)
-	out.Problem += out.Problem / 8 // what is not collected yet
+	var out parts
+	out.held = heldBytes(rows, p.rank)
+	out.made = featureBytes(rows, p.rank) + s.sideBytes(x, k)
 
-	out.Preparation = n*m*(2*d+40) + n*m*m // features
+	out.prepare = n*m*(2*d+40) + n*m*m // features
 	if r.GammaI > 0 {
-		out.Preparation += n*m*m + 10*power*float64(edges)*m
+		out.prepare += n*m*m + 10*power*float64(edges)*m
 	}
-	// Labeled rows, twice; blocks of rows; normal equations, factors and, for the
-	// hinge, eigenvectors.
-	values := 2*float64(l)*m + 3*data.BlockRows*m + 6*m*m
-	out.OneFit = float64(l)*m*m + m*m*m/3
+	// Labeled rows, blocks of them, the normal equations and their factor.
+	values := float64(l)*m + data.BlockRows*m + 3*m*m
+	out.one = float64(l)*m*m + m*m*m/3
 	if r.Method == SVM {
-		out.All = 5 * m * m * m
-		out.OneFit = steps * c * 8 * float64(l) * m
-		if float64(l)*m > linear.SmallRows && l >= p.rank {
-			out.OneFit += steps * c * 8 * m * m
+		// Labeled rows in the basis of eigenvectors, and Newton's method.
+		few := l < p.rank || float64(l)*m <= linear.SmallRows
+		if few {
+			values += 2 * float64(l) * m
+		}
+		if r.GammaI > 0 {
+			values += 4 * m * m
+		}
+		values += 8*float64(l)*c + 13*m*c + 12*float64(l)*math.Min(c, float64(threads()))
+		out.shared = 5 * m * m * m
+		out.one = steps * c * 8 * float64(l) * m
+		if !few {
+			out.one += steps * c * 8 * m * m
 		}
 	}
 	if p.expansion > 0 {
@@ -154,47 +208,42 @@ func (s ApproximationSettings) Cost(p plan, x data.Points, k kernel.Kind, l, col
 		if r.GammaI > 0 {
 			q = rows
 			if int(power)%2 == 1 {
-				q = edges
-				values += 3 * float64(edges) * 2 // the incidence matrix and its transpose
+				q = edges / 2            // stored twice
+				values += 8 * float64(q) // the incidence matrix and its transpose
 			}
 		}
-		blocks, err := cg.Bytes(l+q, columns, nil)
+		blocks, err := cg.Bytes(l+q, z.outputs, nil)
 		if err != nil {
 			blocks = math.MaxInt64 / 4
 		}
-		out.Fit = blocks
-		values += 8*n*c + 256*math.Max(n, e) + e*d // a tile; answers take the points once more
+		out.fit = blocks
+		values += 8*(n+float64(l+q))*c + 2*256*math.Max(n, e) + e*d // the tile of a product and of the one before; answers take the points once more
+		out.held += s.sideBytes(x, k)
 		product := n * e * (2*d + 2*c + 40)
 		if s.Approximation == Nystrom {
 			product *= 2
 			values += 3*e*e + 2*e*d
-			out.Preparation += e*e*(2*d+40) + e*e*e
+			out.prepare += e*e*(2*d+40) + e*e*e
 		}
-		out.OneFit += steps * (product + c*(4*n*m+10*power*float64(edges)))
+		out.one += steps * (product + c*(4*n*m+10*power*float64(edges)))
 	}
-	out.Fit += int64(math.Min(8*values, math.MaxInt64/4))
+	out.fit += models.Bytes(8 * values)
 	return out
 }
 
-// ApproximateCost is about what [FitApproximate] takes for targets t of some of the points
-// x: bytes beside points and graph, and floating-point operations, in matrix
-// products. Of k the kind matters, edges is the number of them in the graph, and
-// limit the same as there. Settings that cannot be fitted are an error.
-func ApproximateCost(x data.Points, t *models.Targets, k kernel.Kind, edges int, r *Settings, s *ApproximationSettings, limit int64) (bytes int64, operations float64, err error) {
-	if s == nil {
-		s = &ApproximationSettings{}
-	}
-	filled, p, err := s.Resolve(x, k, r, limit)
+// approximateCost is that of [FitApproximate] for a kernel of the given kind.
+// Settings that cannot be fitted are an error.
+func approximateCost(in *models.Input, k kernel.Kind, r *Settings, s *ApproximationSettings) (models.Cost, error) {
+	filled, p, err := s.resolve(in.Points, k, r, in.Memory)
 	if err != nil {
-		return 0, 0, err
+		return models.Cost{}, err
 	}
-	_, columns := t.Y.Dims()
-	c := filled.Cost(p, x, k, len(t.Labeled), columns, edges, r)
-	const estimate = 5000 // points at which f is compared with that of half the features
+	_, outputs := in.Targets.Y.Dims()
+	c := filled.parts(p, in.Points, k, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
 	m := float64(p.rank)
 	if p.expansion == 0 {
-		c.Fit += 8 * estimate * int64(p.rank)
-		c.OneFit += m*m*m*(1./3+1./24) + estimate*m*2*float64(columns)
+		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)
+		c.one += m*m*m*(1./3+1./24) + estimated*m*2*float64(outputs)
 	}
-	return c.Problem + c.Fit, c.Preparation + c.All + c.OneFit, nil
+	return models.Cost{Bytes: withGarbage(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
 }

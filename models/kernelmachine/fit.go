@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -18,48 +19,45 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Fit fits one machine, exactly: [NewProblem], Warp and Fit in one
-// call, for targets t of some of the points x. l is the Laplacian of the points'
-// graph. With γ_I = 0 it may be nil, and only the labeled points cost anything:
-// the quadratic programs then read rows of K as they need them, and hold no Gram
-// matrix where a single program would not need most of it or where there is no
-// room. s must give γ_A. If limit is positive, more memory for matrices is an
-// error.
-func Fit(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *models.Targets, s *Settings, limit int64) (*Machine, error) {
-	if n, _ := x.Dims(); n != t.Len {
+// Fit fits one machine, exactly: [NewProblem], Warp and Fit in one call, for
+// targets t of some of the points of d. With γ_I = 0 only the labeled points cost
+// anything: the quadratic programs then read rows of K as they need them, and hold
+// no Gram matrix where a single program would not need most of it or where there
+// is no room. s must give γ_A.
+func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine, error) {
+	n, d, err := d.check()
+	if err != nil {
+		return nil, err
+	}
+	if n != t.Len {
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
 	if s == nil {
 		s = &Settings{} // whose fault is named
 	}
-	filled, err := s.Fill()
+	filled, err := s.fill()
 	if err != nil {
 		return nil, err
 	}
-	if s.GammaI == 0 {
-		l = nil
-		if k.Kind != kernel.Precomputed {
-			x = data.Select(x, t.Labeled)
-			inner := *t
-			inner.Len, inner.Labeled = len(t.Labeled), make([]int, len(t.Labeled))
-			for i := range inner.Labeled {
-				inner.Labeled[i] = i
-			}
-			t = &inner
-			if filled.byRows(x, t, limit) {
-				return fitRows(ctx, x, k, t, &filled, limit)
-			}
+	d = d.plain(&filled.Regularizer)
+	if filled.GammaI == 0 && d.Kernel.Kind != kernel.Precomputed {
+		d.Points = data.Select(d.Points, t.Labeled)
+		inner := *t
+		inner.Len, inner.Labeled = len(t.Labeled), data.Range(0, len(t.Labeled))
+		t = &inner
+		if filled.byRows(d.Points, t, d.Limit) {
+			return fitRows(ctx, d, t, &filled)
 		}
 	}
-	p, err := NewProblem(x, k, l, limit)
+	p, err := NewProblem(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	w, err := p.Warp(s.Regularizer, t.Labeled)
+	w, err := p.warpFor(ctx, &filled, t.Labeled)
 	if err != nil {
 		return nil, err
 	}
-	return w.Fit(ctx, t, s)
+	return w.Fit(ctx, t, &filled)
 }
 
 // fewDimensions is how many dimensions a point may have for single rows of K to
@@ -86,28 +84,28 @@ func (s *Settings) columns(t *models.Targets) int {
 	return c
 }
 
-// fitRows fits a machine without a graph to points x that all have a target. One
+// fitRows fits a machine without a graph to points that all have a target. One
 // set of rows, within the limit, serves one program after the other.
-func fitRows(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets, s *Settings, limit int64) (*Machine, error) {
-	side, err := kernel.New(k, x)
+func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine, error) {
+	side, err := kernel.New(d.Kernel, d.Points)
 	if err != nil {
 		return nil, err
 	}
-	n := side.Len()
+	limit := d.Limit
 	if limit <= 0 {
-		limit = kernel.GramBytes(n)
+		limit = kernel.GramBytes(side.Len())
 	}
-	m := newMachine(s, side.Kernel(), t)
-	beta, err := m.Programs(ctx, solvers.CachedRows(side, limit), s.columns(t), t)
+	m := newMachine(s, d.Kernel, t)
+	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), s.columns(t), t, d)
 	if beta == nil {
 		return nil, err
 	}
-	m.expand(x, beta)
+	m.rows = m.keep(d.Points, beta)
 	return m, err
 }
 
 func newMachine(s *Settings, k kernel.Kernel, t *models.Targets) *Machine {
-	m := &Machine{Settings: *s, Kernel: k, Classes: t.Classes, Labeled: len(t.Labeled)}
+	m := &Machine{Settings: *s, Expansion: models.Expansion{Kernel: k, Classes: t.Classes}, Labeled: len(t.Labeled)}
 	if s.Method == OneClass {
 		m.Classes = []int64{-1, 1}
 	}
@@ -115,7 +113,7 @@ func newMachine(s *Settings, k kernel.Kernel, t *models.Targets) *Machine {
 }
 
 // Fit fits a machine on points of w, for all columns of t. The ratio γ_I/γ_A, the
-// power, and the scaling in s must be those that w was made for. KernelRLS costs
+// power, and the scaling in s must be those that w was made for. RLS costs
 // a Cholesky factorization of order l, the others a quadratic program in l
 // variables a column; the expansion costs 2nl operations a
 // column. With solvers.ErrNotConverged the machine is usable.
@@ -123,7 +121,7 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if s == nil {
 		s = &Settings{}
 	}
-	filled, err := s.Fill()
+	filled, err := s.fill()
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +129,8 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if err != nil {
 		return nil, err
 	}
-	m := newMachine(&filled, w.problem.kernel, t)
-	var beta *mat.Dense
-	if filled.Method == RLS {
-		beta, m.Bias, err = LeastSquares(gram, t.Y, filled.GammaA*float64(len(t.Labeled)), filled.Intercept)
-	} else {
-		beta, err = m.Programs(ctx, solvers.DenseRows(gram), 1, t)
-	}
+	m := newMachine(&filled, w.problem.data.Kernel, t)
+	beta, err := m.solve(ctx, gram, t, w.problem.data)
 	if beta == nil {
 		return nil, err
 	}
@@ -152,6 +145,8 @@ func (w *Warped) among(t *models.Targets, s *Settings) (*mat.Dense, []int, error
 	switch {
 	case t.Len != n:
 		return nil, nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
+	case s.Heat != w.heat:
+		return nil, nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the settings say %v", w.heat, s.Heat)
 	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
 		return nil, nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and the %v Laplacian; the settings say %v, %d and %v",
 			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
@@ -176,9 +171,22 @@ func (w *Warped) among(t *models.Targets, s *Settings) (*mat.Dense, []int, error
 	return g, positions, nil
 }
 
-// LeastSquares returns β = (K̃ + ridge·I)⁻¹(Y − 1bᵀ), with b = 0, or such that the
+// solve returns β for the kernel among the labeled points and sets Intercepts and
+// Gap; d is told how far that is, and may be nil.
+func (m *Machine) solve(ctx context.Context, gram *mat.Dense, t *models.Targets, d *Data) (beta *mat.Dense, err error) {
+	if m.Settings.Method != RLS {
+		return m.programs(ctx, solvers.DenseRows(gram), 1, t, d)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	beta, m.Intercepts, err = leastSquares(gram, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
+	return beta, err
+}
+
+// leastSquares returns β = (K̃ + ridge·I)⁻¹(Y − 1bᵀ), with b = 0, or such that the
 // columns of β sum to zero: the stationarity of the squared loss in b.
-func LeastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
+func leastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
 	l, c := y.Dims()
 	a := mat.DenseCopyOf(gram)
 	for i := range l {
@@ -194,25 +202,25 @@ func LeastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense
 	}
 	dense.SolveLower(dense.NoTrans, a, b)
 	dense.SolveLower(dense.Transposed, a, b)
-	beta, bias := mat.DenseCopyOf(b.Slice(0, l, 0, c)), make([]float64, c)
+	beta, intercepts := mat.DenseCopyOf(b.Slice(0, l, 0, c)), make([]float64, c)
 	if !intercept {
-		return beta, bias, nil
+		return beta, intercepts, nil
 	}
 	ones := b.ColView(c)
 	total := mat.Sum(ones)
 	for j := range c {
-		bias[j] = mat.Sum(beta.ColView(j)) / total
+		intercepts[j] = mat.Sum(beta.ColView(j)) / total
 		for i := range l {
-			beta.Set(i, j, beta.At(i, j)-bias[j]*ones.AtVec(i))
+			beta.Set(i, j, beta.At(i, j)-intercepts[j]*ones.AtVec(i))
 		}
 	}
-	return beta, bias, nil
+	return beta, intercepts, nil
 }
 
-// Programs solves the quadratic program of every column and sets Bias and Gap, so
-// many columns one after the other. C is 1/(2γ_A l): the objective of Regularizer
-// over 2γ_A.
-func (m *Machine) Programs(ctx context.Context, rows solvers.Rows, together int, t *models.Targets) (*mat.Dense, error) {
+// programs solves the quadratic program of every column and sets Intercepts and
+// Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
+// models.Regularizer over 2γ_A. d is told how far they are.
+func (m *Machine) programs(ctx context.Context, rows solvers.Rows, together int, t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings
 	if s.Method == SVM && t.Classes == nil {
 		return nil, errors.New("kernelmachine: a support vector machine separates classes; for values use svr")
@@ -220,6 +228,7 @@ func (m *Machine) Programs(ctx context.Context, rows solvers.Rows, together int,
 	l, c := rows.Dim(), s.columns(t)
 	upper := 1 / (2 * s.GammaA * float64(l))
 	results, faults := make([]*solvers.SMOResult, c), make([]error, c)
+	progress := newProgramProgress(d, c)
 	par.For(c, together, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
 			var q *solvers.QP
@@ -231,22 +240,50 @@ func (m *Machine) Programs(ctx context.Context, rows solvers.Rows, together int,
 			case OneClass:
 				q = solvers.OneClassQP(rows, s.Nu)
 			}
-			results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
+			results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: progress.tell})
+			progress.finish()
 		}
 	})
 	beta := mat.NewDense(l, c, nil)
-	m.Bias = make([]float64, c)
+	m.Intercepts = make([]float64, c)
 	for j, r := range results {
 		if r == nil {
 			return nil, faults[j]
 		}
 		beta.SetCol(j, r.V)
-		m.Bias[j] = -r.Multiplier
+		m.Intercepts[j] = -r.Multiplier
 		if r.Objective != 0 {
 			m.Gap = max(m.Gap, r.Gap/math.Abs(r.Objective))
 		}
 	}
 	return beta, errors.Join(faults...)
+}
+
+// programProgress reports on programs that run at the same time.
+type programProgress struct {
+	sync.Mutex
+	data       *Data
+	done, full int
+}
+
+func newProgramProgress(d *Data, programs int) *programProgress {
+	return &programProgress{data: d, full: programs}
+}
+
+// tell reports the state of one program.
+func (p *programProgress) tell(s solvers.SMOState) error {
+	p.Lock()
+	defer p.Unlock()
+	p.data.report(float64(p.done), float64(p.full), fmt.Sprintf("%d steps, violation %.1e", s.Iterations, s.Violation))
+	return nil
+}
+
+// finish reports that one more is done.
+func (p *programProgress) finish() {
+	p.Lock()
+	defer p.Unlock()
+	p.done++
+	p.data.report(float64(p.done), float64(p.full), "")
 }
 
 // expansion sets the coefficients α = (I + MK)⁻¹Eβ and the points they belong to.
@@ -268,26 +305,5 @@ func (w *Warped) expansion(m *Machine, beta *mat.Dense, positions []int) {
 		}
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, padded, 0, whole)
 	}
-	m.expand(w.problem.points, whole)
-}
-
-// expand makes m the expansion over points x with the given coefficients, of
-// which it keeps those that are not zero; nil for a precomputed kernel.
-func (m *Machine) expand(x data.Points, whole *mat.Dense) {
-	m.Coefficients = whole
-	if x == nil {
-		return
-	}
-	n, c := whole.Dims()
-	for i := range n {
-		if slices.ContainsFunc(whole.RawRowView(i), func(v float64) bool { return v != 0 }) {
-			m.rows = append(m.rows, i)
-		}
-	}
-	if len(m.rows) == 0 {
-		m.rows = []int{0} // all outputs are constant
-	}
-	m.Points = data.Select(x, m.rows)
-	m.Coefficients = mat.NewDense(len(m.rows), c, nil)
-	dense.Gather(m.Coefficients, whole, m.rows)
+	m.rows = m.keep(w.problem.points(), whole)
 }

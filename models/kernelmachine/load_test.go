@@ -1,11 +1,21 @@
 package kernelmachine
 
-import (
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/models"
-)
+import "github.com/bigfit/bigfit/models"
 
 // load reads a model of this package.
-func load(path string, limit int64) (models.Model, *manifest.Manifest, error) {
-	return models.ReadFile(path, limit, models.Decoders{VVMRName: LoadVVMR})
+func load(path string) (models.Model, *models.Manifest, error) {
+	return models.Load(path, 0, func(name string) models.Decoder {
+		for _, l := range Learners {
+			if l.Info().Name == name {
+				return l.Decode
+			}
+		}
+		return nil
+	})
 }
+
+// What tests outside of the package need.
+var (
+	Load            = load
+	ApproximateCost = approximateCost
+)

@@ -1,21 +1,16 @@
 package kernelmachine
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -23,24 +18,23 @@ import (
 type Method int
 
 const (
-	// KernelRLS is the squared loss (y − f)²: RLS and LapRLS. The function has
-	// no bias, as in the paper, unless Intercept asks for an unpenalized one.
+	// RLS is the squared loss (y − f)²: RLS and LapRLS. The function has no
+	// intercept, as in the paper, unless the settings ask for an unpenalized one.
 	RLS Method = iota
-	// KernelSVM is the hinge loss (1 − y·f)₊ with an unpenalized bias: SVM and
+	// SVM is the hinge loss (1 − y·f)₊ with an unpenalized intercept: SVM and
 	// LapSVM. It needs classes.
 	SVM
-	// KernelSVR is max(0, |y − f| − ε) with an unpenalized bias: support vector
+	// SVR is max(0, |y − f| − ε) with an unpenalized intercept: support vector
 	// regression.
 	SVR
-	// KernelOneClass finds where the labeled points are, whatever their labels:
+	// OneClass finds where the labeled points are, whatever their labels:
 	// class 1 inside and −1 outside, where at most a share ν of them is. It
 	// minimizes ½‖f‖² + Σ max(0, ρ − f(x_i)) − νlρ in the norm of the (warped)
 	// kernel, on which γ_A acts through γ_I/γ_A only.
 	OneClass
 )
 
-// The models' names in manifests and on the command line, without and with an
-// intrinsic norm.
+// The names of learners and their models, without and with an intrinsic norm.
 const (
 	RLSName         = "rls"
 	SVMName         = "svm"
@@ -53,43 +47,56 @@ const (
 )
 
 var (
-	kernelNames    = []string{RLSName, SVMName, SVRName, OneClassName}
-	kernelLapNames = []string{LapRLSName, LapSVMName, LapSVRName, LapOneClassName}
+	methods   = enum.New[Method]("kernel machine", RLSName, SVMName, SVRName, OneClassName)
+	intrinsic = enum.New[Method]("kernel machine", LapRLSName, LapSVMName, LapSVRName, LapOneClassName)
 )
 
 // String returns the name of the method without an intrinsic norm.
-func (m Method) String() string { return enum.String(kernelNames, m) }
+func (m Method) String() string { return methods.String(m) }
 
 // MarshalText returns the name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Method) MarshalText() ([]byte, error) { return methods.Marshal(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Method) UnmarshalText(text []byte) error {
-	return enum.Set(m, kernelNames, "kernel machine", text)
-}
+func (m *Method) UnmarshalText(text []byte) error { return methods.Unmarshal(m, text) }
 
 // Settings of the kernel machines.
 type Settings struct {
-	Method Method `json:"method"`
+	Method Method
+	// Regularizer must give γ_A. With γ_I = 0 what else it says of the intrinsic
+	// norm does not matter and is dropped.
 	models.Regularizer
-	// Intercept adds an unpenalized constant to KernelRLS; the others always
-	// have one.
-	Intercept bool `json:"intercept"`
-	// Epsilon is the ε of KernelSVR, in the unit of the targets. Default 0.1.
-	Epsilon float64 `json:"epsilon,omitempty"`
-	// Nu is the ν of KernelOneClass, above 0 and at most 1. Default 0.5.
-	Nu float64 `json:"nu,omitempty"`
-	// Tolerance of solvers.SMO. Default 1e-6.
-	Tolerance float64 `json:"tolerance,omitempty"`
-	// MaxIterations of solvers.SMO, whose default it has.
-	MaxIterations int `json:"max_iterations,omitempty"`
+	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
+	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
+	// must be 1.
+	Heat float64
+	// Intercept adds an unpenalized constant to RLS; the others always have one.
+	Intercept bool
+	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
+	Epsilon float64
+	// Nu is the ν of OneClass, above 0 and at most 1. Default 0.5.
+	Nu float64
+	// Tolerance at which a solver stops: of solvers.SMO, solvers.Newton or cg.Solve.
+	// Default 1e-6.
+	Tolerance float64
+	// MaxIterations of that solver. Default its own; of Newton's method 200.
+	MaxIterations int
 }
 
-// Fill returns s with its defaults, or all faults at once.
-func (s Settings) Fill() (Settings, error) {
+// fill returns s with its defaults, or all faults at once.
+func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
+	if r.GammaI == 0 {
+		r, s.Heat = models.Regularizer{GammaA: r.GammaA, Power: 1}, 0
+	}
 	s.Regularizer = r
 	faults := []error{err}
+	if !(s.Heat >= 0) || math.IsInf(s.Heat, 0) {
+		faults = append(faults, fmt.Errorf("kernelmachine: t of exp(tL) is %v; it must be positive", s.Heat))
+	}
+	if s.Heat > 0 && s.Power > 1 {
+		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of exp(tL); give one of them", s.Power, s.Heat))
+	}
 	if s.Method < RLS || s.Method > OneClass {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
 	}
@@ -114,192 +121,141 @@ func (s Settings) Fill() (Settings, error) {
 	return s, errors.Join(faults...)
 }
 
-// Machine is a fitted kernel expansion
-//
-//	f_c(x) = Σ_i a_ic k(x, x_i) + b_c
-//
-// over the training points whose coefficients are not zero. It is immutable.
+// name is that of the learner with these settings: without γ_I the plain one.
+func (s *Settings) name() string {
+	if s.GammaI > 0 {
+		return intrinsic.String(s.Method)
+	}
+	return s.Method.String()
+}
+
+// Machine is a fitted kernel machine: an expansion over the training points whose
+// coefficients are not zero. It is immutable.
 type Machine struct {
 	Settings Settings
-	Kernel   kernel.Kernel
-	// Points are the x_i; nil for a precomputed kernel, where a point is given
-	// by its values with all training points and no coefficient is left out.
-	Points       data.Points
-	Coefficients *mat.Dense // m×c
-	Bias         []float64  // c
-	Classes      []int64    // nil for a regression
-	Labeled      int        // number of labeled points
+	models.Expansion
+	Labeled int // number of labeled points
 	// Gap is the largest duality gap of the quadratic programs, relative to
-	// their objectives; 0 for KernelRLS.
+	// their objectives; 0 for RLS.
 	Gap float64
 
-	rows []int // of the expansion in the problem it was fitted on; nil after Load
+	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
 }
 
 // Name is rls, svm, svr or oneclass, and with γ_I > 0 laprls, lapsvm, lapsvr or
 // lap-oneclass.
-func (m *Machine) Name() string {
-	if m.Settings.GammaI > 0 {
-		return enum.String(kernelLapNames, m.Settings.Method)
-	}
-	return m.Settings.Method.String()
-}
+func (m *Machine) Name() string { return m.Settings.name() }
 
-// Outcomes are the class values; nil for a regression.
-func (m *Machine) Outcomes() []int64 { return m.Classes }
-
-// Predict evaluates f. It takes the time of a product with the m×n kernel
-// values, and the memory of 256 rows of them beside the points.
-func (m *Machine) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	_, d := x.Dims()
+// Summary names the kernel, the norms and the duality gap.
+func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
-	product := func(dst *mat.Dense, lo, hi int) error {
-		precomputedProduct(dst, x, lo, m.Coefficients)
-		return nil
+	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
+	s.Facts = []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}}
+	s.Text = fmt.Sprintf("expansion over %d points, %v, %s", size, m.Kernel, m.Settings.Regularizer.Describe())
+	if m.Settings.Heat > 0 {
+		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
-	if m.Points != nil {
-		side, err := kernel.New(m.Kernel, m.Points)
-		if err != nil {
-			return nil, err
-		}
-		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, m.Coefficients) }
-	} else if d != size {
-		return nil, fmt.Errorf("kernelmachine: %d kernel values a point, but there are %d training points", d, size)
+	if m.Gap > 0 {
+		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
+		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
 	}
-	return m.answer(ctx, x, s, product)
+	return s
 }
 
-// answer makes the prediction for x by batches, of which product sets the rows lo
-// to hi of the expansion without bias.
-func (m *Machine) answer(ctx context.Context, x data.Points, s *models.PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
-	n, _ := x.Dims()
-	if n == 0 {
-		return nil, models.ErrNoQuery
+// options are the parameters of the machine.
+func (m *Machine) options() *options {
+	return &options{Settings: m.Settings, Kernel: models.KernelChoiceOf(m.Kernel), ApproximationSettings: ApproximationSettings{Approximation: Exact}}
+}
+
+// machineFit is the part of a machine in its manifest.
+type machineFit struct {
+	Labeled int     `json:"labeled"`
+	Gap     float64 `json:"gap"`
+	// Of an Approximate.
+	Seed   uint64               `json:"seed,omitempty"`
+	Report *ApproximationReport `json:"approximation_report,omitempty"`
+}
+
+// Encode returns the arrays of the expansion.
+func (m *Machine) Encode() (*models.Encoded, error) {
+	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap}, Arrays: m.Arrays()}, nil
+}
+
+// Decode reads a [Machine] or an [Approximate], as the parameters say.
+func (l Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f machineFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
 	}
-	_, c := m.Coefficients.Dims()
-	f := mat.NewDense(n, c, nil)
-	for lo := 0; lo < n; lo += data.BlockRows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		hi := min(lo+data.BlockRows, n)
-		if err := product(f.Slice(lo, hi, 0, c).(*mat.Dense), lo, hi); err != nil {
-			return nil, err
-		}
-		if s != nil && s.OnProgress != nil {
-			s.OnProgress(hi, n)
-		}
-	}
-	dense.AddRow(f, m.Bias)
-	return models.NewPrediction(f, m.Classes), nil
-}
-
-// precomputedProduct sets dst to the product of rows of kernel values, from lo on,
-// with a.
-func precomputedProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
-	rows, _ := dst.Dims()
-	n, _ := a.Dims()
-	par.For(rows, 16, func(p, q int) {
-		row := make([]float64, n)
-		for i := p; i < q; i++ {
-			data.RowTo(row, x, lo+i)
-			out := dst.RawRowView(i)
-			clear(out)
-			for j, v := range row {
-				simd.CombineRow(out, out, 1, a.RawRowView(j), v)
-			}
-		}
-	})
-}
-
-// machineFile is what the manifest of a model file says.
-type machineFile struct {
-	Settings
-	Kernel  kernel.Kernel `json:"kernel"`
-	Labeled int           `json:"labeled"`
-	Gap     float64       `json:"gap"`
-}
-
-// Save writes the model as a .npz file, whole or not at all: coefficients (m×c),
-// bias (c), classes unless it is a regression, the points unless the kernel is
-// precomputed, and the manifest. hashes name what the model was made from.
-func (m *Machine) Save(path string, hashes map[string]string) error {
-	return models.SaveFile(path, m.Name(), machineFile{m.Settings, m.Kernel, m.Labeled, m.Gap}, hashes, m.Entries())
-}
-
-// Entries are the arrays of the expansion.
-func (m *Machine) Entries() []npy.Entry {
-	entries := []npy.Entry{models.MatrixEntry("coefficients", m.Coefficients), {Name: "bias", Data: m.Bias}}
-	return append(append(entries, models.ClassEntries(m.Classes)...), models.PointEntries(m.Points, nil)...)
-}
-
-// ReadExpansion reads what entries returns, of kernel k with its defaults.
-func ReadExpansion(r *models.Reader, k kernel.Kernel) (*Machine, error) {
-	k, err := k.Fill()
+	o, err := l.decode(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}
-	m := ExpansionOf(k, nil, r.Matrix("coefficients"), models.Numbers[float64](r, "bias"), r.ReadClasses())
-	m.Points = r.Points()
-	return m, r.Err
-}
-
-// LoadKernel reads a [Machine] or a [Approximate], as the settings say.
-func LoadKernel(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f approximateFile
-	if err := models.ReadSettings(settings, &f); err != nil {
-		return nil, err
-	}
-	s, err := f.Settings.Fill()
+	s, err := o.Settings.fill()
 	if err != nil {
 		return nil, err
 	}
-	m, err := ReadExpansion(r, f.Kernel)
+	k, err := o.Kernel.On(nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	m.Settings, m.Labeled, m.Gap = s, f.Labeled, f.Gap
-	if f.Scale == nil {
-		return m, m.Check()
+	e, err := r.Expansion(k, true)
+	if err != nil {
+		return nil, err
 	}
-	scaled := &Approximate{Machine: *m, Scale: *f.Scale, Report: f.Report}
-	if f.Scale.Approximation == Fourier {
-		if scaled.Frequencies = r.Matrix("frequencies"); r.Err != nil {
+	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}
+	if o.Approximation == Exact {
+		return &m, m.check()
+	}
+	o.Seed = f.Seed
+	a := &Approximate{Machine: m, ApproximationSettings: o.ApproximationSettings}
+	if f.Report == nil {
+		return nil, fmt.Errorf("kernelmachine: a machine by %v without a report", o.Approximation)
+	}
+	a.Report = *f.Report
+	if o.Approximation == Fourier {
+		if a.Frequencies = r.Matrix("frequencies"); r.Err != nil {
 			return nil, r.Err
 		}
 	}
-	return scaled, scaled.check()
+	return a, a.check()
 }
 
-// Check returns an error unless the parts of the model fit together.
-func (m *Machine) Check() error {
-	if err := CheckExpansion(m.Kernel, m.Points, m.Coefficients); err != nil {
+// keep makes m the expansion over points x with the given coefficients, without
+// those that are zero, and returns the rows that are left; x is nil for a
+// precomputed kernel, where all stay and the rows are nil.
+func (m *Machine) keep(x data.Points, whole *mat.Dense) []int {
+	m.Coefficients = whole
+	if x == nil {
+		return nil
+	}
+	n, c := whole.Dims()
+	var rows []int
+	for i := range n {
+		if slices.ContainsFunc(whole.RawRowView(i), func(v float64) bool { return v != 0 }) {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		rows = []int{0} // all outputs are constant
+	}
+	m.Points = data.Select(x, rows)
+	m.Coefficients = mat.NewDense(len(rows), c, nil)
+	dense.Gather(m.Coefficients, whole, rows)
+	return rows
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *Machine) check() error {
+	if err := m.CheckPoints(); err != nil {
 		return err
 	}
 	return m.checkOutputs()
 }
 
 func (m *Machine) checkOutputs() error {
-	return models.CheckOutputs(m.Coefficients, m.Bias, m.Classes, m.Settings.Method == SVM || m.Settings.Method == OneClass)
-}
-
-// CheckExpansion returns an error unless every row of a has its point, or the
-// kernel is precomputed and there are no points.
-func CheckExpansion(k kernel.Kernel, z data.Points, a *mat.Dense) error {
-	if (z == nil) != (k.Kind == kernel.Precomputed) {
-		return fmt.Errorf("kernelmachine: a %v kernel with points %t", k.Kind, z != nil)
+	if m.Labeled < 1 || !(m.Gap >= 0) {
+		return fmt.Errorf("kernelmachine: %d labeled points and a gap of %v", m.Labeled, m.Gap)
 	}
-	if z == nil {
-		return nil
-	}
-	size, _ := a.Dims()
-	if n, _ := z.Dims(); n != size {
-		return fmt.Errorf("kernelmachine: %d points for %d coefficients", n, size)
-	}
-	return nil
-}
-
-// ExpansionOf is the function that a fitted model evaluates.
-func ExpansionOf(k kernel.Kernel, z data.Points, a *mat.Dense, bias []float64, classes []int64) *Machine {
-	return &Machine{Kernel: k, Points: z, Coefficients: a, Bias: bias, Classes: classes}
+	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM || m.Settings.Method == OneClass)
 }

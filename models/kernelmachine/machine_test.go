@@ -19,7 +19,6 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
@@ -44,7 +43,7 @@ var kernelMethods = []kernelmachine.Method{kernelmachine.RLS, kernelmachine.SVM,
 
 func fitKernel(t testing.TB, c *modeltest.KernelCase, y *models.Targets, s kernelmachine.Settings) *kernelmachine.Machine {
 	t.Helper()
-	m, err := kernelmachine.Fit(t.(interface{ Context() context.Context }).Context(), c.X, modeltest.Gaussian, c.L, y, &s, 0)
+	m, err := kernelmachine.Fit(t.(interface{ Context() context.Context }).Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, y, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +156,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 90, sparse.Normalized)
 	const n = 90
 	r := models.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
-	p, err := kernelmachine.NewProblem(c.X, modeltest.Gaussian, c.L, 0)
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +164,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	w, err := p.Warp(r, all)
+	w, err := p.Warp(t.Context(), r, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +197,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	for _, method := range kernelMethods {
 		for name, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: flat, Tolerance: 1e-10}
-			plain, err := kernelmachine.Fit(t.Context(), warped, kernel.Kernel{Kind: kernel.Precomputed}, nil, y, &s, 0)
+			plain, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: warped, Kernel: kernel.Kernel{Kind: kernel.Precomputed}}, y, &s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +222,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 // Without the intrinsic norm the unlabeled points do not matter at all.
 func TestNoIntrinsicNorm(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 100, sparse.Combinatorial)
-	p, err := kernelmachine.NewProblem(c.X, modeltest.Gaussian, c.L, 0)
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +230,7 @@ func TestNoIntrinsicNorm(t *testing.T) {
 		for name, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2}, Tolerance: 1e-11}
 			small := fitKernel(t, c, y, s)
-			w, err := p.Warp(s.Regularizer, y.Labeled)
+			w, err := p.Warp(t.Context(), s.Regularizer, y.Labeled)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,11 +254,11 @@ func TestProgramsByRows(t *testing.T) {
 	for _, method := range kernelMethods[1:] {
 		for name, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
-			p, err := kernelmachine.NewProblem(c.X, modeltest.Gaussian, nil, 0)
+			p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian})
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := p.Warp(s.Regularizer, y.Labeled)
+			w, err := p.Warp(t.Context(), s.Regularizer, y.Labeled)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,7 +267,7 @@ func TestProgramsByRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, limit := range []int64{0, kernel.GramBytes(30) - 1, 1} {
-				got, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, nil, y, &s, limit)
+				got, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Limit: limit}, y, &s)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -356,7 +355,7 @@ func TestOneClass(t *testing.T) {
 			t.Errorf("γ_I = %v: %.2f of the points are outside, ν = 0.2", gammaI, share)
 		}
 		far, err := m.Predict(t.Context(), &data.Dense[float64]{Rows: 1, Cols: 3, Data: []float64{50, 50, 50}}, nil)
-		if err != nil || m.Outcomes()[far.Classes[0]] != -1 {
+		if err != nil || m.Output().Classes[far.Classes[0]] != -1 {
 			t.Errorf("a far point is inside, %v", err)
 		}
 	}
@@ -374,7 +373,7 @@ func TestKernelSaveLoad(t *testing.T) {
 		for _, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 			on := fitKernel(t, c, y, s)
-			off, err := kernelmachine.Fit(t.Context(), given, kernel.Kernel{Kind: kernel.Precomputed}, c.L, y, &s, 0)
+			off, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: given, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: c.L}, y, &s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -382,14 +381,14 @@ func TestKernelSaveLoad(t *testing.T) {
 			for i, m := range []*kernelmachine.Machine{on, off} {
 				x := []data.Points{c.X, given}[i]
 				path := filepath.Join(dir, fmt.Sprint(m.Name(), i, ".npz"))
-				if err := m.Save(path, map[string]string{"points": "1"}); err != nil {
+				if err := models.Save(path, m, map[string]string{"points": "1"}); err != nil {
 					t.Fatal(err)
 				}
-				back, mf, err := all.Load(path, 0)
+				back, mf, err := kernelmachine.Load(path)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if back.Name() != m.Name() || !slices.Equal(back.Outcomes(), m.Outcomes()) || mf.Hashes["points"] != "1" {
+				if back.Name() != m.Name() || !slices.Equal(back.Output().Classes, m.Output().Classes) || mf.Hashes["points"] != "1" {
 					t.Errorf("%s comes back as %s", m.Name(), back.Name())
 				}
 				if !mat.Equal(modeltest.Raw(t, back, x), modeltest.Raw(t, m, x)) {
@@ -404,7 +403,7 @@ func TestKernelDamagedFiles(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 40, sparse.Combinatorial)
 	m := fitKernel(t, c, c.Three, kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}})
 	path := filepath.Join(t.TempDir(), "m.npz")
-	if err := m.Save(path, nil); err != nil {
+	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
 	}
 	a, err := npy.OpenArchive(path, 0)
@@ -441,16 +440,16 @@ func TestKernelDamagedFiles(t *testing.T) {
 		"two classes":     replace("classes", npy.Entry{Name: "classes", Data: []int64{1, 2}}),
 		"few points":      replace("points", npy.Entry{Name: "points", Shape: []int{2, 3}, Data: make([]float64, 6)}),
 		"no points":       replace("points", npy.Entry{Name: "other", Data: []float64{1}}),
-		"other kernel":    edit(`"kind":"gaussian"`, `"kind":"precomputed"`),
-		"unknown kernel":  edit(`"kind":"gaussian"`, `"kind":"sigmoid"`),
+		"other kernel":    edit(`"kernel":"gaussian"`, `"kernel":"precomputed"`),
+		"unknown kernel":  edit(`"kernel":"gaussian"`, `"kernel":"sigmoid"`),
 		"no width":        edit(`"sigma":1.5`, `"sigma":-1`),
-		"no weight":       edit(`"gamma_a":0.01`, `"gamma_a":0`),
+		"no weight":       edit(`"gamma-a":0.01`, `"gamma-a":0`),
 		"other model":     edit(`"model":"laprls"`, `"model":"lapfoo"`),
 	} {
 		if err := npy.WriteArchive(path, damaged); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := all.Load(path, 0); err == nil || !strings.Contains(err.Error(), path) {
+		if _, _, err := kernelmachine.Load(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -469,34 +468,34 @@ func TestKernelFaults(t *testing.T) {
 	} {
 		s := good
 		change(&s)
-		if _, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, c.L, c.Three, &s, 0); err == nil {
+		if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, &s); err == nil {
 			t.Errorf("%s: %+v was taken", what, s)
 		}
 	}
-	if _, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, c.L, c.Three, nil, 0); err == nil || !strings.Contains(err.Error(), "γ_A") {
+	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
 		t.Errorf("no settings: %v", err)
 	}
-	if _, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, nil, c.Three, &good, 0); err == nil {
+	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian}, c.Three, &good); err == nil {
 		t.Error("γ_I without a graph")
 	}
-	if _, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, c.L, c.Three, &good, kernel.GramBytes(40)); err == nil || !strings.Contains(err.Error(), "bytes") {
+	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L, Limit: kernel.GramBytes(40)}, c.Three, &good); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("memory: %v", err)
 	}
 	s := good
 	s.Method = kernelmachine.SVM
-	if _, err := kernelmachine.Fit(t.Context(), c.X, modeltest.Gaussian, c.L, c.Value, &s, 0); err == nil {
+	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Value, &s); err == nil {
 		t.Error("classes of values")
 	}
-	p, err := kernelmachine.NewProblem(c.X, modeltest.Gaussian, c.L, 0)
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, points := range [][]int{nil, {-1}, {40}, {2, 1}, {1, 1}} {
-		if _, err := p.Warp(good.Regularizer, points); err == nil {
+		if _, err := p.Warp(t.Context(), good.Regularizer, points); err == nil {
 			t.Errorf("points %v", points)
 		}
 	}
-	w, err := p.Warp(good.Regularizer, c.Three.Labeled[1:])
+	w, err := p.Warp(t.Context(), good.Regularizer, c.Three.Labeled[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -522,7 +521,7 @@ func TestKernelFaults(t *testing.T) {
 		t.Error("points of 7 dimensions")
 	}
 	huge := models.Regularizer{GammaA: 1e-12, GammaI: 1e6, Power: 7}
-	if _, err := p.Warp(huge, c.Three.Labeled); err == nil || !strings.Contains(err.Error(), "rounding") {
+	if _, err := p.Warp(t.Context(), huge, c.Three.Labeled); err == nil || !strings.Contains(err.Error(), "rounding") {
 		t.Errorf("a kernel lost in rounding: %v", err)
 	}
 }
@@ -563,8 +562,7 @@ func TestKernelTwoMoons(t *testing.T) {
 	}
 	l := modeltest.Laplacian(t, x, 6, sparse.Combinatorial)
 	for _, method := range []kernelmachine.Method{kernelmachine.RLS, kernelmachine.SVM} {
-		m, err := kernelmachine.Fit(t.Context(), x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, l, targets,
-			&kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1}}, 0)
+		m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, Laplacian: l}, targets, &kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -622,13 +620,13 @@ func TestKernelG50C(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := kernelmachine.NewProblem(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, modeltest.Laplacian(t, x, 50, sparse.Normalized), 0)
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, Laplacian: modeltest.Laplacian(t, x, 50, sparse.Normalized)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 5, Laplacian: sparse.Normalized}
 	draws := splits(t, path)
-	w, err := p.Warp(r, slices.Compact(slices.Sorted(slices.Values(slices.Concat(draws...)))))
+	w, err := p.Warp(t.Context(), r, slices.Compact(slices.Sorted(slices.Values(slices.Concat(draws...)))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -677,12 +675,12 @@ func TestLapRLSTime(t *testing.T) {
 	s := &kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
 	for range 3 {
 		begin := time.Now()
-		p, err := kernelmachine.NewProblem(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, l, 0)
+		p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, Laplacian: l})
 		if err != nil {
 			t.Fatal(err)
 		}
 		gram := time.Since(begin)
-		w, err := p.Warp(s.Regularizer, targets.Labeled)
+		w, err := p.Warp(t.Context(), s.Regularizer, targets.Labeled)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -704,85 +702,4 @@ func warpedValues(w *kernelmachine.Warped, n int) *mat.Dense {
 		}
 	}
 	return out
-}
-
-// WarpBy takes any function of the Laplacian: λ² is the power 2, and the heat
-// kernel's norm gives the kernel of the definition, on which machines are fitted
-// as on any other.
-func TestWarpBy(t *testing.T) {
-	const n = 60
-	c := modeltest.NewKernelCase(t, n, sparse.Normalized)
-	r := models.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
-	p, err := kernelmachine.NewProblem(c.X, modeltest.Gaussian, c.L, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := make([]int, n)
-	id := mat.NewDense(n, n, nil)
-	for i := range all {
-		all[i] = i
-		id.Set(i, i, 1)
-	}
-	square, err := sparse.NewFunction(c.L, func(l float64) float64 { return l * l })
-	if err != nil {
-		t.Fatal(err)
-	}
-	powers, err := p.Warp(r, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := p.WarpBy(square, r, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	modeltest.WantClose(t, "λ²", warpedValues(same, n), warpedValues(powers, n), 1e-10)
-
-	heat, err := sparse.NewFunction(c.L, func(l float64) float64 { return math.Exp(3*l) - 0.5 }) // no null vector
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := p.WarpBy(heat, r, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.Gram(c.X, modeltest.Gaussian, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var a, mk, inner, want mat.Dense
-	m := mat.NewDense(n, n, nil)
-	heat.MulTo(m, id)
-	m.Scale(r.GammaI/r.GammaA, m)
-	mk.Mul(m, k)
-	a.Add(&mk, id)
-	if err := inner.Solve(&a, &mk); err != nil {
-		t.Fatal(err)
-	}
-	want.Mul(k, &inner)
-	want.Sub(k, &want)
-	modeltest.WantClose(t, "heat", warpedValues(w, n), &want, 1e-8)
-
-	flat := r
-	flat.GammaI = 0
-	warped := &data.Dense[float64]{Rows: n, Cols: n, Data: warpedValues(w, n).RawMatrix().Data}
-	for name, y := range targetsFor(c, kernelmachine.SVM) {
-		s := kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: flat, Tolerance: 1e-10}
-		plain, err := kernelmachine.Fit(t.Context(), warped, kernel.Kernel{Kind: kernel.Precomputed}, nil, y, &s, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Regularizer = r
-		lap, err := w.Fit(t.Context(), y, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		modeltest.WantClose(t, "SVM, "+name, modeltest.Raw(t, lap, c.X), modeltest.Raw(t, plain, warped), 1e-7)
-	}
-	short, err := sparse.NewFunction(modeltest.NewKernelCase(t, n-1, sparse.Normalized).L, math.Exp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.WarpBy(short, r, all); err == nil {
-		t.Error("an operator of other points passes")
-	}
 }

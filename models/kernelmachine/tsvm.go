@@ -10,14 +10,12 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/solvers"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-// TSVMName is the name of [TSVM] in manifests and on the command line.
+// TSVMName is the name of [TSVMLearner] and its models.
 const TSVMName = "tsvm"
 
 // TSVMSettings of [FitTSVM].
@@ -25,9 +23,9 @@ type TSVMSettings struct {
 	models.Regularizer
 	linear.Transduction
 	// Tolerance of solvers.SMO. Default 1e-3.
-	Tolerance float64 `json:"tolerance"`
+	Tolerance float64
 	// MaxIterations of solvers.SMO in a round, whose default it has.
-	MaxIterations int `json:"max_iterations,omitempty"`
+	MaxIterations int
 }
 
 // fill returns s with its defaults for targets t, and those of the machine.
@@ -37,7 +35,7 @@ func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, Settings, error) {
 	}
 	var fault error
 	s.Transduction, fault = s.Transduction.Fill(t)
-	machine, err := s.machine().Fill()
+	machine, err := s.machine().fill()
 	s.Regularizer = machine.Regularizer
 	return s, machine, errors.Join(fault, err)
 }
@@ -55,13 +53,13 @@ type TSVM struct {
 	linear.Transduced
 }
 
-// Name is TSVMName.
-func (m *TSVM) Name() string { return TSVMName }
-
-// FitTSVM is [Warped.FitTSVM] on the kernel among all points x, with l and
-// limit as in [Fit]. It holds the n×n matrix of its values.
-func FitTSVM(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *models.Targets, s *TSVMSettings, limit int64) (*TSVM, error) {
-	n, _ := x.Dims()
+// FitTSVM is [Warped.FitTSVM] on the kernel among all points of d. It holds the n×n
+// matrix of its values.
+func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (*TSVM, error) {
+	n, d, err := d.check()
+	if err != nil {
+		return nil, err
+	}
 	if n != t.Len {
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
@@ -71,11 +69,11 @@ func FitTSVM(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Lapl
 	if _, _, err := s.fill(t); err != nil {
 		return nil, err
 	}
-	p, err := NewProblem(x, k, l, limit)
+	p, err := NewProblem(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	w, err := p.Warp(s.Regularizer, data.Range(0, n))
+	w, err := p.Warp(ctx, s.Regularizer, data.Range(0, n))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +111,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	if err != nil {
 		return nil, err
 	}
-	m := &TSVM{Settings: filled, Machine: &Machine{Settings: machine, Kernel: w.problem.kernel, Classes: t.Classes, Labeled: len(t.Labeled)}}
+	m := &TSVM{Settings: filled, Machine: newMachine(&machine, w.problem.data.Kernel, t)}
 	unlabeled := data.Without(len(w.points), labeled) // positions in w
 	if len(unlabeled) == 0 {
 		return nil, linear.ErrNoUnlabeled
@@ -123,8 +121,11 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	}
 	_, c := t.Y.Dims()
 	runs, faults := make([]*tsvm, c), make([]error, c)
+	progress := newProgramProgress(w.problem.data, c*len(linear.Annealing))
 	par.For(c, 1, func(j, _ int) {
 		runs[j] = newTSVM(w.Gram, mat.Col(nil, j, t.Y), labeled, unlabeled, &filled, filled.Positive[j])
+		runs[j].progress = progress
+		runs[j].solver.OnIteration = progress.tell
 		faults[j] = runs[j].run(ctx)
 	})
 	beta := mat.NewDense(len(w.points), c, nil)
@@ -134,7 +135,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 			return nil, faults[j]
 		}
 		beta.SetCol(j, r.at.V)
-		m.Bias = append(m.Bias, -r.at.Multiplier)
+		m.Intercepts = append(m.Intercepts, -r.at.Multiplier)
 		m.Gap = max(m.Gap, r.at.Gap/math.Max(math.Abs(r.at.Objective), math.SmallestNonzeroFloat64))
 		m.Objective, m.Start = append(m.Objective, r.objective()), append(m.Start, r.start)
 		m.Rounds = max(m.Rounds, r.rounds)
@@ -155,6 +156,7 @@ type tsvm struct {
 	gammaA             float64
 	c, most            float64 // bounds of labeled and, at the end, unlabeled points
 	solver             solvers.SMOSettings
+	progress           *programProgress
 
 	at     *solvers.SMOResult
 	f      []float64 // outputs, with the bias
@@ -198,6 +200,7 @@ func (r *tsvm) run(ctx context.Context) error {
 				break
 			}
 		}
+		r.progress.finish()
 	}
 	return unconverged
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -25,7 +24,7 @@ import (
 // warpAll is the kernel among all points.
 func warpAll(t testing.TB, x data.Points, k kernel.Kernel, r models.Regularizer) (*kernelmachine.Problem, *kernelmachine.Warped) {
 	t.Helper()
-	p, err := kernelmachine.NewProblem(x, k, nil, 0)
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: k})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,7 @@ func warpAll(t testing.TB, x data.Points, k kernel.Kernel, r models.Regularizer)
 	for i := range all {
 		all[i] = i
 	}
-	w, err := p.Warp(r, all)
+	w, err := p.Warp(t.Context(), r, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func checkTSVM(t *testing.T, p *kernelmachine.Problem, m *kernelmachine.TSVM, ta
 		}
 		scaled := reg // γ_A l is the same
 		scaled.GammaA *= float64(l) / float64(targets.Len)
-		w, err := p.Warp(scaled, all.Labeled)
+		w, err := p.Warp(t.Context(), scaled, all.Labeled)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +146,7 @@ func checkTSVM(t *testing.T, p *kernelmachine.Problem, m *kernelmachine.TSVM, ta
 		}
 		norm := 0.0
 		for i := range coefficients {
-			norm += m.Coefficients.At(i, j) * (at.Scores.At(i, columns-c+j) - m.Bias[j])
+			norm += m.Coefficients.At(i, j) * (at.Scores.At(i, columns-c+j) - m.Intercepts[j])
 		}
 		if want := reg.GammaA*norm + loss/float64(l); !(math.Abs(m.Objective[j]-want) <= 1e-9*want) {
 			t.Errorf("output %d: objective %v, by hand %v", j, m.Objective[j], want)
@@ -188,7 +187,7 @@ func TestTSVMSameBits(t *testing.T) {
 		if first == nil {
 			first = m
 		}
-		if !mat.Equal(m.Coefficients, first.Coefficients) || !slices.Equal(m.Bias, first.Bias) || !mat.Equal(m.Assigned, first.Assigned) || m.Rounds != first.Rounds {
+		if !mat.Equal(m.Coefficients, first.Coefficients) || !slices.Equal(m.Intercepts, first.Intercepts) || !mat.Equal(m.Assigned, first.Assigned) || m.Rounds != first.Rounds {
 			t.Errorf("%d threads: another machine", threads)
 		}
 	}
@@ -204,10 +203,10 @@ func TestTSVMFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "model.npz")
-	if err := m.Save(path, nil); err != nil {
+	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	loaded, _, err := all.Load(path, 0)
+	loaded, _, err := kernelmachine.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +218,7 @@ func TestTSVMFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !mat.Equal(a.Scores, b.Scores) || !slices.Equal(m.Outcomes(), loaded.Outcomes()) {
+	if !mat.Equal(a.Scores, b.Scores) || !slices.Equal(m.Output().Classes, loaded.Output().Classes) {
 		t.Error("the loaded machine answers otherwise")
 	}
 }
@@ -230,7 +229,7 @@ func TestTSVMRefuses(t *testing.T) {
 	p, w := warpAll(t, x, kernel.Kernel{}, reg)
 	targets := modeltest.CodedClasses(t, drawn)
 	values := &models.Targets{Len: targets.Len, Labeled: targets.Labeled, Y: targets.Y}
-	labeledOnly, err := p.Warp(reg, targets.Labeled)
+	labeledOnly, err := p.Warp(t.Context(), reg, targets.Labeled)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package kernelmachine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,29 +9,34 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// VVMRName is the model's name in manifests and on the command line.
+// VVMRName is the name of [VVMRLearner] and its models.
 const VVMRName = "vvmr"
 
 // VVMRSettings of [VVMRProblem.Fit].
 type VVMRSettings struct {
 	models.Regularizer
 	// GammaO is γ_O, from 0 for independent outputs to 1.
-	GammaO float64 `json:"gamma_o"`
+	GammaO float64
+	// OutputNeighbors is the k of [OutputGraph], which [FitVVMR] makes where γ_O needs
+	// a graph and none is given.
+	OutputNeighbors int
 	// Tolerance of the conjugate gradients. Default 1e-10.
-	Tolerance float64 `json:"tolerance"`
+	Tolerance float64
 	// MaxIterations of the conjugate gradients. Default 1000.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int
 }
 
 // fill returns s with its defaults, or all faults at once.
 func (s VVMRSettings) fill() (VVMRSettings, error) {
 	r, err := s.Regularizer.Fill()
+	if r.GammaI == 0 {
+		r = models.Regularizer{GammaA: r.GammaA, Power: 1}
+	}
 	s.Regularizer = r
 	faults := []error{err}
 	if !(s.GammaO >= 0 && s.GammaO <= 1) {
@@ -60,13 +64,10 @@ func (s VVMRSettings) fill() (VVMRSettings, error) {
 // or, for the linear kernel, f(x) = Cᵀx. It is immutable.
 type VVMR struct {
 	Settings VVMRSettings
-	Kernel   kernel.Kernel
-	// Points are the x_i; nil for the linear kernel with C of d×n, and for a
-	// precomputed one, where a point is given by its values with all training
-	// points.
-	Points       data.Points
-	Coefficients *mat.Dense // C
-	Labeled      int        // number l of labeled points
+	// Expansion has no intercepts. Its Points are nil for the linear kernel with C of
+	// d×n, too.
+	models.Expansion
+	Labeled int // number l of labeled points
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation
@@ -74,34 +75,49 @@ type VVMR struct {
 	// landmarks included; J has a zero for every missing entry of Y.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
-	// Scale are the means in use, nil for exact, and KernelError the part of the
+	// Approximation in use, nil for exact, and KernelError the part of the
 	// kernel that landmarks leave out, tr(K − K̂)/tr K.
-	Scale       *ApproximationSettings
-	KernelError float64
-	// Values are f at the training points, N×n; nil after Load.
+	Approximation *ApproximationSettings
+	KernelError   float64
+	// Values are f at the training points, N×n; nil after Decode.
 	Values *mat.Dense
 }
 
 // Name is vvmr.
 func (m *VVMR) Name() string { return VVMRName }
 
-// Outcomes are nil: an answer is scores, whose signs are the labels.
-func (m *VVMR) Outcomes() []int64 { return nil }
+// Output is a score for each label, positive for those that a point has, or values.
+func (m *VVMR) Output() models.Output {
+	_, n := m.Coefficients.Dims()
+	if m.Labels == nil {
+		return models.OutputOf(nil, n)
+	}
+	return models.Output{Kind: models.OutputLabels, Labels: m.Labels, Columns: n}
+}
+
+// onPoints tells whether f(x) = Cᵀx.
+func (m *VVMR) onPoints() bool { return m.Points == nil }
+
+// QueryCost is that of the expansion, or of a product with C.
+func (m *VVMR) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	if !m.onPoints() {
+		return m.Expansion.QueryCost(n, s)
+	}
+	d, c := m.Coefficients.Dims()
+	return models.Cost{Bytes: 8*data.BlockRows*int64(d) + models.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
+}
 
 // Predict evaluates f: Scores is m×n, Classes nil. It costs a product with the
 // kernel values, and holds 256 rows of them.
 func (m *VVMR) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	size, outputs := m.Coefficients.Dims()
-	if m.Points != nil {
-		return ExpansionOf(m.Kernel, m.Points, m.Coefficients, make([]float64, outputs), nil).Predict(ctx, x, s)
+	if !m.onPoints() {
+		return m.Expansion.Predict(ctx, x, s)
 	}
-	n, d := x.Dims()
-	if d != size {
-		return nil, fmt.Errorf("kernelmachine: points of %d dimensions for a model of %d", d, size)
+	if err := models.CheckQuery(x, m.Dim()); err != nil {
+		return nil, err
 	}
-	if n == 0 {
-		return nil, errors.New("kernelmachine: no points to answer for")
-	}
+	n, _ := x.Dims()
+	_, outputs := m.Coefficients.Dims()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -110,62 +126,100 @@ func (m *VVMR) Predict(ctx context.Context, x data.Points, s *models.PredictSett
 	return &models.Prediction{Scores: f}, nil
 }
 
-// vvmrFile is what the manifest of a model file says.
-type vvmrFile struct {
-	VVMRSettings
-	Kernel     kernel.Kernel `json:"kernel"`
-	Labeled    int           `json:"labeled"`
-	Labels     []int64       `json:"labels,omitempty"`
-	Residual   float64       `json:"residual"`
-	Iterations int           `json:"iterations"`
-
-	Scale       *ApproximationSettings `json:"scale,omitempty"`
-	KernelError float64                `json:"kernel_error,omitempty"`
+// Summary names the outputs, the kernel, the weights and the residual of equation
+// (17).
+func (m *VVMR) Summary() models.Summary {
+	size, outputs := m.Coefficients.Dims()
+	s := models.Summary{Labeled: m.Labeled, Values: m.values(), Text: fmt.Sprintf("%d outputs", outputs)}
+	s.Facts = []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}, {Key: "outputs", Value: outputs},
+		{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: m.Residual}}
+	if m.Labels != nil {
+		s.Text = fmt.Sprintf("%d labels", outputs)
+	}
+	switch a := m.Approximation; {
+	case m.onPoints() && m.Kernel.Kind == kernel.Linear:
+		s.Text += fmt.Sprintf(", %d dimensions", size)
+	case a != nil && a.Approximation == Nystrom:
+		s.Text += fmt.Sprintf(", %d landmarks (%v), kernel error %.2g", size, a.Sampling, m.KernelError)
+		s.Facts = append(s.Facts, models.Fact{Key: "kernel_error", Value: m.KernelError})
+	default:
+		s.Text += fmt.Sprintf(", expansion over %d points", size)
+	}
+	s.Text += fmt.Sprintf(", %v, %s, γ_O = %g, residual %.1e of equation (17) after %d iterations",
+		m.Kernel, m.Settings.Regularizer.Describe(), m.Settings.GammaO, m.Residual, m.Iterations)
+	return s
 }
 
-// Save writes the model as a .npz file, whole or not at all: coefficients, the
-// points if there are any, and the manifest. hashes name what it was made from.
-func (m *VVMR) Save(path string, hashes map[string]string) error {
-	f := vvmrFile{m.Settings, m.Kernel, m.Labeled, m.Labels, m.Residual, m.Iterations, m.Scale, m.KernelError}
-	return models.SaveFile(path, VVMRName, f, hashes, append([]npy.Entry{models.MatrixEntry("coefficients", m.Coefficients)}, models.PointEntries(m.Points, nil)...))
+func (m *VVMR) values() models.Values {
+	o := &vvmrOptions{VVMRSettings: m.Settings, Kernel: models.KernelChoiceOf(m.Kernel), Approximation: ApproximationSettings{Approximation: Exact}}
+	if m.Approximation != nil {
+		o.Approximation = *m.Approximation
+	}
+	return onlyFor(vvmrParams, approximationOnly).Encode(o)
 }
 
-func LoadVVMR(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f vvmrFile
-	if err := models.ReadSettings(settings, &f); err != nil {
+// vvmrFit is the part of a model in its manifest.
+type vvmrFit struct {
+	Labeled     int     `json:"labeled"`
+	Labels      []int64 `json:"labels,omitempty"`
+	Residual    float64 `json:"residual"`
+	Iterations  int     `json:"iterations"`
+	Seed        uint64  `json:"seed,omitempty"`
+	KernelError float64 `json:"kernel_error,omitempty"`
+}
+
+// Encode returns the coefficients, and the points if there are any.
+func (m *VVMR) Encode() (*models.Encoded, error) {
+	f := vvmrFit{Labeled: m.Labeled, Labels: m.Labels, Residual: m.Residual, Iterations: m.Iterations, KernelError: m.KernelError}
+	if m.Approximation != nil {
+		f.Seed = m.Approximation.Seed
+	}
+	return &models.Encoded{Values: m.values(), Fit: f, Arrays: m.Arrays()}, nil
+}
+
+// Decode is the inverse of [VVMR.Encode].
+func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
+	var f vvmrFit
+	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	s, err := f.VVMRSettings.fill()
+	o, err := decodeVVMR(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}
-	k, err := f.Kernel.Fill()
+	s, err := o.fill()
 	if err != nil {
 		return nil, err
 	}
-	if r.Archive.Has("classes") {
-		return nil, fmt.Errorf("kernelmachine: %s has no classes", VVMRName)
+	k, err := o.Kernel.On(nil, 0)
+	if err != nil {
+		return nil, err
 	}
-	m := &VVMR{Settings: s, Kernel: k, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual, Iterations: f.Iterations, Scale: f.Scale, KernelError: f.KernelError}
-	m.Coefficients, m.Points = r.Matrix("coefficients"), r.Points()
-	if r.Err != nil {
-		return nil, r.Err
+	e, err := r.Expansion(k, false)
+	if err != nil {
+		return nil, err
+	}
+	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual, Iterations: f.Iterations, KernelError: f.KernelError}
+	if o.Approximation.Approximation != Exact {
+		o.Approximation.Seed = f.Seed
+		m.Approximation = &o.Approximation
+	}
+	return m, m.check()
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *VVMR) check() error {
+	if m.Classes != nil {
+		return fmt.Errorf("kernelmachine: %s has no classes", VVMRName)
 	}
 	if m.Labeled < 1 || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
-		return nil, fmt.Errorf("kernelmachine: %d labeled points and a residual of %v", m.Labeled, m.Residual)
+		return fmt.Errorf("kernelmachine: %d labeled points and a residual of %v", m.Labeled, m.Residual)
 	}
-	size, outputs := m.Coefficients.Dims()
-	if m.Labels != nil && len(m.Labels) != outputs {
-		return nil, fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
+	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {
+		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
 	}
-	if m.Points == nil {
-		if k.Kind != kernel.Linear && k.Kind != kernel.Precomputed {
-			return nil, fmt.Errorf("kernelmachine: a %v kernel without points", k.Kind)
-		}
-		return m, nil
+	if m.onPoints() && m.Kernel.Kind == kernel.Linear {
+		return nil
 	}
-	if n, _ := m.Points.Dims(); n != size || k.Kind == kernel.Precomputed {
-		return nil, fmt.Errorf("kernelmachine: %d points for %d coefficients of a %v kernel", n, size, k.Kind)
-	}
-	return m, nil
+	return m.CheckPoints()
 }

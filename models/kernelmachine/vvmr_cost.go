@@ -3,56 +3,60 @@ package kernelmachine
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 )
 
-// VVMRCost is about what [FitVVMR] takes for targets t of some of the points x:
-// bytes beside points and graph, and floating-point operations. Of k the kind
-// matters, edges is the number of them in the graph, and limit the same as there: of
-// landmarks it decides on the way, and what takes more is no error. What cannot be
-// fitted in any memory is one.
-func VVMRCost(x data.Points, t *models.Targets, k kernel.Kind, edges int, r *VVMRSettings, s *ApproximationSettings, limit int64) (bytes int64, operations float64, err error) {
+// vvmrCost is that of [FitVVMR] for a kernel of the given kind; a nil s is exact.
+// The limit chooses the approach of landmarks only. What cannot be fitted in any
+// memory is an error.
+func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *ApproximationSettings) (models.Cost, error) {
+	x, t, edges := in.Points, in.Targets, in.EdgeCount()
+	var cost models.Cost
+	var bytes int64
+	var operations float64
 	settings, err := r.fill()
 	if err != nil {
-		return 0, 0, err
+		return cost, err
 	}
 	rows, d := x.Dims()
 	intrinsic, power := settings.GammaI > 0, settings.Power
 	var rank int
 	product, steps := 0.0, 3.0 // with the kernel, a column; of conjugate gradients
-	if newMask(t.Y) != nil {
+	if slices.ContainsFunc(t.Y.RawMatrix().Data, math.IsNaN) {
 		steps = 50
 	}
 	n := float64(rows)
 	switch {
 	case s != nil && s.Approximation == Fourier:
-		return 0, 0, errVVMRFourier
+		return cost, errVVMRFourier
 	case onPoints(x, k, s):
 		rank = d
 		bytes = featureBytes(rows, rank)
 	case s == nil && rows > linear.MaxFormed:
-		return 0, 0, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", rows, linear.MaxFormed)
+		return cost, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", rows, linear.MaxFormed)
 	case s == nil:
 		rank = rows
-		bytes = 4*kernel.GramBytes(rows) + featureBytes(rows, rank)
+		// G and, for a kernel of full rank, Φ and its norm to the end, four more such
+		// matrices while the eigenvectors of the norm are computed, and two of garbage.
+		bytes = 9 * kernel.GramBytes(rows)
 		operations = 5*n*n*n + n*n*float64(2*d+40)
 		product = 2 * n * n
 	default:
 		filled, err := s.fill(rows)
 		if err != nil {
-			return 0, 0, err
+			return cost, err
 		}
-		p, err := filled.plan(x, k, limit)
+		p, err := filled.approach(x, k, in.Memory)
 		if err != nil {
-			return 0, 0, err
+			return cost, err
 		}
-		c := filled.Cost(p, x, k, 0, 1, edges, &Settings{}) // without the graph
-		bytes, operations, rank = c.Problem, c.Preparation, p.rank
+		c := filled.parts(p, x, k, sizes{0, 1, edges}, &Settings{}) // without the graph
+		bytes, operations, rank = c.made, c.prepare, p.rank
 		if p.expansion > 0 {
 			steps = 50
 			if product = n * float64(p.expansion) * float64(2*d+40); filled.Approximation == Nystrom {
@@ -68,19 +72,21 @@ func VVMRCost(x data.Points, t *models.Targets, k kernel.Kind, edges int, r *VVM
 		operations += n*m*m + 10*float64(power*edges)*m
 		direct += 5 * m * m * m
 		if entries += rows; power%2 == 1 {
-			entries = l + edges
-			bytes += 48 * int64(edges) // the incidence matrix and its transpose
+			entries = l + edges/2        // stored twice
+			bytes += 64 * int64(edges/2) // the incidence matrix and its transpose
 		}
 	}
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))
 	size := float64(entries) * columns
 	if size > math.MaxInt64/1024 {
-		return math.MaxInt64 / 4, operations, nil
+		return models.Cost{Bytes: math.MaxInt64 / 4, Operations: operations}, nil
 	}
 	iterates, err := cg.Bytes(entries*outputs, 1, nil)
 	if err != nil {
-		return 0, 0, err
+		return cost, err
 	}
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)
-	return bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors), operations + 5*columns*columns*columns, nil
+	cost.Bytes = withGarbage(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
+	cost.Operations = operations + 5*columns*columns*columns
+	return cost, nil
 }

@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/solvers"
 )
 
-// FitVVMR fits one function, exactly or by the means in scale: [NewVVMRProblem]
-// and Fit in one call. l may be nil if γ_I = 0.
-func FitVVMR(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Laplacian, t *models.Targets, o *Outputs, s *VVMRSettings, scale *ApproximationSettings, limit int64) (*VVMR, error) {
+// FitVVMR fits one function, exactly or by the approximation a: [NewVVMRProblem]
+// and Fit in one call. o may be nil if γ_O is 0 or s says how to make the graph of
+// outputs.
+func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVMRSettings, a *ApproximationSettings) (*VVMR, error) {
 	if s == nil {
 		s = &VVMRSettings{} // whose fault is named
 	}
@@ -26,10 +26,16 @@ func FitVVMR(ctx context.Context, x data.Points, k kernel.Kernel, l *sparse.Lapl
 	if err != nil {
 		return nil, err
 	}
-	if filled.GammaI == 0 {
-		l = nil
+	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
+		w, err := OutputGraph(t, s.OutputNeighbors)
+		if err != nil {
+			return nil, err
+		}
+		if o, err = NewOutputs(w); err != nil {
+			return nil, err
+		}
 	}
-	p, err := NewVVMRProblem(ctx, x, k, l, filled.Power, scale, limit)
+	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Power, a)
 	if err != nil {
 		return nil, err
 	}
@@ -81,54 +87,51 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s 
 		o = independentOutputs(n)
 	}
 	theta := o.scaled(filled.GammaO)
-	direct, err := p.spectral(t, theta, filled.Regularizer)
+	direct, err := p.shifted(ctx, t, theta, filled.Regularizer)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	points, _ := p.points.Dims()
-	e := &sylvesterSystem{root: newSquareRoot(p.laplacian, filled.Regularizer, t.Labeled, points), kernel: p.operator, gammaA: filled.GammaA, outputs: n, missing: newMask(t.Y)}
-	e.q, e.v, e.w = mat.NewDense(n, n, nil), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)
-	scaled := mat.DenseCopyOf(o.vectors)
-	for j, v := range theta {
-		for i := range n {
-			scaled.Set(i, j, v*scaled.At(i, j))
-		}
+	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.matrix(theta), t.Y, filled.GammaA)
+	res, err := cg.Solve(ctx, e, e.RightSide(t.Y), &cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations,
+		Preconditioner: solvers.SylvesterPreconditioner{System: e, Direct: direct, Phi: p.phi, Vectors: o.vectors}, OnIteration: p.data.reportCG})
+	if ctx.Err() != nil { // which products do not tell
+		return nil, ctx.Err()
 	}
-	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.vectors, 0, e.q)
-	_, size := e.root.Dims()
-	b := mat.NewDense(size*n, 1, nil)
-	for i := range l {
-		for j, v := range t.Y.RawRowView(i) {
-			if !math.IsNaN(v) {
-				b.Set(i*n+j, 0, v/math.Sqrt(float64(l)))
-			}
-		}
-	}
-	res, err := cg.Solve(ctx, e, b, &cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations, Preconditioner: sylvesterPreconditioner{e, direct, p.phi, o.vectors}})
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Kernel: p.kernel, Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
-	if p.scale.Landmarks > 0 {
-		scale := p.scale
-		m.Scale, m.KernelError = &scale, p.report.KernelError
+	m := &VVMR{Settings: filled, Expansion: models.Expansion{Kernel: p.data.Kernel}, Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
+	if p.settings.Landmarks > 0 {
+		by := p.settings
+		m.Approximation, m.KernelError = &by, p.report.KernelError
 	}
-	a, aq := e.v, e.w
-	e.root.MulTo(a, e.block(res.X.RawMatrix().Data))
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, a, e.q, 0, aq)
-	m.Values = mat.NewDense(points, n, nil)
-	p.operator.MulTo(m.Values, aq)
+	a, aq := e.Coefficients(res.X.RawMatrix().Data)
+	m.Values = mat.NewDense(t.Len, n, nil)
+	p.until(ctx).MulTo(m.Values, aq)
 	m.Residual = p.equation17(m.Values, a, t, filled)
 	p.finish(m, aq)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	return m, err
+}
+
+// shifted factors what conjugate gradients are preconditioned with, θ being the
+// eigenvalues of Q.
+func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64, r models.Regularizer) (*solvers.Shifted, error) {
+	n, d := p.phi.Dims()
+	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA, Weight: r.Intrinsic(n), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
+	dense.Gather(q.Rows, p.phi, t.Labeled)
+	p.data.report(0, 1, "factors for the eigenvalues of Q")
+	return solvers.NewShifted(ctx, q)
 }
 
 // checkFit returns an error unless the problem has a function for t, o and s.
 func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) error {
-	points, _ := p.points.Dims()
+	points, _ := p.data.Points.Dims()
 	switch {
 	case t.Len != points:
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, points)
@@ -138,10 +141,10 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) er
 		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
 	case o != nil && len(o.values) != t.Y.RawMatrix().Cols:
 		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.values), t.Y.RawMatrix().Cols)
-	case s.GammaI > 0 && p.laplacian == nil:
+	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
-	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.laplacian.Kind())
+	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
 	return nil
 }
@@ -152,8 +155,8 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 	l := float64(len(t.Labeled))
 	e := mat.NewDense(points, n, nil)
 	if s.GammaI > 0 {
-		p.laplacian.With(s.Power, 0).MulTo(e, f)
-		e.Scale(-l*s.Intrinsic(points), e)
+		p.data.Laplacian.With(s.Power, 0).MulTo(e, f)
+		dense.Multiply(e, -l*s.Intrinsic(points))
 	}
 	dense.AddScaled(e, 1, -l*s.GammaA, a)
 	var size float64
@@ -176,12 +179,12 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 func (p *VVMRProblem) finish(m *VVMR, aq *mat.Dense) {
 	_, n := aq.Dims()
 	switch {
-	case p.iterate != nil && p.iterate.nearby != nil:
-		m.Coefficients, m.Points = p.iterate.nearby.coefficients(aq), p.iterate.nearby.z
+	case p.expansion != nil:
+		m.Coefficients, m.Points = p.expansion.Coefficients(aq), p.expansion.Landmarks()
 	case p.gram:
 		m.Coefficients = aq
-		if p.kernel.Kind != kernel.Precomputed {
-			m.Points = p.points
+		if p.data.Kernel.Kind != kernel.Precomputed {
+			m.Points = p.data.Points
 		}
 	default:
 		_, r := p.phi.Dims()

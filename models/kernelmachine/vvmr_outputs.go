@@ -60,6 +60,19 @@ func (o *Outputs) scaled(gammaO float64) []float64 {
 	return out
 }
 
+// matrix returns Q with the eigenvalues theta.
+func (o *Outputs) matrix(theta []float64) *mat.Dense {
+	n := len(theta)
+	scaled, q := mat.DenseCopyOf(o.vectors), mat.NewDense(n, n, nil)
+	for j, v := range theta {
+		for i := range n {
+			scaled.Set(i, j, v*scaled.At(i, j))
+		}
+	}
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.vectors, 0, q)
+	return q
+}
+
 // independentOutputs are n outputs, none like another.
 func independentOutputs(n int) *Outputs {
 	o := &Outputs{mat.NewDense(n, n, nil), make([]float64, n)}

@@ -1,6 +1,7 @@
 package kernelmachine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,38 +16,52 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Problem is what all exact kernel machines on n points share: the Gram
-// matrix K, held in n² values, and the graph Laplacian. It is immutable and safe
-// for concurrent use.
+// Problem holds what all exact kernel machines on n points share: the Gram
+// matrix K, n² values, and the graph Laplacian. It is immutable and safe for
+// concurrent use.
 type Problem struct {
-	points    data.Points // nil if the kernel is precomputed
-	kernel    kernel.Kernel
-	gram      *mat.Dense
-	Laplacian *sparse.Laplacian
-	limit     int64
+	data *Data // with the defaults of the kernel
+	gram *mat.Dense
 }
 
-// NewProblem evaluates the Gram matrix; for a precomputed kernel x is that
-// matrix. l is the Laplacian of the points' graph, its power and shift do not
-// matter; nil allows γ_I = 0 only. If limit is positive, memory beyond it for the
-// matrices here and in Warp is an error.
-func NewProblem(x data.Points, k kernel.Kernel, l *sparse.Laplacian, limit int64) (*Problem, error) {
-	n, _ := x.Dims()
-	k, err := k.Fill()
+// NewProblem evaluates the Gram matrix; for a precomputed kernel the points are
+// that matrix. The limit of d holds here and in Warp.
+func NewProblem(ctx context.Context, d *Data) (*Problem, error) {
+	n, d, err := d.check()
 	if err != nil {
 		return nil, err
 	}
-	if l != nil && l.Dim() != n {
-		return nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", l.Dim(), n)
-	}
-	p := &Problem{kernel: k, Laplacian: l, limit: limit}
-	if p.gram, err = kernel.Gram(x, k, limit); err != nil {
+	p := &Problem{data: d}
+	p.gram, err = gramOf(ctx, d, n)
+	return p, err
+}
+
+// gramOf returns the Gram matrix of the n points of d.
+func gramOf(ctx context.Context, d *Data, n int) (*mat.Dense, error) {
+	if err := kernel.GramFits(n, d.Limit); err != nil {
 		return nil, err
 	}
-	if k.Kind != kernel.Precomputed {
-		p.points = x
+	side, err := kernel.New(d.Kernel, d.Points)
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	d.report(0, 1, "Gram matrix")
+	return side.Gram(ctx)
+}
+
+// points are those that functions are expanded over; nil for a precomputed kernel.
+func (p *Problem) points() data.Points {
+	if p.data.Kernel.Kind == kernel.Precomputed {
+		return nil
+	}
+	return p.data.Points
+}
+
+// withNorm returns the problem on the same Gram matrix with the Laplacian l.
+func (p *Problem) withNorm(l *sparse.Laplacian) *Problem {
+	d := *p.data
+	d.Laplacian = l
+	return &Problem{&d, p.gram}
 }
 
 // Warped is a kernel among l points of a problem that knows the geometry
@@ -63,6 +78,7 @@ func NewProblem(x data.Points, k kernel.Kernel, l *sparse.Laplacian, limit int64
 type Warped struct {
 	problem *Problem
 	reg     models.Regularizer // with defaults; of the two weights only the ratio matters
+	heat    float64            // of [Settings]
 	points  []int
 	Gram    *mat.Dense // K̃, l×l
 	expand  *mat.Dense // (I + MK)⁻¹E, n×l; nil if γ_I = 0, where it is E
@@ -78,17 +94,17 @@ const maxLoss = 1e-4
 // column, and 2n²l for the solution; n² + nl more values are held meanwhile and
 // nl + l² kept. A solution lost in rounding, because ‖M‖‖K‖ is too large, is an
 // error: it shows in an asymmetric K̃, or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0.
-func (p *Problem) Warp(r models.Regularizer, points []int) (*Warped, error) {
+func (p *Problem) Warp(ctx context.Context, r models.Regularizer, points []int) (*Warped, error) {
 	if r.GammaI == 0 {
-		return p.warp(nil, r, points)
+		return p.warp(ctx, nil, r, points)
 	}
-	if p.Laplacian == nil {
+	if p.data.Laplacian == nil {
 		return nil, errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	}
-	if p.Laplacian.Kind() != r.Laplacian {
-		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one", p.Laplacian.Kind(), r.Laplacian)
+	if p.data.Laplacian.Kind() != r.Laplacian {
+		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one", p.data.Laplacian.Kind(), r.Laplacian)
 	}
-	w, err := p.warp(p.Laplacian.With(max(r.Power, 1), 0), r, points)
+	w, err := p.warp(ctx, p.data.Laplacian.With(max(r.Power, 1), 0), r, points)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +114,20 @@ func (p *Problem) Warp(r models.Regularizer, points []int) (*Warped, error) {
 	return w, nil
 }
 
-// WarpBy is Warp with M = (γ_I s/γ_A) m for a symmetric positive semidefinite m of
-// the points in place of Lᵖ, such as a [sparse.Function] of a Laplacian: any point
-// cloud norm of Sindhwani, Niyogi & Belkin (2005). The power and the kind of Laplacian in r do not matter. It costs a
-// product of m with n columns in place of the passes over the graph.
-func (p *Problem) WarpBy(m sparse.Operator, r models.Regularizer, points []int) (*Warped, error) {
-	if n, _ := p.gram.Dims(); m.Dim() != n {
-		return nil, fmt.Errorf("kernelmachine: an operator of dimension %d for %d points", m.Dim(), n)
+// warpFor is Warp, or warps by exp(tL), as the settings say.
+func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warped, error) {
+	if s.Heat == 0 || s.GammaI == 0 || p.data.Laplacian == nil {
+		return p.Warp(ctx, s.Regularizer, points)
 	}
-	return p.warp(m, r, points)
+	m, err := sparse.NewFunction(p.data.Laplacian, func(lambda float64) float64 { return math.Exp(s.Heat * lambda) })
+	if err != nil {
+		return nil, fmt.Errorf("kernelmachine: exp(tL) with t = %v; take a smaller t, or the normalized Laplacian: %w", s.Heat, err)
+	}
+	w, err := p.warp(ctx, m, s.Regularizer, points)
+	if w != nil {
+		w.heat = s.Heat
+	}
+	return w, err
 }
 
 func lostWarp(e float64) error {
@@ -114,7 +135,7 @@ func lostWarp(e float64) error {
 }
 
 // warp warps by m, which is not needed if γ_I = 0.
-func (p *Problem) warp(m sparse.Operator, r models.Regularizer, points []int) (*Warped, error) {
+func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regularizer, points []int) (*Warped, error) {
 	r, err := r.Fill()
 	if err != nil {
 		return nil, err
@@ -137,18 +158,29 @@ func (p *Problem) warp(m sparse.Operator, r models.Regularizer, points []int) (*
 		}
 		return w, nil
 	}
-	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.limit > 0 && need > p.limit {
-		return nil, fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, p.limit)
+	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
+		return nil, fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, p.data.Limit)
 	}
-	f, err := dense.FactorLU(p.system(m, r))
+	a, err := p.system(ctx, m, r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := dense.FactorLU(a)
 	if err != nil {
 		return nil, fmt.Errorf("kernelmachine: I + MK of the warped kernel: %w", err)
+	}
+	p.data.report(2, 3, "solution")
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	w.expand = mat.NewDense(n, l, nil)
 	for j, i := range points {
 		w.expand.Set(i, j, 1)
 	}
 	f.Solve(w.expand)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rows := mat.NewDense(l, n, nil)
 	dense.Gather(rows, p.gram, points)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.Gram)
@@ -159,20 +191,25 @@ func (p *Problem) warp(m sparse.Operator, r models.Regularizer, points []int) (*
 }
 
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
-func (p *Problem) system(m sparse.Operator, r models.Regularizer) *mat.Dense {
+func (p *Problem) system(ctx context.Context, m sparse.Operator, r models.Regularizer) (*mat.Dense, error) {
 	const columns = 512
 	n, _ := p.gram.Dims()
 	ratio := r.Intrinsic(n) / r.GammaA
 	a := dense.New(n, n)
 	for lo := 0; lo < n; lo += columns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p.data.report(float64(lo)/float64(n), 3, "system")
 		hi := min(lo+columns, n)
 		m.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), p.gram.Slice(0, n, lo, hi).(*mat.Dense))
 	}
-	a.Scale(ratio, a)
+	dense.Multiply(a, ratio)
 	for i := range n {
 		a.Set(i, i, a.At(i, i)+1)
 	}
-	return a
+	p.data.report(1, 3, "factorization")
+	return a, ctx.Err()
 }
 
 // nullLoss returns the largest |uᵀx_j − u_j|/u_j over the columns x_j of
@@ -180,8 +217,8 @@ func (p *Problem) system(m sparse.Operator, r models.Regularizer) *mat.Dense {
 func (p *Problem) nullLoss(w *Warped) float64 {
 	n, l := w.expand.Dims()
 	u := make([]float64, n)
-	for i, d := range p.Laplacian.Degrees() {
-		if u[i] = 1; d > 0 && p.Laplacian.Kind() == sparse.Normalized {
+	for i, d := range p.data.Laplacian.Degrees() {
+		if u[i] = 1; d > 0 && p.data.Laplacian.Kind() == sparse.Normalized {
 			u[i] = math.Sqrt(d)
 		}
 	}
@@ -210,6 +247,6 @@ func (p *Problem) Outputs(m *Machine) *mat.Dense {
 		dense.Gather(rows, p.gram, m.rows)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, rows, m.Coefficients, 0, f)
 	}
-	dense.AddRow(f, m.Bias)
+	dense.AddRow(f, m.Intercepts)
 	return f
 }

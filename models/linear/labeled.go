@@ -9,11 +9,12 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// Labeled is what fits to the same targets have in common.
+// Labeled holds what fits to the same targets share.
 type Labeled struct {
 	p          *Problem
 	Targets    *models.Targets
@@ -30,6 +31,7 @@ type Labeled struct {
 // SmallRows is the number of elements up to which X̃U is formed though l ≥ d.
 const SmallRows = 1 << 23
 
+// NewLabeled selects the labeled points and centres their targets.
 func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 	x := data.Select(p.x, t.Labeled)
 	w := &Labeled{p: p, Targets: t, x: solvers.NewDesign(x)}
@@ -59,8 +61,17 @@ func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 func (w *Labeled) Fit(ctx context.Context, m, before *Model) error {
 	switch direct := w.p.direct(); {
 	case direct && m.Settings.Loss == LeastSquares && w.Rows >= w.Dim:
+		if err := w.sumMoments(ctx); err != nil {
+			return err
+		}
 		return w.NormalEquations(m)
 	case direct && m.Settings.Loss == LeastSquares:
+		if _, _, err := w.inEigenbasis(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		return w.Dual(m)
 	case direct:
 		return w.newtonInBasis(ctx, m, before)
@@ -80,6 +91,29 @@ func (w *Labeled) finish(m *Model, coefficients *mat.Dense) {
 	}
 }
 
+// sumMoments sets Gram and Moments unless they are.
+func (w *Labeled) sumMoments(ctx context.Context) error {
+	if w.Gram != nil {
+		return nil
+	}
+	_, outputs := w.Centred.Dims()
+	gram, moments := mat.NewDense(w.Dim, w.Dim, nil), mat.NewDense(w.Dim, outputs, nil)
+	var buffer []float64
+	for lo := 0; lo < w.Rows; lo += data.BlockRows {
+		w.p.report(float64(lo), float64(w.Rows), "labeled points")
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+data.BlockRows, w.Rows)
+		var block *mat.Dense
+		block, buffer = w.centred(buffer, lo, hi)
+		dense.Syrk(dense.Transposed, 1, block, 1, gram)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, w.Centred.Slice(lo, hi, 0, outputs).(*mat.Dense), 1, moments)
+	}
+	w.Gram, w.Moments = gram, moments
+	return nil
+}
+
 // NormalEquations solves
 //
 //	(X̃ᵀX̃/l + γ_A I + γ_I s M) w = X̃ᵀỸ/l
@@ -87,16 +121,10 @@ func (w *Labeled) finish(m *Model, coefficients *mat.Dense) {
 // by Cholesky factorization; X̃ and Ỹ are the labeled points and their targets
 // less their means, which eliminates b.
 func (w *Labeled) NormalEquations(m *Model) error {
-	_, outputs := w.Centred.Dims()
-	if w.Gram == nil {
-		w.Gram, w.Moments = mat.NewDense(w.Dim, w.Dim, nil), mat.NewDense(w.Dim, outputs, nil)
-		for lo := 0; lo < w.Rows; lo += data.BlockRows {
-			hi := min(lo+data.BlockRows, w.Rows)
-			block := w.centred(lo, hi)
-			dense.Syrk(dense.Transposed, 1, block, 1, w.Gram)
-			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, w.Centred.Slice(lo, hi, 0, outputs).(*mat.Dense), 1, w.Moments)
-		}
+	if err := w.sumMoments(context.Background()); err != nil {
+		return err
 	}
+	_, outputs := w.Centred.Dims()
 	r := m.Settings.Regularizer
 	n, _ := w.p.x.Dims()
 	h := mat.NewDense(w.Dim, w.Dim, nil)
@@ -119,19 +147,24 @@ func (w *Labeled) NormalEquations(m *Model) error {
 	return nil
 }
 
-// centred returns the labeled rows lo to hi less the mean.
-func (w *Labeled) centred(lo, hi int) *mat.Dense {
-	block, _ := data.Block(w.x.(solvers.DenseDesign).Points, nil, lo, hi, 0, w.Dim)
-	if _, shared := w.x.(solvers.DenseDesign).Points.(*data.Dense[float64]); shared {
-		block = mat.DenseCopyOf(block)
+// centred returns the labeled rows lo to hi less the mean, in buffer, which is
+// grown if it has to be and returned.
+func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown []float64) {
+	if size := (hi - lo) * w.Dim; cap(buffer) < size {
+		buffer = make([]float64, size)
 	}
-	for i := range hi - lo {
-		row := block.RawRowView(i)
-		for j, v := range w.Mean {
-			row[j] -= v
+	points := w.x.(solvers.DenseDesign).Points
+	block = mat.NewDense(hi-lo, w.Dim, buffer[:(hi-lo)*w.Dim])
+	par.For(hi-lo, 128, func(a, b int) {
+		for i := a; i < b; i++ {
+			row := block.RawRowView(i)
+			data.RowTo(row, points, lo+i)
+			for j, v := range w.Mean {
+				row[j] -= v
+			}
 		}
-	}
-	return block
+	})
+	return block, buffer
 }
 
 // inEigenbasis returns Z = X̃U and the eigenvalues λ of M.
@@ -141,7 +174,7 @@ func (w *Labeled) inEigenbasis() (z *mat.Dense, values []float64, err error) {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
 	}
 	if w.rows == nil {
-		w.rows = w.centred(0, w.Rows)
+		w.rows, _ = w.centred(nil, 0, w.Rows)
 		if u != nil {
 			z := mat.NewDense(w.Rows, w.Dim, nil)
 			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.rows, u, 0, z)
@@ -161,7 +194,7 @@ func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
 	return out
 }
 
-// Dual solves the same equations as normalEquations on the labeled points: with
+// Dual solves the same equations as NormalEquations on the labeled points: with
 // D = diag(γ_A + γ_I s λ) and Z = X̃U it is
 //
 //	w = U D⁻¹Zᵀβ,   (Z D⁻¹Zᵀ + l I) β = Ỹ,
@@ -230,7 +263,10 @@ func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solve
 	if s.Loss == HuberizedHinge {
 		problem.Loss = solvers.HuberizedHinge
 	}
-	newton := &solvers.NewtonSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+	newton := &solvers.NewtonSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: func(at solvers.NewtonState) error {
+		w.p.report(float64(at.Converged), float64(at.Columns), at.String())
+		return nil
+	}}
 	if before != nil {
 		newton.StartW, newton.StartB = b.coordinates(before)
 	}

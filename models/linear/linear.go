@@ -1,3 +1,15 @@
+// Package linear fits linear functions f(x) = wᵀx + b to labels and, through a
+// graph or by transduction, to points without one: regularized least squares and
+// support vector machines, plain (rls-linear, svm-linear), with an intrinsic norm
+// (laprls-linear, lapsvm-linear) and transductive (tsvm-linear).
+//
+// [Problem] holds what fits to one set of points share and is the way to fit many
+// of them; [Labeled] holds what fits to the same targets share as well.
+//
+// M. Belkin, P. Niyogi and V. Sindhwani, Manifold regularization, JMLR 7 (2006),
+// 2399–2434. V. Sindhwani, P. Niyogi and M. Belkin, Linear manifold regularization
+// for large scale semi-supervised learning, ICML 2005 workshop. V. Sindhwani and
+// S. S. Keerthi, Large scale semi-supervised linear SVMs, SIGIR 2006, 477–484.
 package linear
 
 import (
@@ -6,13 +18,9 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -25,47 +33,46 @@ const (
 	// SquaredHinge is V = (1 − y·f)₊²: SVM and LapSVM.
 	SquaredHinge
 	// HuberizedHinge is the hinge (1 − y·f)₊ of the papers with its corner
-	// rounded; see LinearSettings.Width.
+	// rounded; see Settings.Width.
 	HuberizedHinge
 )
 
-var lossNames = []string{"squared", "squared-hinge", "huberized-hinge"}
+var losses = enum.New[Loss]("loss", "squared", "squared-hinge", "huberized-hinge")
 
 // String returns the name used on the command line and in manifests.
-func (l Loss) String() string { return enum.String(lossNames, l) }
+func (l Loss) String() string { return losses.String(l) }
 
 // MarshalText returns the name.
-func (l Loss) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l Loss) MarshalText() ([]byte, error) { return losses.Marshal(l) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (l *Loss) UnmarshalText(text []byte) error {
-	return enum.Set(l, lossNames, "loss", text)
-}
+func (l *Loss) UnmarshalText(text []byte) error { return losses.Unmarshal(l, text) }
 
-// The names of linear models in manifests and on the command line. The last two
-// are the first two with γ_I = 0.
+// The names of learners and their models. The first two are the last two with
+// γ_I = 0.
 const (
-	LapRLSName = "laprls-linear"
-	LapSVMName = "lapsvm-linear"
 	RLSName    = "rls-linear"
 	SVMName    = "svm-linear"
+	LapRLSName = "laprls-linear"
+	LapSVMName = "lapsvm-linear"
 )
 
 // Settings of [Fit].
 type Settings struct {
-	Regularizer models.Regularizer `json:"regularizer"`
+	// Regularizer must give γ_A. With γ_I = 0 what else it says of the intrinsic norm
+	// does not matter and is dropped.
+	Regularizer models.Regularizer
 	// Loss defaults to LeastSquares.
-	Loss Loss `json:"loss"`
+	Loss Loss
 	// Width h of HuberizedHinge: V is quadratic where |1 − y·f| < h, and exceeds
 	// the hinge by at most h/4. Default 0.1; at most 1.
-	Width float64 `json:"width,omitempty"`
-	// Tolerance of what is solved by iteration: the residual of a linear system
-	// relative to its right-hand side, or the norm of the gradient relative to
-	// that of f = 0. Default 1e-8.
-	Tolerance float64 `json:"tolerance"`
+	Width float64
+	// Tolerance of iterations: the residual of a linear system relative to its
+	// right-hand side, or the norm of the gradient relative to that of f = 0. Default 1e-8.
+	Tolerance float64
 	// MaxIterations bounds the conjugate gradient steps of least squares, by
 	// default 10000, or the Newton steps of the hinges, by default 200.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int
 }
 
 // fill returns s with its defaults, or all faults at once.
@@ -74,6 +81,9 @@ func (s Settings) fill() (Settings, error) {
 	var err error
 	if s.Regularizer, err = s.Regularizer.Fill(); err != nil {
 		faults = append(faults, err)
+	}
+	if s.Regularizer.GammaI == 0 {
+		s.Regularizer = models.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
 	}
 	if s.Loss < LeastSquares || s.Loss > HuberizedHinge {
 		faults = append(faults, fmt.Errorf("linear: loss %v", s.Loss))
@@ -105,18 +115,6 @@ func (s Settings) fill() (Settings, error) {
 	return s, errors.Join(faults...)
 }
 
-// Model is a fitted linear model f(x) = wᵀx + b with an output for each column
-// of its targets. It is immutable.
-type Model struct {
-	Settings     Settings
-	Classes      []int64    // nil for a regression
-	Coefficients *mat.Dense // w of every output, d×m
-	Intercepts   []float64  // b of every output
-	Labeled      int        // number of points with a target
-	// Iterations of Newton's method or conjugate gradients; 0 of a direct method.
-	Iterations int
-}
-
 // Fit finds the linear functions f(x) = wᵀx + b, one for each column of
 // y, that minimize
 //
@@ -129,10 +127,10 @@ type Model struct {
 // the origin of x matters.
 //
 // x is n×d, l the Laplacian of a graph on the n points (nil if γ_I = 0; a shift
-// it has is left out), and y names the labeled ones. s must give γ_A. It is
-// [NewProblem] and Fit, which see for the cost; where several fits share
-// points and graph, use those.
-func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings) (*Model, error) {
+// it has is left out), and y names the labeled ones. s must give γ_A; progress may
+// be nil. Fit is [NewProblem] and [Problem.Fit], which have the cost; where several
+// fits share points and graph, use those.
+func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings, progress Progress) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -143,52 +141,11 @@ func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targ
 	if filled.Regularizer.GammaI == 0 {
 		l = nil
 	}
-	p, err := NewProblem(ctx, x, l, filled.Regularizer.Power)
+	p, err := newProblem(ctx, x, l, filled.Regularizer.Power, progress)
 	if err != nil {
 		return nil, err
 	}
 	return p.Fit(ctx, y, s)
-}
-
-// Name depends on the loss and on whether γ_I is zero.
-func (m *Model) Name() string {
-	intrinsic := m.Settings.Regularizer.GammaI > 0
-	switch {
-	case m.Settings.Loss == LeastSquares && intrinsic:
-		return LapRLSName
-	case m.Settings.Loss == LeastSquares:
-		return RLSName
-	case intrinsic:
-		return LapSVMName
-	}
-	return SVMName
-}
-
-// Outcomes are the class values; nil for a regression.
-func (m *Model) Outcomes() []int64 { return m.Classes }
-
-// Predict answers for the points of x with 2·nnz·m operations, nnz the number of
-// stored elements of x. Nothing in s matters to it.
-func (m *Model) Predict(ctx context.Context, x data.Points, _ *models.PredictSettings) (*models.Prediction, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	n, d := x.Dims()
-	if have, _ := m.Coefficients.Dims(); d != have {
-		return nil, fmt.Errorf("linear: points of %d dimensions for a model of %d", d, have)
-	}
-	if n == 0 {
-		return nil, models.ErrNoQuery
-	}
-	return models.NewPrediction(m.values(solvers.DenseDesign{Points: x}, n), m.Classes), nil
-}
-
-// values returns f at the n rows of x.
-func (m *Model) values(x solvers.DenseDesign, n int) *mat.Dense {
-	f := mat.NewDense(n, len(m.Intercepts), nil)
-	x.MulTo(f, m.Coefficients)
-	dense.AddRow(f, m.Intercepts)
-	return f
 }
 
 // loss returns V at output f for target y.

@@ -1,12 +1,15 @@
 package linear
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -81,7 +85,7 @@ func (c *linearCase) laplacian(t *testing.T, kind sparse.Kind) *sparse.Laplacian
 
 func (c *linearCase) fit(t *testing.T, x data.Points, y *models.Targets, s Settings) *Model {
 	t.Helper()
-	m, err := Fit(context.Background(), x, c.laplacian(t, s.Regularizer.Laplacian), y, &s)
+	m, err := Fit(context.Background(), x, c.laplacian(t, s.Regularizer.Laplacian), y, &s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +235,7 @@ func TestLinearWithoutIntrinsicNorm(t *testing.T) {
 		for _, loss := range allLosses {
 			s := Settings{Regularizer: models.Regularizer{GammaA: 0.1}, Loss: loss}
 			with := c.fit(t, c.x, c.t, s)
-			without, err := Fit(context.Background(), c.x, nil, c.t, &s)
+			without, err := Fit(context.Background(), c.x, nil, c.t, &s, nil)
 			if err != nil || !mat.Equal(with.Coefficients, without.Coefficients) || !slices.Equal(with.Intercepts, without.Intercepts) {
 				t.Errorf("%v: γ_I = 0 depends on the graph, %v", loss, err)
 			}
@@ -435,60 +439,24 @@ func TestLinearRegression(t *testing.T) {
 			t.Fatalf("point %d is %v, want %v", i, p.Scores.At(i, 1), want)
 		}
 	}
-	if p.Classes != nil || m.Outcomes() != nil {
+	if p.Classes != nil || m.Output().Kind != models.OutputValues {
 		t.Error("a regression has classes")
 	}
-	if _, err := Fit(context.Background(), c.x, nil, y, &Settings{Regularizer: models.Regularizer{GammaA: 1}, Loss: SquaredHinge}); err == nil {
+	if _, err := Fit(context.Background(), c.x, nil, y, &Settings{Regularizer: models.Regularizer{GammaA: 1}, Loss: SquaredHinge}, nil); err == nil {
 		t.Error("a hinge took values")
-	}
-}
-
-// With the Laplacian of ClassGraph, the intrinsic norm is the sum of those
-// within the classes.
-func TestClassGraph(t *testing.T) {
-	c := newLinearCase(t, 90, 6, 30)
-	weights := []float64{2, 0, 0.5}
-	w, err := ClassGraph(c.w, c.truth, weights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, lf := mat.NewDense(90, 1, nil), mat.NewDense(90, 1, nil)
-	for i := range 90 {
-		f.Set(i, 0, math.Sin(float64(i)))
-	}
-	l.MulTo(lf, f)
-	var want float64
-	for i := range 90 {
-		for j := range i {
-			if c.truth.Index[i] == c.truth.Index[j] {
-				want += weights[c.truth.Index[i]] * c.w.At(i, j) * math.Pow(f.At(i, 0)-f.At(j, 0), 2)
-			}
-		}
-	}
-	if got := mat.Dot(f.ColView(0), lf.ColView(0)); !(math.Abs(got-want) <= 1e-12*want) {
-		t.Errorf("the norm is %v, want %v", got, want)
-	}
-	for _, bad := range [][]float64{{1, 2}, {1, -1, 1}, {1, math.NaN(), 1}, {1, math.Inf(1), 1}} {
-		if _, err := ClassGraph(c.w, c.truth, bad); err == nil {
-			t.Errorf("weights %v were taken", bad)
-		}
 	}
 }
 
 func TestLinearSaysWhatIsWrong(t *testing.T) {
 	ctx := context.Background()
 	c := newLinearCase(t, 60, 6, 20)
-	_, err := Fit(ctx, c.x, nil, c.t, &Settings{Loss: 9, Width: 2, Tolerance: math.NaN(), MaxIterations: -1})
+	_, err := Fit(ctx, c.x, nil, c.t, &Settings{Loss: 9, Width: 2, Tolerance: math.NaN(), MaxIterations: -1}, nil)
 	for _, part := range []string{"γ_A", "loss", "width", "tolerance", "iterations"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}
 	}
-	if _, err := Fit(ctx, c.x, nil, c.t, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
+	if _, err := Fit(ctx, c.x, nil, c.t, nil, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
 		t.Errorf("no settings: %v", err)
 	}
 	l := c.laplacian(t, sparse.Combinatorial)
@@ -507,14 +475,14 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
-	if _, err := Fit(ctx, c.x, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}); err == nil {
+	if _, err := Fit(ctx, c.x, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
 		t.Error("an intrinsic norm without a graph")
 	}
 	small, _ := planes(30, 6, 1)
-	if _, err := Fit(ctx, small, l, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}); err == nil {
+	if _, err := Fit(ctx, small, l, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
 		t.Error("a graph of other points was taken")
 	}
-	if _, err := Fit(ctx, small, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); err == nil {
+	if _, err := Fit(ctx, small, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}, nil); err == nil {
 		t.Error("targets of other points were taken")
 	}
 	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
@@ -559,7 +527,7 @@ func TestLinearFile(t *testing.T) {
 				}
 				m := c.fit(t, c.x, y, Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: gammaI, Scaling: models.PerPair}, Loss: loss})
 				path := filepath.Join(t.TempDir(), "m.npz")
-				if err := m.Save(path, map[string]string{"points": "abc"}); err != nil {
+				if err := models.Save(path, m, map[string]string{"points": "abc"}); err != nil {
 					t.Fatal(err)
 				}
 				got, mf, err := load(path, 0)
@@ -567,7 +535,7 @@ func TestLinearFile(t *testing.T) {
 					t.Fatal(err)
 				}
 				back := got.(*Model)
-				if back.Settings != m.Settings || back.Name() != m.Name() || !slices.Equal(back.Outcomes(), m.Outcomes()) || mf.Hashes["points"] != "abc" ||
+				if back.Settings != m.Settings || back.Name() != m.Name() || !reflect.DeepEqual(back.Output(), m.Output()) || mf.Hashes["points"] != "abc" ||
 					!mat.Equal(back.Coefficients, m.Coefficients) || !slices.Equal(back.Intercepts, m.Intercepts) || back.Labeled != m.Labeled || back.Iterations != m.Iterations {
 					t.Errorf("%s: %+v came back as %+v", m.Name(), m, back)
 				}
@@ -581,22 +549,27 @@ func TestLinearFile(t *testing.T) {
 
 func TestLinearFileDamage(t *testing.T) {
 	dir := t.TempDir()
-	settings := modelFile{Settings: Settings{Regularizer: models.Regularizer{GammaA: 1}}}
-	bad := settings
-	bad.Regularizer.GammaA = -1
-	w := models.MatrixEntry("coefficients", mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}))
-	for what, c := range map[string]struct {
-		s       modelFile
-		entries []npy.Entry
-	}{
-		"γ_A":                {bad, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2, 3}}}},
-		"2 intercepts":       {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2}}}},
-		"coefficients":       {settings, []npy.Entry{{Name: "intercepts", Data: []float64{1, 2}}}},
-		"outputs":            {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, 2, 3}}, {Name: "classes", Data: []int64{1, 2}}}},
-		"element 1 of inter": {settings, []npy.Entry{w, {Name: "intercepts", Data: []float64{1, math.NaN(), 3}}}},
+	for what, damage := range map[string]func(m *Model, arrays map[string]npy.Entry){
+		"gamma-a": func(m *Model, _ map[string]npy.Entry) { m.Settings.Regularizer.GammaA = -1 },
+		"gamma-i is missing": func(_ *Model, arrays map[string]npy.Entry) {
+			if x, ok := arrays["manifest"]; ok {
+				arrays["manifest"] = npy.Entry{Name: "manifest", Data: bytes.Replace(x.Data.([]uint8), []byte(`"rls-linear"`), []byte(`"laprls-linear"`), 1)}
+			}
+		},
+		"2 intercepts":       func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, 2} },
+		"coefficients":       func(_ *Model, arrays map[string]npy.Entry) { delete(arrays, "coefficients") },
+		"3 outputs for 2":    func(m *Model, _ map[string]npy.Entry) { m.Classes = []int64{1, 2} },
+		"element 1 of inter": func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, math.NaN(), 3} },
 	} {
+		m := &Model{Settings: Settings{Regularizer: models.Regularizer{GammaA: 1}}, Coefficients: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Intercepts: []float64{1, 2, 3}}
 		path := filepath.Join(dir, "m.npz")
-		if err := models.SaveFile(path, RLSName, c.s, nil, c.entries); err != nil {
+		damage(m, map[string]npy.Entry{})
+		if err := models.Save(path, m, nil); err != nil {
+			t.Fatal(err)
+		}
+		arrays := modeltest.Entries(t, path)
+		damage(m, arrays)
+		if err := npy.WriteArchive(path, slices.Collect(maps.Values(arrays))); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), what) {
@@ -606,7 +579,7 @@ func TestLinearFileDamage(t *testing.T) {
 	c := newLinearCase(t, 60, 6, 20)
 	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
 	path := filepath.Join(dir, "whole.npz")
-	if err := m.Save(path, nil); err != nil {
+	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)

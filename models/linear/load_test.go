@@ -1,11 +1,15 @@
 package linear
 
-import (
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/models"
-)
+import "github.com/bigfit/bigfit/models"
 
 // load reads a model of this package.
-func load(path string, limit int64) (models.Model, *manifest.Manifest, error) {
-	return models.ReadFile(path, limit, models.Decoders{LapRLSName: LoadLinear, LapSVMName: LoadLinear, RLSName: LoadLinear, SVMName: LoadLinear, TSVMName: LoadLinearTSVM})
+func load(path string, limit int64) (models.Model, *models.Manifest, error) {
+	return models.Load(path, limit, func(name string) models.Decoder {
+		for _, l := range Learners {
+			if l.Info().Name == name {
+				return l.Decode
+			}
+		}
+		return nil
+	})
 }

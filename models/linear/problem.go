@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/models"
@@ -21,8 +20,8 @@ import (
 // of dense points, or the number of others.
 const MaxFormed = 5000
 
-// Problem is what linear models of one set of points and one graph have in
-// common, whatever the targets, losses and weights. It is safe for concurrent
+// Problem holds what linear models of one set of points and one graph share,
+// whatever the targets, losses and weights. It is safe for concurrent
 // use.
 type Problem struct {
 	given  data.Points
@@ -32,12 +31,19 @@ type Problem struct {
 	l      *sparse.Laplacian // Lᵖ; nil without intrinsic norm
 	Power  int
 	Norm   *mat.Dense // XᵀLᵖX, if formed
+	// Progress, if not nil, is told how far a fit is. It is not called by several
+	// fits at once unless the caller runs them so.
+	Progress Progress
 
 	once   sync.Once
 	values []float64  // eigenvalues of m
 	basis  *mat.Dense // and eigenvectors
 	err    error
 }
+
+// Progress is told how far something is: so much is done of a total, and a short
+// text or none.
+type Progress = func(done, total float64, note string)
 
 // NewProblem prepares fits to the n×d points x with the intrinsic norm of
 // (the p-th power of) the Laplacian l, or without one if l is nil.
@@ -52,11 +58,15 @@ type Problem struct {
 // multiplies blocks with X, Lᵖ and Xᵀ in turn. Sparse points are stored a second
 // time, transposed.
 func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int) (*Problem, error) {
+	return newProblem(ctx, x, l, power, nil)
+}
+
+func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int, progress Progress) (*Problem, error) {
 	if power < 1 {
 		return nil, fmt.Errorf("linear: power %d of the Laplacian; it must be at least 1", power)
 	}
 	n, d := x.Dims()
-	p := &Problem{given: x, x: x, Power: power}
+	p := &Problem{given: x, x: x, Power: power, Progress: progress}
 	if l != nil {
 		if l.Dim() != n {
 			return nil, fmt.Errorf("linear: a graph of %d points for %d points", l.Dim(), n)
@@ -64,7 +74,8 @@ func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 		p.l = l.With(power, 0)
 	}
 	if !p.direct() && n <= MaxFormed && n < d {
-		space, points, err := newRowSpace(x)
+		p.report(0, 1, "coordinates in the space of the points")
+		space, points, err := newRowSpace(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +93,13 @@ func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 	return p, p.form(ctx)
 }
 
+// report calls Progress, if there is one.
+func (p *Problem) report(done, total float64, note string) {
+	if p.Progress != nil {
+		p.Progress(done, total, note)
+	}
+}
+
 // direct tells whether fits work with d×d matrices.
 func (p *Problem) direct() bool {
 	_, sparsePoints := p.x.(*sparse.CSR)
@@ -96,6 +114,7 @@ func (p *Problem) form(ctx context.Context) error {
 	var columns, rows []float64
 	y := make([]float64, n*width)
 	for from := 0; from < d; from += width {
+		p.report(float64(from), float64(d), "columns of XᵀLᵖX")
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -106,6 +125,9 @@ func (p *Problem) form(ctx context.Context) error {
 		p.l.MulTo(ly, block)
 		below := p.Norm.Slice(from, d, from, to).(*mat.Dense)
 		for lo := 0; lo < n; lo += data.BlockRows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			hi := min(lo+data.BlockRows, n)
 			block, rows = data.Block(p.x, rows, lo, hi, from, d)
 			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, ly.Slice(lo, hi, 0, to-from).(*mat.Dense), 1, below)
@@ -123,6 +145,7 @@ func (p *Problem) form(ctx context.Context) error {
 // computes; nil vectors stand for the identity.
 func (p *Problem) Eigen() (values []float64, basis *mat.Dense, err error) {
 	p.once.Do(func() {
+		p.report(0, 1, "eigenvectors of XᵀLᵖX")
 		if p.Norm == nil {
 			_, d := p.x.Dims()
 			p.values = make([]float64, d)
@@ -141,11 +164,11 @@ func (p *Problem) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mod
 	if s == nil {
 		s = &Settings{}
 	}
-	models, err := p.Path(ctx, t, []Settings{*s})
-	if models == nil {
+	path, err := p.Path(ctx, t, []Settings{*s})
+	if path == nil {
 		return nil, err
 	}
-	return models[0], err
+	return path[0], err
 }
 
 // Path fits a model for each of the settings, in their order.
@@ -203,7 +226,7 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 			before = out[i-1]
 		}
 		err := work.Fit(ctx, m, before)
-		if errors.Is(err, cg.ErrNotConverged) || errors.Is(err, solvers.ErrNotConverged) {
+		if err != nil && models.Usable(err) {
 			unfinished = append(unfinished, err)
 			err = nil
 		}
@@ -250,7 +273,7 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 
 // WithNorm returns the problem on the points of p with the intrinsic norm of l.
 func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*Problem, error) {
-	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power()}
+	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power(), Progress: p.Progress}
 	if !q.direct() {
 		return q, nil
 	}

@@ -46,8 +46,8 @@ func (o normOperator) MulTo(dst, w *mat.Dense) {
 	dense.AddScaled(dst, o.gamma, o.ridge, w)
 }
 
-// ridgeOperator is X̃ᵀX̃/l + norm, X̃ the labeled points less their mean: what the
-// normal equations of least squares are made of.
+// ridgeOperator is X̃ᵀX̃/l + norm, X̃ the labeled points less their mean: the matrix
+// of the normal equations of least squares.
 type ridgeOperator struct {
 	normOperator
 	labeled inBasis
@@ -64,7 +64,7 @@ func (o ridgeOperator) MulTo(dst, w *mat.Dense) {
 	dense.AddScaled(dst, 1, 1/float64(o.l), part)
 }
 
-// conjugateGradients solves the equations of normalEquations by products.
+// conjugateGradients solves the equations of NormalEquations by products.
 func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) error {
 	s := m.Settings
 	_, outputs := w.Centred.Dims()
@@ -77,7 +77,10 @@ func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) erro
 	if err != nil {
 		return err
 	}
-	settings := &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Preconditioner: jacobi, Block: outputs}
+	settings := &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Preconditioner: jacobi, Block: outputs, OnIteration: func(at cg.State) error {
+		w.p.report(float64(at.Converged), float64(at.Columns), at.String())
+		return nil
+	}}
 	if before != nil {
 		settings.Start = before.Coefficients
 	}

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -21,12 +22,15 @@ type rowSpace struct {
 
 // newRowSpace returns the space and the points in it. It costs n products of X
 // with columns of Xᵀ and about 5n³ operations.
-func newRowSpace(x data.Points) (*rowSpace, *data.Dense[float64], error) {
+func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[float64], error) {
 	n, d := x.Dims()
 	s := &rowSpace{x: solvers.NewDesign(x)}
 	k := mat.NewDense(n, n, nil)
 	const width = 128
 	for from := 0; from < n; from += width {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		to := min(from+width, n)
 		unit := mat.NewDense(n, to-from, nil)
 		for i := from; i < to; i++ {

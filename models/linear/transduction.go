@@ -16,16 +16,50 @@ import (
 // Transduction says how the points without a label take part in a transductive
 // support vector machine.
 type Transduction struct {
-	// Weight is what the loss of an unlabeled point counts beside that of a
-	// labeled one: C*/C. Default 1.
-	Weight float64 `json:"weight"`
+	// Weight of the loss of an unlabeled point beside that of a labeled one: C*/C. Default 1.
+	Weight float64
 	// Positive is the share of the unlabeled points that each output is to take
 	// for its class. Default the share among the labeled ones.
-	Positive []float64 `json:"positive,omitempty"`
+	Positive []float64
 }
 
-// Transduced is what is known of the fit of a transductive machine beside its
-// function.
+// Fill returns s with its defaults for targets t, or all faults at once.
+func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
+	l, c := t.Y.Dims()
+	var faults []error
+	if s.Weight == 0 {
+		s.Weight = 1
+	}
+	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
+		faults = append(faults, fmt.Errorf("linear: weight %v of an unlabeled point; it must be positive", s.Weight))
+	}
+	if s.Positive == nil {
+		for j := range c {
+			s.Positive = append(s.Positive, 0.5+mat.Sum(t.Y.ColView(j))/float64(2*l))
+		}
+	}
+	faults = append(faults, s.checkShares(c))
+	if t.Classes == nil {
+		faults = append(faults, errors.New("linear: a transductive support vector machine separates classes"))
+	}
+	return s, errors.Join(faults...)
+}
+
+// checkShares returns an error unless each of c outputs has a share.
+func (s Transduction) checkShares(c int) error {
+	var faults []error
+	if len(s.Positive) != c {
+		faults = append(faults, fmt.Errorf("linear: positive shares of %d classes for %d outputs", len(s.Positive), c))
+	}
+	for _, r := range s.Positive {
+		if !(r >= 0 && r <= 1) {
+			faults = append(faults, fmt.Errorf("linear: a share of %v of the points; it must be between 0 and 1", r))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Transduced describes the fit of a transductive machine beside its function.
 type Transduced struct {
 	// Unlabeled are the points that took part without a label, ascending, and
 	// Assigned the targets ±1 they were given, a column for each output.
@@ -45,8 +79,11 @@ var Annealing = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1}
 // MaxRounds bounds the rounds of training at one weight.
 const MaxRounds = 1000
 
+// ErrNoUnlabeled is returned where all points have a label.
 var ErrNoUnlabeled = errors.New("linear: a transductive machine needs points without a label; without them it is a support vector machine")
 
+// ErrStillTrading comes with a usable machine whose assigned targets are not
+// settled.
 var ErrStillTrading = fmt.Errorf("%w: the targets of unlabeled points still change after %d rounds; raise the tolerance", solvers.ErrNotConverged, MaxRounds)
 
 // Assign gives the unlabeled points of the largest outputs, a given share of
@@ -78,7 +115,7 @@ func WorstFirst(y, f []float64, unlabeled []int) (plus, minus []int) {
 	return plus, minus
 }
 
-// FileFit is what the manifest of a transductive machine says of its fit.
+// FileFit is the part of the fit of a transductive machine in its manifest.
 type FileFit struct {
 	Labeled   int       `json:"labeled"`
 	Objective []float64 `json:"objective"`
@@ -86,7 +123,28 @@ type FileFit struct {
 	Rounds    int       `json:"rounds"`
 }
 
-// ReadTransduced is the inverse of file and entries, for a machine of so many
+// File returns the part in the manifest, for so many labeled points.
+func (d *Transduced) File(labeled int) FileFit {
+	return FileFit{labeled, d.Objective, d.Start, d.Rounds}
+}
+
+// Entries returns the arrays unlabeled (u) and assigned (u×m).
+func (d *Transduced) Entries() []models.Array {
+	unlabeled := make([]int64, len(d.Unlabeled))
+	for p, i := range d.Unlabeled {
+		unlabeled[p] = int64(i)
+	}
+	return []models.Array{{Name: "unlabeled", Data: unlabeled}, models.MatrixEntry("assigned", d.Assigned)}
+}
+
+// Describe adds the fit to the summary of a machine of transduction t.
+func (d *Transduced) Describe(s *models.Summary, t Transduction) {
+	s.Text += fmt.Sprintf("; %d points without a label at weight %g got classes in %d rounds", len(d.Unlabeled), t.Weight, d.Rounds)
+	s.Facts = append(s.Facts, models.Fact{Key: "unlabeled", Value: len(d.Unlabeled)}, models.Fact{Key: "rounds", Value: d.Rounds},
+		models.Fact{Key: "positive", Value: t.Positive})
+}
+
+// ReadTransduced is the inverse of File and Entries, for a machine of so many
 // outputs.
 func ReadTransduced(r *models.Reader, f FileFit, outputs int) (Transduced, error) {
 	d := Transduced{Objective: f.Objective, Start: f.Start, Rounds: f.Rounds, Assigned: r.Matrix("assigned")}

@@ -2,7 +2,6 @@ package linear
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,62 +16,12 @@ import (
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// Fill returns s with its defaults for targets t, or all faults at once.
-func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
-	l, c := t.Y.Dims()
-	var faults []error
-	if s.Weight == 0 {
-		s.Weight = 1
-	}
-	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
-		faults = append(faults, fmt.Errorf("linear: weight %v of an unlabeled point; it must be positive", s.Weight))
-	}
-	if s.Positive == nil {
-		for j := range c {
-			s.Positive = append(s.Positive, 0.5+mat.Sum(t.Y.ColView(j))/float64(2*l))
-		}
-	}
-	if len(s.Positive) != c {
-		faults = append(faults, fmt.Errorf("linear: positive shares of %d classes for %d outputs", len(s.Positive), c))
-	}
-	for _, r := range s.Positive {
-		if !(r >= 0 && r <= 1) {
-			faults = append(faults, fmt.Errorf("linear: a share of %v of the points; it must be between 0 and 1", r))
-		}
-	}
-	if t.Classes == nil {
-		faults = append(faults, errors.New("linear: a transductive support vector machine separates classes"))
-	}
-	return s, errors.Join(faults...)
-}
-
-// fileTSVM is what the manifest of a linear one says.
-type fileTSVM struct {
-	TSVMSettings
-	Iterations int `json:"iterations"`
-	FileFit
-}
-
-func LoadLinearTSVM(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f fileTSVM
-	if err := models.ReadSettings(settings, &f); err != nil {
-		return nil, err
-	}
-	linear, err := readLinear(r, modelFile{f.Settings, f.Labeled, f.Iterations})
-	if err != nil {
-		return nil, err
-	}
-	m := &TSVM{Model: linear, Settings: f.TSVMSettings}
-	m.Transduced, err = ReadTransduced(r, f.FileFit, len(m.Intercepts))
-	return m, err
-}
-
-// TSVMName is the name of [TSVM] in manifests and on the command line.
+// TSVMName is the name of the learner and of [TSVM].
 const TSVMName = "tsvm-linear"
 
 // TSVMSettings of [FitTSVM].
 type TSVMSettings struct {
-	// LinearSettings are those of a machine without an intrinsic norm. Loss
+	// Settings are those of a machine without an intrinsic norm. Loss
 	// defaults to SquaredHinge and Tolerance, of the last rounds, to 1e-5.
 	Settings
 	Transduction
@@ -95,16 +44,13 @@ func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, error) {
 	return s, errors.Join(faults[:]...)
 }
 
-// TSVM is a fitted linear transductive support vector machine: a linear
-// model with what is known of its fit. It is immutable.
+// TSVM is a fitted linear transductive support vector machine: a linear model and
+// the course of its fit. It is immutable.
 type TSVM struct {
 	*Model
 	Settings TSVMSettings
 	Transduced
 }
-
-// Name is TSVMLinearName.
-func (m *TSVM) Name() string { return TSVMName }
 
 // While targets still change, Newton's method goes only so far: to this
 // tolerance, or for so many steps with so many of conjugate gradients each.
@@ -132,12 +78,12 @@ const (
 // gradients costs a product of X and of Xᵀ with a block of m outputs, 4·nnz·m
 // operations, for X of nnz stored elements. It holds about eight n×m and eight
 // d×m blocks, and sparse points a second time, transposed. With
-// [solvers.ErrNotConverged] the machine is usable.
+// [solvers.ErrNotConverged] the machine is usable. progress may be nil.
 //
 // V. Sindhwani and S. S. Keerthi, Large scale semi-supervised linear SVMs, SIGIR
 // 2006, section 3, where S, the number of pairs that trade at once, is unbounded
 // and Weight·u/l is λ'/λ.
-func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSettings) (*TSVM, error) {
+func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSettings, progress Progress) (*TSVM, error) {
 	if s == nil {
 		s = &TSVMSettings{}
 	}
@@ -155,7 +101,7 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	}
 	_, c := t.Y.Dims()
 	r := &linearTSVM{
-		s: &filled, x: solvers.NewDesign(x), labeled: t.Labeled, unlabeled: unlabeled, weights: make([]float64, n),
+		s: &filled, x: solvers.NewDesign(x), labeled: t.Labeled, unlabeled: unlabeled, weights: make([]float64, n), progress: progress,
 		y: mat.NewDense(n, c, nil), w: mat.NewDense(d, c, nil), b: make([]float64, c),
 	}
 	for i := range n {
@@ -191,6 +137,9 @@ type linearTSVM struct {
 	f                  *mat.Dense // outputs, n×c
 	start              []float64
 	rounds, iterations int
+
+	progress Progress
+	stage    int // of so many as there are parts in Annealing, and the first and the last
 }
 
 func (r *linearTSVM) run(ctx context.Context) error {
@@ -203,6 +152,7 @@ func (r *linearTSVM) run(ctx context.Context) error {
 	})
 	r.start = r.objective()
 	for _, part := range Annealing {
+		r.stage++
 		for _, i := range r.unlabeled {
 			r.weights[i] = part * r.s.Weight
 		}
@@ -210,6 +160,7 @@ func (r *linearTSVM) run(ctx context.Context) error {
 			return err
 		}
 	}
+	r.stage++
 	return r.settle(ctx, true)
 }
 
@@ -235,7 +186,7 @@ func (r *linearTSVM) train(ctx context.Context, last bool) error {
 		p.Loss = solvers.HuberizedHinge
 	}
 	p.Diagonal = r.diagonal()
-	newton := &solvers.NewtonSettings{Tolerance: r.s.Tolerance, MaxIterations: r.s.MaxIterations, StartW: r.w, StartB: r.b}
+	newton := &solvers.NewtonSettings{Tolerance: r.s.Tolerance, MaxIterations: r.s.MaxIterations, StartW: r.w, StartB: r.b, OnIteration: r.report}
 	if !last {
 		newton.Tolerance, newton.MaxIterations, newton.MaxInner = max(newton.Tolerance, roundTolerance), min(newton.MaxIterations, roundSteps), roundInner
 	}
@@ -252,6 +203,14 @@ func (r *linearTSVM) train(ctx context.Context, last bool) error {
 	r.x.MulTo(r.f, r.w)
 	dense.AddRow(r.f, r.b)
 	return err
+}
+
+// report tells the progress of a round.
+func (r *linearTSVM) report(at solvers.NewtonState) error {
+	if r.progress != nil {
+		r.progress(float64(r.stage), float64(len(Annealing)+2), fmt.Sprintf("round %d, %v", r.rounds+1, at))
+	}
+	return nil
 }
 
 // diagonal is about that of the Hessian: of 2γ_A I and the points less their

@@ -1,4 +1,4 @@
-package linear_test
+package linear
 
 import (
 	"context"
@@ -16,15 +16,13 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/all"
-	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/solvers"
 )
 
-func linearTSVM(gammaA float64) *linear.TSVMSettings {
-	return &linear.TSVMSettings{Settings: linear.Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Tolerance: 1e-9}}
+func machine(gammaA float64) *TSVMSettings {
+	return &TSVMSettings{Settings: Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Tolerance: 1e-9}}
 }
 
 func TestLinearTSVM(t *testing.T) {
@@ -33,21 +31,21 @@ func TestLinearTSVM(t *testing.T) {
 		classes  int
 		distance float64
 		gammaA   float64
-		loss     linear.Loss
+		loss     Loss
 		error    float64
 	}{
-		{"apart", 2, 7, 0.01, linear.SquaredHinge, 0},
-		{"rounded hinge", 2, 7, 0.01, linear.HuberizedHinge, 0},
-		{"near, labels at the border", 2, 5, 0.1, linear.SquaredHinge, 0.02},
-		{"three classes", 3, 8, 0.01, linear.SquaredHinge, 0},
+		{"apart", 2, 7, 0.01, SquaredHinge, 0},
+		{"rounded hinge", 2, 7, 0.01, HuberizedHinge, 0},
+		{"near, labels at the border", 2, 5, 0.1, SquaredHinge, 0.02},
+		{"three classes", 3, 8, 0.01, SquaredHinge, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x, truth, drawn := modeltest.NewTwoClouds(t, 60, test.classes, test.distance)
 			targets := modeltest.CodedClasses(t, drawn)
-			s := linearTSVM(test.gammaA)
+			s := machine(test.gammaA)
 			s.Loss, s.Weight = test.loss, 0.5
 			for _, points := range []data.Points{x, data.ToSparse(x)} {
-				m, err := linear.FitTSVM(context.Background(), points, targets, s)
+				m, err := FitTSVM(context.Background(), points, targets, s, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -67,13 +65,13 @@ func TestLinearTSVM(t *testing.T) {
 // checkLinearTSVM holds m against the definition: balance, objective, that the
 // gradient vanishes for the assigned targets, and that no exchange would lower
 // the objective.
-func checkLinearTSVM(t *testing.T, x *data.Dense[float64], m *linear.TSVM, targets *models.Targets, s *linear.TSVMSettings) {
+func checkLinearTSVM(t *testing.T, x *data.Dense[float64], m *TSVM, targets *models.Targets, s *TSVMSettings) {
 	t.Helper()
 	l, c := targets.Y.Dims()
 	loss := func(y, f float64) (v, slope float64) {
 		gap, h := 1-y*f, 0.1
 		switch {
-		case s.Loss == linear.SquaredHinge:
+		case s.Loss == SquaredHinge:
 			return math.Pow(max(0, gap), 2), -2 * y * max(0, gap)
 		case gap > h:
 			return gap, -y
@@ -136,9 +134,9 @@ func checkLinearTSVM(t *testing.T, x *data.Dense[float64], m *linear.TSVM, targe
 func TestLinearTSVMBalance(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 40, 2, 6)
 	for _, share := range []float64{0, 0.25, 0.5, 1} {
-		s := linearTSVM(0.01)
+		s := machine(0.01)
 		s.Positive = []float64{share}
-		m, err := linear.FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), s)
+		m, err := FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,10 +148,10 @@ func TestLinearTSVMBalance(t *testing.T) {
 
 func TestLinearTSVMSameBits(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 300, 3, 3)
-	var first *linear.TSVM
+	var first *TSVM
 	for _, threads := range []int{1, 2, 5} {
 		old := runtime.GOMAXPROCS(threads)
-		m, err := linear.FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), linearTSVM(0.01))
+		m, err := FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), machine(0.01), nil)
 		runtime.GOMAXPROCS(old)
 		if err != nil {
 			t.Fatal(err)
@@ -169,19 +167,19 @@ func TestLinearTSVMSameBits(t *testing.T) {
 
 func TestLinearTSVMFile(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 30, 3, 4)
-	m, err := linear.FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), linearTSVM(0.01))
+	m, err := FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), machine(0.01), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "model.npz")
-	if err := m.Save(path, map[string]string{"points": "abc"}); err != nil {
+	if err := models.Save(path, m, map[string]string{"points": "abc"}); err != nil {
 		t.Fatal(err)
 	}
-	got, mf, err := all.Load(path, 0)
+	got, mf, err := load(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got, models.Model(m)) || mf.Hashes["points"] != "abc" || got.Name() != linear.TSVMName {
+	if !reflect.DeepEqual(got, models.Model(m)) || mf.Hashes["points"] != "abc" || got.Name() != TSVMName {
 		t.Errorf("%+v came back as %+v", m, got)
 	}
 }
@@ -189,39 +187,39 @@ func TestLinearTSVMFile(t *testing.T) {
 func TestLinearTSVMRefuses(t *testing.T) {
 	x, truth, drawn := modeltest.NewTwoClouds(t, 10, 2, 4)
 	targets := modeltest.CodedClasses(t, drawn)
-	fit := func(y *models.Targets, change func(s *linear.TSVMSettings)) (*linear.TSVM, error) {
-		s := linearTSVM(0.01)
+	fit := func(y *models.Targets, change func(s *TSVMSettings)) (*TSVM, error) {
+		s := machine(0.01)
 		change(s)
-		return linear.FitTSVM(context.Background(), x, y, s)
+		return FitTSVM(context.Background(), x, y, s, nil)
 	}
-	keep := func(*linear.TSVMSettings) {}
+	keep := func(*TSVMSettings) {}
 	values := &models.Targets{Len: targets.Len, Labeled: targets.Labeled, Y: targets.Y}
-	for name, m := range map[string]func() (*linear.TSVM, error){
-		"no settings":  func() (*linear.TSVM, error) { return linear.FitTSVM(context.Background(), x, targets, nil) },
-		"a regression": func() (*linear.TSVM, error) { return fit(values, keep) },
-		"all labeled":  func() (*linear.TSVM, error) { return fit(modeltest.CodedClasses(t, truth), keep) },
-		"other points": func() (*linear.TSVM, error) { return fit(&models.Targets{Len: 3, Y: targets.Y}, keep) },
-		"weight": func() (*linear.TSVM, error) {
-			return fit(targets, func(s *linear.TSVMSettings) { s.Weight = -1 })
+	for name, m := range map[string]func() (*TSVM, error){
+		"no settings":  func() (*TSVM, error) { return FitTSVM(context.Background(), x, targets, nil, nil) },
+		"a regression": func() (*TSVM, error) { return fit(values, keep) },
+		"all labeled":  func() (*TSVM, error) { return fit(modeltest.CodedClasses(t, truth), keep) },
+		"other points": func() (*TSVM, error) { return fit(&models.Targets{Len: 3, Y: targets.Y}, keep) },
+		"weight": func() (*TSVM, error) {
+			return fit(targets, func(s *TSVMSettings) { s.Weight = -1 })
 		},
-		"share": func() (*linear.TSVM, error) {
-			return fit(targets, func(s *linear.TSVMSettings) { s.Positive = []float64{-0.5} })
+		"share": func() (*TSVM, error) {
+			return fit(targets, func(s *TSVMSettings) { s.Positive = []float64{-0.5} })
 		},
-		"graph": func() (*linear.TSVM, error) {
-			return fit(targets, func(s *linear.TSVMSettings) { s.Regularizer.GammaI = 1 })
+		"graph": func() (*TSVM, error) {
+			return fit(targets, func(s *TSVMSettings) { s.Regularizer.GammaI = 1 })
 		},
 	} {
 		if m, err := m(); err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	short := func(s *linear.TSVMSettings) { s.MaxIterations, s.Tolerance = 1, 1e-14 }
+	short := func(s *TSVMSettings) { s.MaxIterations, s.Tolerance = 1, 1e-14 }
 	if m, err := fit(targets, short); m == nil || !errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) {
 		t.Errorf("one step: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if m, err := linear.FitTSVM(ctx, x, targets, linearTSVM(0.01)); m != nil || !errors.Is(err, context.Canceled) {
+	if m, err := FitTSVM(ctx, x, targets, machine(0.01), nil); m != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -229,24 +227,24 @@ func TestLinearTSVMRefuses(t *testing.T) {
 // A file that does not hold what its fit would have left is refused.
 func TestTransducedFileDamage(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 20, 2, 4)
-	for name, damage := range map[string]func(m *linear.TSVM){
-		"assigned is":   func(m *linear.TSVM) { m.Unlabeled = m.Unlabeled[1:] },
-		"unlabeled is":  func(m *linear.TSVM) { slices.Reverse(m.Unlabeled) },
-		"of assigned":   func(m *linear.TSVM) { m.Assigned.Set(2, 0, 0.5) },
-		"0 objectives":  func(m *linear.TSVM) { m.Objective = nil },
-		"γ_A is":        func(m *linear.TSVM) { m.Settings.Regularizer.GammaA = 0 },
-		"2 intercepts ": func(m *linear.TSVM) { m.Intercepts = []float64{1, 2} },
+	for name, damage := range map[string]func(m *TSVM){
+		"assigned is":   func(m *TSVM) { m.Unlabeled = m.Unlabeled[1:] },
+		"unlabeled is":  func(m *TSVM) { slices.Reverse(m.Unlabeled) },
+		"of assigned":   func(m *TSVM) { m.Assigned.Set(2, 0, 0.5) },
+		"0 objectives":  func(m *TSVM) { m.Objective = nil },
+		"gamma-a is":    func(m *TSVM) { m.Settings.Regularizer.GammaA = 0 },
+		"2 intercepts ": func(m *TSVM) { m.Intercepts = []float64{1, 2} },
 	} {
-		m, err := linear.FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), linearTSVM(0.1))
+		m, err := FitTSVM(context.Background(), x, modeltest.CodedClasses(t, drawn), machine(0.1), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		damage(m)
 		path := filepath.Join(t.TempDir(), "model.npz")
-		if err := m.Save(path, nil); err != nil {
+		if err := models.Save(path, m, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := all.Load(path, 0); err == nil || !strings.Contains(err.Error(), name) {
+		if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -258,12 +258,12 @@ func meanPower(a, b []float64, p int) float64 {
 
 // ErrorRate returns the share of the points without a label in drawn whose
 // predicted class differs from truth: the error on the unlabeled part, as the
-// papers report it. Points that truth does not know are left out; NaN if none
-// are left.
+// papers report it. A nil drawn has no labels. Points that truth does not know are
+// left out; NaN if none are left.
 func ErrorRate(predicted []int32, truth, drawn *data.Labels) float64 {
 	var wrong, total float64
 	for i, c := range truth.Index {
-		if c == data.Unlabeled || drawn.Index[i] != data.Unlabeled {
+		if c == data.Unlabeled || drawn != nil && drawn.Index[i] != data.Unlabeled {
 			continue
 		}
 		total++

@@ -62,6 +62,11 @@ func FromEdges(t testing.TB, n int, edges [][2]int32, pairs int) *Problem {
 	return (&Problem{W: w}).Solve(t, sparse.Combinatorial, pairs)
 }
 
+// Graph returns the graph with the points that it joins.
+func (p *Problem) Graph() *models.Graph {
+	return &models.Graph{W: p.W, Components: p.C, Neighborhood: models.Neighborhood{Degrees: p.L.Degrees(), Points: p.X, Edges: p.S}}
+}
+
 // Labels gives class to the named points of n.
 func Labels(n int, class map[int]int64) *data.Labels {
 	values, known := make([]int64, n), make([]bool, n)

@@ -1,30 +1,40 @@
+// Package nearest holds the baselines that look at labeled neighbours only: the
+// vote of the nearest labeled points, by distance or by the length of paths.
 package nearest
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 )
 
-// Name is the name of [Model] in manifests and on the command line.
+// Name is the name of [Learner] and its models.
 const Name = "knn"
 
 // Settings of [Fit].
 type Settings struct {
 	// Vote is the number k of labeled points that vote; fewer where there are
 	// fewer. Default that of the least leave-one-out error among 1, 3, …, 15.
-	Vote   int        `json:"vote"`
-	Metric knn.Metric `json:"metric"`
-	// Method searches for them; Auto compares all pairs.
-	Method knn.Method `json:"method"`
+	Vote   int
+	Metric knn.Metric
+	// Method searches for them; Auto chooses by the number of labeled points.
+	Method knn.Method
+}
+
+// params are the parameters of Settings.
+var params = models.Table[Settings]{
+	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote", Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true},
+		At: func(s *Settings) any { return &s.Vote }},
+	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: models.Names(knn.Chebyshev + 1)},
+		At: func(s *Settings) any { return &s.Metric }},
+	{Param: models.Param{Name: "method", Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto", Choices: models.Names(knn.NNDescent + 1)},
+		At: func(s *Settings) any { return &s.Method }},
 }
 
 // MostVotes is the largest k that leave-one-out looks at.
@@ -36,23 +46,75 @@ type VoteError struct {
 	Error float64 `json:"error"`
 }
 
+// Learner fits a vote of the nearest labeled points.
+type Learner struct{}
+
+// Info describes the learner.
+func (Learner) Info() models.Info {
+	return models.Info{Name: Name, Help: "vote of the nearest labeled points", Learns: models.LearnsClasses, Needs: models.NeedsPoints}
+}
+
+// Params lists the parameters.
+func (Learner) Params() []models.Param { return params.Params() }
+
+// Cost is that of the neighbours of the labeled points among themselves.
+func (Learner) Cost(in *models.Input) (models.Cost, error) {
+	s, err := params.Decode(in.Values)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	labeled := data.Select(in.Points, in.Targets.Labeled)
+	s.Method = chosen(labeled, &s)
+	c := models.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: "use fewer --labels"}
+	if s.Method == knn.Brute && s.Vote == 0 {
+		c.Operations = knn.BruteOperations(labeled)
+	}
+	return c, nil
+}
+
+// chosen returns the method of search in place of Auto.
+func chosen(labeled data.Points, s *Settings) knn.Method {
+	if s.Method != knn.Auto {
+		return s.Method
+	}
+	method, _ := knn.Choose(labeled, s.Metric, max(s.Vote, 1))
+	return method
+}
+
+// Fit is the function [Fit] on the classes of in.
+func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	s, err := params.Decode(in.Values)
+	if err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	if err := info.Check(in); err != nil {
+		return nil, err
+	}
+	m, err := Fit(ctx, in.Points, in.Targets.ClassLabels(), &s, in.Report)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 // Model is the classifier by a vote of the k nearest labeled points, the
 // baseline that knows nothing of the others. It keeps the labeled points alone.
 type Model struct {
 	Settings Settings
 	Classes  []int64
-	Points   data.Points // the labeled ones, l×d
-	Labels   []int32     // their classes, positions in Classes
+	Labels   []int32 // of the labeled points, positions in Classes
 	// Tried are the leave-one-out errors if Settings named no number of votes.
 	Tried []VoteError
-
-	models.LazyIndex
+	// Points are the labeled ones, l×d.
+	models.Neighborhood
 }
 
-// Fit keeps the labeled points of x, and looks for k where s does not
-// give it: the labels of the other l−1 points vote on each one, which costs the
-// neighbours of l points among themselves. Of equal errors the smaller k is taken.
-func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings) (*Model, error) {
+// Fit keeps the labeled points of x, and looks for k where s does not give it: the
+// labels of the other l−1 points vote on each one, which costs the neighbours of l
+// points among themselves. Of equal errors the smaller k is taken. A nil s means
+// the defaults; progress may be nil.
+func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings, progress func(done, total float64, note string)) (*Model, error) {
 	n, _ := x.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
@@ -64,17 +126,37 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings) (*Mode
 		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive, or 0 for leave-one-out", s.Vote)
 	}
 	labeled := y.Labeled()
-	m := &Model{Settings: *s, Classes: y.Classes, Points: data.Select(x, labeled), Labels: y.Select(labeled).Index}
-	ix, err := m.index()
-	if err != nil {
+	h := models.Neighborhood{Points: data.Select(x, labeled), Metric: s.Metric}
+	h.Method = chosen(h.Points, s)
+	m := &Model{Settings: *s, Classes: y.Classes, Labels: y.Select(labeled).Index, Neighborhood: h.Keep()}
+	m.Settings.Method = h.Method
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.Vote > 0 {
-		return m, nil
+	if s.Vote == 0 {
+		if err := m.leaveOneOut(ctx, progress); err != nil {
+			return nil, err
+		}
+	} else if progress != nil {
+		progress(float64(len(labeled)), float64(len(labeled)), "")
 	}
-	nb, err := ix.Self(ctx, min(MostVotes, len(labeled)-1))
+	m.Edges.K = m.Settings.Vote
+	return m, nil
+}
+
+// leaveOneOut sets the number of votes.
+func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float64, note string)) error {
+	ix, err := knn.NewIndex(m.Points, m.Method, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: func(done, total int) {
+		if progress != nil {
+			progress(float64(done), float64(total), "")
+		}
+	}}})
 	if err != nil {
-		return nil, err
+		return err
+	}
+	nb, err := ix.Self(ctx, min(MostVotes, len(m.Labels)-1))
+	if err != nil {
+		return err
 	}
 	for k := 1; k <= nb.K; k += 2 {
 		wrong := 0
@@ -88,83 +170,115 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings) (*Mode
 				wrong++
 			}
 		}
-		m.Tried = append(m.Tried, VoteError{k, float64(wrong) / float64(len(labeled))})
+		m.Tried = append(m.Tried, VoteError{k, float64(wrong) / float64(len(m.Labels))})
 	}
 	m.Settings.Vote = slices.MinFunc(m.Tried, func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
-	return m, nil
+	return nil
 }
 
-// index returns the index of the labeled points.
-func (m *Model) index() (knn.Index, error) {
-	return m.Get(m.Points, m.Settings.Method, nil, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Settings.Metric}})
-}
-
-// Name is KNNName.
+// Name is [Name].
 func (m *Model) Name() string { return Name }
 
-// Outcomes are the class values.
-func (m *Model) Outcomes() []int64 { return m.Classes }
+// Output is the class of each point; the scores are shares of the vote.
+func (m *Model) Output() models.Output {
+	o := models.OutputOf(m.Classes, len(m.Classes))
+	o.Searches = true
+	return o
+}
+
+// votes returns the number of points that vote.
+func (m *Model) votes(s *models.PredictSettings) int {
+	if s != nil && s.Neighbors != 0 {
+		return s.Neighbors
+	}
+	return m.Settings.Vote
+}
+
+// QueryCost is that of the search and the scores.
+func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	c := m.Neighborhood.QueryCost(n, m.votes(s))
+	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
+	return c
+}
 
 // Predict lets the nearest labeled points vote, s.Neighbors of them if that is
-// positive. Of classes with as many votes the one of the nearest point wins; the
-// scores are the shares. A labeled point is its own neighbour. The first call
-// builds an index; a call costs what knn says. After NN-descent the neighbours
-// are approximate.
+// positive. Of classes with as many votes the one of the nearest point wins. A
+// labeled point is its own neighbour. After NN-descent the neighbours are
+// approximate.
 func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	if s == nil {
-		s = &models.PredictSettings{}
-	}
-	k := m.Settings.Vote
-	if s.Neighbors != 0 {
-		k = s.Neighbors
-	}
+	k := m.votes(s)
 	if k < 1 {
 		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive", k)
 	}
-	ix, err := m.index()
-	if err != nil {
+	if err := models.CheckQuery(x, m.Dim()); err != nil {
 		return nil, err
 	}
-	nb, recall, err := models.Nearest(ctx, ix, nil, x, min(k, len(m.Labels)), s.OnProgress)
+	var onProgress func(done, total int)
+	if s != nil {
+		onProgress = s.OnProgress
+	}
+	nb, recall, err := m.Nearest(ctx, x, k, onProgress)
 	if err != nil {
 		return nil, err
 	}
 	return Votes(nb, m.Labels, len(m.Classes), recall), nil
 }
 
-// modelFile is what the manifest of a model file says.
-type modelFile struct {
-	Settings
-	Tried []VoteError `json:"tried,omitempty"`
+// Summary names the number of votes and its leave-one-out error.
+func (m *Model) Summary() models.Summary {
+	s := models.Summary{Labeled: len(m.Labels), Values: params.Encode(&m.Settings)}
+	s.Text = fmt.Sprintf("%d nearest vote, %v distance", m.Settings.Vote, m.Metric)
+	if m.Tried != nil {
+		s.Facts = append(s.Facts, models.Fact{Key: "tried", Value: m.Tried})
+	}
+	for _, v := range m.Tried {
+		if v.Vote == m.Settings.Vote {
+			s.Text += fmt.Sprintf(", leave-one-out error %.2f %%", 100*v.Error)
+		}
+	}
+	return s
 }
 
-// Save writes the model as a .npz file, whole or not at all: classes (c), labels
-// (l), the labeled points and the manifest. hashes name what the model was made
-// from.
-func (m *Model) Save(path string, hashes map[string]string) error {
-	entries := append(models.ClassEntries(m.Classes), npy.Entry{Name: "labels", Data: m.Labels})
-	return models.SaveFile(path, Name, modelFile{m.Settings, m.Tried}, hashes, append(entries, models.PointEntries(m.Points, nil)...))
+// fit is the part of a model in its manifest.
+type fit struct {
+	Tried        []VoteError     `json:"tried,omitempty"`
+	Neighborhood models.RawState `json:"neighborhood"`
 }
 
-func LoadNearest(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var f modelFile
-	if err := models.ReadSettings(settings, &f); err != nil {
+// Encode returns classes (c), labels (l) and the labeled points.
+func (m *Model) Encode() (*models.Encoded, error) {
+	state, arrays, err := m.Neighborhood.Encode()
+	if err != nil {
 		return nil, err
 	}
-	m := &Model{Settings: f.Settings, Tried: f.Tried, Classes: r.ReadClasses(), Labels: models.Numbers[int32](r, "labels"), Points: r.Points()}
+	arrays = append(arrays, append(models.ClassEntries(m.Classes), models.Array{Name: "labels", Data: m.Labels})...)
+	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state}, Arrays: arrays}, nil
+}
+
+// Decode is the inverse of [Model.Encode].
+func (Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f fit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	s, err := params.Decode(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Settings: s, Tried: f.Tried, Classes: r.ReadClasses(), Labels: models.Numbers[int32](r, "labels")}
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	if m.Neighborhood, err = r.Neighborhood(f.Neighborhood, len(m.Labels), false); err != nil {
+		return nil, err
 	}
 	return m, m.check()
 }
 
 // check returns an error unless the parts of the model fit together.
 func (m *Model) check() error {
-	if m.Points == nil {
+	if m.Points == nil || len(m.Labels) == 0 {
 		return errors.New("nearest: there are no points")
-	}
-	if l, _ := m.Points.Dims(); l != len(m.Labels) || l == 0 {
-		return fmt.Errorf("nearest: %d points for %d labels", l, len(m.Labels))
 	}
 	if len(m.Classes) < 2 || m.Settings.Vote < 1 {
 		return fmt.Errorf("nearest: %d classes and a vote of %d", len(m.Classes), m.Settings.Vote)
@@ -172,6 +286,8 @@ func (m *Model) check() error {
 	if i := slices.IndexFunc(m.Labels, func(c int32) bool { return c < 0 || int(c) >= len(m.Classes) }); i >= 0 {
 		return fmt.Errorf("nearest: label %d of point %d is not one of %d classes", m.Labels[i], i, len(m.Classes))
 	}
-	_, err := m.index()
-	return err
+	return nil
 }
+
+// Learners of this package.
+var Learners = []models.Learner{Learner{}}

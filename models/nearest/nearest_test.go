@@ -15,6 +15,16 @@ import (
 	"github.com/bigfit/bigfit/models/modeltest"
 )
 
+// decoder knows the models of this package.
+func decoder(string) models.Decoder { return Learner{}.Decode }
+
+// With the number of votes chosen by the fit, and given.
+func TestConform(t *testing.T) {
+	for _, v := range []models.Values{nil, {"vote": "3", "distance": "angle"}} {
+		modeltest.Conform(t, Learner{}, modeltest.Suite{Values: v})
+	}
+}
+
 // nearestCase draws 120 points on a grid with many ties, half of them labeled.
 func nearestCase(t *testing.T) (*data.Dense[float64], *data.Labels) {
 	t.Helper()
@@ -42,7 +52,7 @@ func TestNearest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := Fit(t.Context(), points, y, &Settings{Vote: k, Metric: metric})
+				m, err := Fit(t.Context(), points, y, &Settings{Vote: k, Metric: metric}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +75,7 @@ func TestNearest(t *testing.T) {
 
 func TestNearestLeaveOneOut(t *testing.T) {
 	x, y := nearestCase(t)
-	m, err := Fit(t.Context(), x, y, nil)
+	m, err := Fit(t.Context(), x, y, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,15 +109,15 @@ func TestNearestLeaveOneOut(t *testing.T) {
 func TestNearestFile(t *testing.T) {
 	x, y := nearestCase(t)
 	for _, points := range []data.Points{x, data.ToSparse(x)} {
-		m, err := Fit(t.Context(), points, y, &Settings{Method: knn.Brute})
+		m, err := Fit(t.Context(), points, y, &Settings{Method: knn.Brute}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "m.npz")
-		if err := m.Save(path, map[string]string{"points": "abc"}); err != nil {
+		if err := models.Save(path, m, map[string]string{"points": "abc"}); err != nil {
 			t.Fatal(err)
 		}
-		got, mf, err := load(path, 0)
+		got, mf, err := models.Load(path, 0, decoder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,17 +135,17 @@ func TestNearestFile(t *testing.T) {
 			t.Errorf("other answers after loading, %v", err)
 		}
 		for what, damage := range map[string]func(m *Model){
-			"60 points for 59 labels": func(m *Model) { m.Labels = m.Labels[1:] },
-			"label 3 of point 7":      func(m *Model) { m.Labels[7] = 3 },
-			"a vote of 0":             func(m *Model) { m.Settings.Vote = 0 },
-			"no points":               func(m *Model) { m.Points = nil },
+			"60 points for 59 rows": func(m *Model) { m.Labels = m.Labels[1:] },
+			"label 3 of point 7":    func(m *Model) { m.Labels[7] = 3 },
+			"a vote of 0":           func(m *Model) { m.Settings.Vote = 0 },
+			"no points":             func(m *Model) { m.Points = nil },
 		} {
-			bad := &Model{Settings: m.Settings, Classes: m.Classes, Points: m.Points, Labels: slices.Clone(m.Labels)}
+			bad := &Model{Settings: m.Settings, Classes: m.Classes, Labels: slices.Clone(m.Labels), Neighborhood: m.Keep()}
 			damage(bad)
-			if err := bad.Save(path, nil); err != nil {
+			if err := models.Save(path, bad, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), what) {
+			if _, _, err := models.Load(path, 0, decoder); err == nil || !strings.Contains(err.Error(), what) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -145,16 +155,16 @@ func TestNearestFile(t *testing.T) {
 func TestNearestRefuses(t *testing.T) {
 	x, y := nearestCase(t)
 	for what, fit := range map[string]func() (*Model, error){
-		"a vote of -1":   func() (*Model, error) { return Fit(t.Context(), x, y, &Settings{Vote: -1}) },
-		"120 labels":     func() (*Model, error) { return Fit(t.Context(), data.Select(x, []int{0}), y, nil) },
-		"no point is":    func() (*Model, error) { return Fit(t.Context(), x, y.Keep(nil), nil) },
-		"all labels are": func() (*Model, error) { return Fit(t.Context(), x, y.Keep([]int{0}), nil) },
+		"a vote of -1":   func() (*Model, error) { return Fit(t.Context(), x, y, &Settings{Vote: -1}, nil) },
+		"120 labels":     func() (*Model, error) { return Fit(t.Context(), data.Select(x, []int{0}), y, nil, nil) },
+		"no point is":    func() (*Model, error) { return Fit(t.Context(), x, y.Keep(nil), nil, nil) },
+		"all labels are": func() (*Model, error) { return Fit(t.Context(), x, y.Keep([]int{0}), nil, nil) },
 	} {
 		if m, err := fit(); m != nil || err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	m, err := Fit(t.Context(), x, y, nil)
+	m, err := Fit(t.Context(), x, y, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,5 +175,50 @@ func TestNearestRefuses(t *testing.T) {
 	cancel()
 	if _, err := m.Predict(ctx, x, nil); err == nil {
 		t.Error("cancelled: no error")
+	}
+}
+
+// The output tells the classes and that a number of neighbours matters.
+func TestNearestOutput(t *testing.T) {
+	x, y := nearestCase(t)
+	m, err := Fit(t.Context(), x, y, &Settings{Vote: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := models.Output{Kind: models.OutputClasses, Classes: []int64{0, 1, 2}, Columns: 3, Searches: true}
+	if got := m.Output(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the output is %+v, want %+v", got, want)
+	}
+	three, err := m.Predict(t.Context(), x, &models.PredictSettings{Neighbors: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := m.Predict(t.Context(), x, &models.PredictSettings{Neighbors: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := m.Predict(t.Context(), x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !modeltest.SamePrediction(own, three) || modeltest.SamePrediction(own, one) {
+		t.Error("the number of votes is not that of the settings, or else the model's")
+	}
+}
+
+// Leave-one-out tells how far it is, up to the end.
+func TestNearestProgress(t *testing.T) {
+	x, y := nearestCase(t)
+	var last, total float64
+	if _, err := Fit(t.Context(), x, y, &Settings{Method: knn.Brute}, func(done, of float64, _ string) {
+		if done < last || of <= 0 {
+			t.Errorf("%v of %v done after %v", done, of, last)
+		}
+		last, total = done, of
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if total == 0 || last != total {
+		t.Errorf("%v of %v done at the end", last, total)
 	}
 }

@@ -2,7 +2,6 @@ package propagation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,35 +10,55 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 )
 
-// Model is a Graph with the points it was fitted on, which answers for any
-// point.
+// Model is a Solution with what joins new points to its graph. Without points it
+// answers for those of the graph only.
 type Model struct {
 	*Solution
-	// Points are the training points as the graph was built on them, after PCA;
-	// nil if the graph came without points: then only Scores and Labels are
-	// known.
-	Points data.Points
-	PCA    *data.PCA // applied to new points first; may be nil
-
-	Metric knn.Metric
-	// Search finds the neighbours of new points; Auto compares all pairs.
-	Search knn.Method
-	Edges  knn.GraphSettings // what the graph was made with
-
-	models.LazyIndex
+	models.Neighborhood
 }
 
 // Name is that of the method.
 func (m *Model) Name() string { return m.Settings.Method.String() }
 
-// Outcomes are the class values; nil for a regression.
-func (m *Model) Outcomes() []int64 { return m.Classes }
+// Output is the class of each point, or its values.
+func (m *Model) Output() models.Output {
+	_, c := m.Scores.Dims()
+	o := models.OutputOf(m.Classes, c)
+	o.Searches = true
+	return o
+}
+
+// Training returns Labels and Scores.
+func (m *Model) Training(scores bool) *models.Prediction { return m.answers(scores) }
+
+// answers returns the classes, with the scores if they are asked for, or the values.
+func (s *Solution) answers(scores bool) *models.Prediction {
+	p := &models.Prediction{Classes: s.Labels}
+	if scores || s.Classes == nil {
+		p.Scores = s.Scores
+	}
+	return p
+}
+
+// neighbors returns the number of training points that a new one is joined to.
+func (m *Model) neighbors(s *models.PredictSettings) int {
+	if s != nil && s.Neighbors != 0 {
+		return s.Neighbors
+	}
+	return m.Edges.K
+}
+
+// QueryCost is that of the search and the scores.
+func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+	c := m.Neighborhood.QueryCost(n, m.neighbors(s))
+	_, columns := m.Scores.Dims()
+	c.Bytes += 8 * int64(n) * int64(columns)
+	return c
+}
 
 // Predict answers for new points. For a point x with weights w_i to its nearest
 // training points, found and weighted as an edge of the graph, and d = Σ w_i,
@@ -58,30 +77,25 @@ func (m *Model) Outcomes() []int64 { return m.Classes }
 // the training points; a call costs what knn says and m·k·c operations. After
 // NN-descent the neighbours are approximate and the Prediction has the recall.
 func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
-	if s == nil {
-		s = &models.PredictSettings{}
-	}
 	if m.Points == nil {
-		return nil, errors.New("propagation: the model was fitted on a graph without points and cannot answer for new ones; fit it with the points")
+		return nil, models.ErrNoPoints
 	}
-	k := s.Neighbors
+	k := m.neighbors(s)
 	switch {
 	case k < 0:
 		return nil, fmt.Errorf("propagation: %d neighbours; the number must be positive", k)
-	case k == 0 && m.Edges.K == 0:
-		return nil, fmt.Errorf("propagation: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", m.Edges.Radius)
 	case k == 0:
-		k = m.Edges.K
+		return nil, fmt.Errorf("propagation: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", m.Edges.Radius)
 	}
-	ix, err := m.Get(m.Points, m.Search, nil, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric}})
+	var onProgress func(done, total int)
+	if s != nil {
+		onProgress = s.OnProgress
+	}
+	nb, recall, err := m.Nearest(ctx, x, k, onProgress)
 	if err != nil {
 		return nil, err
 	}
-	n, c := m.Scores.Dims()
-	nb, recall, err := models.Nearest(ctx, ix, m.PCA, x, min(k, n), s.OnProgress)
-	if err != nil {
-		return nil, err
-	}
+	_, c := m.Scores.Dims()
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
 	known := make([]bool, nb.Len())
 	par.For(nb.Len(), 256, func(lo, hi int) {
@@ -133,44 +147,60 @@ func (m *Model) induce(dst []float64, index []int32, dist []float64) bool {
 	return m.Classes == nil || slices.ContainsFunc(dst, func(v float64) bool { return v != 0 })
 }
 
-// modelFile is what the manifest of a model file says.
-type modelFile struct {
-	Graph      Settings          `json:"graph"`
-	Metric     knn.Metric        `json:"metric"`
-	Search     knn.Method        `json:"search"`
-	Edges      knn.GraphSettings `json:"edges"`
-	Iterations int               `json:"iterations"`
-	Labeled    int               `json:"labeled"`
-	Unreached  int               `json:"unreached"`
-	Fallback   int32             `json:"fallback"`
-}
-
-// Save writes the model as a .npz file, whole or not at all: scores (n×c),
-// degrees (n), residuals, for classes classes (c) and labels (n), the points and
-// principal components if there are any, and the manifest. hashes name what the
-// model was made from.
-func (m *Model) Save(path string, hashes map[string]string) error {
-	entries := []npy.Entry{models.MatrixEntry("scores", m.Scores), {Name: "degrees", Data: m.Degrees}, {Name: "residuals", Data: m.Residuals}}
+// Summary names the weights of the method, the iterations and their residual.
+func (m *Model) Summary() models.Summary {
+	s := models.Summary{Labeled: m.Labeled, Values: params(m.Settings.Method).Encode(&m.Settings), Unreached: m.Unreached}
 	if m.Classes != nil {
-		entries = append(entries, npy.Entry{Name: "classes", Data: m.Classes}, npy.Entry{Name: "labels", Data: m.Labels})
+		s.Fallback = &m.Classes[m.Fallback]
 	}
-	s := modelFile{m.Settings, m.Metric, m.Search, m.Edges, m.Iterations, m.Labeled, m.Unreached, m.Fallback}
-	return models.SaveFile(path, m.Name(), s, hashes, append(entries, models.PointEntries(m.Points, m.PCA)...))
+	switch m.Settings.Method {
+	case LGC:
+		s.Text = fmt.Sprintf("α = %g, ", m.Settings.Alpha)
+	case Tikhonov:
+		s.Text = m.Settings.Regularizer.Describe() + ", "
+	}
+	residual := slices.Max(m.Residuals)
+	s.Text += fmt.Sprintf("%d iterations to a residual of %.1e", m.Iterations, residual)
+	s.Facts = []models.Fact{{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: residual}}
+	return s
 }
 
-// LoadGraph is the loader of all methods of graph regularization.
-func LoadGraph(r *models.Reader, settings json.RawMessage) (models.Model, error) {
-	var s modelFile
-	if err := models.ReadSettings(settings, &s); err != nil {
+// modelFit is the part of a model in its manifest that is no parameter.
+type modelFit struct {
+	Iterations   int             `json:"iterations"`
+	Labeled      int             `json:"labeled"`
+	Unreached    int             `json:"unreached"`
+	Fallback     int32           `json:"fallback"`
+	Neighborhood models.RawState `json:"neighborhood"`
+}
+
+// Encode returns scores (n×c), residuals (c), of classes also classes (c) and labels
+// (n), and the arrays of the neighbourhood.
+func (m *Model) Encode() (*models.Encoded, error) {
+	state, arrays, err := m.Neighborhood.Encode()
+	if err != nil {
 		return nil, err
 	}
-	m := &Model{
-		Solution: &Solution{Settings: s.Graph, Iterations: s.Iterations, Labeled: s.Labeled, Unreached: s.Unreached, Fallback: s.Fallback},
-		Metric:   s.Metric, Search: s.Search, Edges: s.Edges,
-		Points: r.Points(), PCA: r.PCA(),
+	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores), models.Array{Name: "residuals", Data: m.Residuals})
+	if m.Classes != nil {
+		own = append(own, models.Array{Name: "labels", Data: m.Labels})
 	}
+	return &models.Encoded{Values: params(m.Settings.Method).Encode(&m.Settings),
+		Fit: modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state}, Arrays: append(own, arrays...)}, nil
+}
+
+// Decode is the inverse of [Model.Encode].
+func (l Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f modelFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	s, err := l.settings(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback}}
 	m.Scores = r.Matrix("scores")
-	m.Degrees = models.Numbers[float64](r, "degrees")
 	m.Residuals = models.Numbers[float64](r, "residuals")
 	if m.Classes = r.ReadClasses(); m.Classes != nil {
 		m.Labels = models.Numbers[int32](r, "labels")
@@ -178,7 +208,9 @@ func LoadGraph(r *models.Reader, settings json.RawMessage) (models.Model, error)
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	return m, m.check()
+	n, _ := m.Scores.Dims()
+	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true)
+	return m, errors.Join(m.check(), err)
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -204,5 +236,5 @@ func (m *Model) check() error {
 	if m.Settings.Method == LGC {
 		expect(m.Settings.Alpha > 0 && m.Settings.Alpha < 1, "α is %v", m.Settings.Alpha)
 	}
-	return errors.Join(append(faults, models.CheckTraining(n, m.Degrees, m.Points, m.PCA, m.Edges))...)
+	return errors.Join(faults...)
 }

@@ -33,7 +33,7 @@ var graphMethods = []Settings{
 func fittedGraph(t testing.TB, x data.Points, s knn.GraphSettings, y *models.Targets, set Settings) *Model {
 	t.Helper()
 	p := modeltest.NewProblem(t, x, s, sparse.Combinatorial, 2)
-	return &Model{Solution: fitGraph(t, p.W, y, &set), Points: x, Edges: p.S}
+	return &Model{Solution: fitGraph(t, p.W, y, &set), Neighborhood: p.Graph().Keep()}
 }
 
 func rowNumbers(from, to int) []int {
@@ -158,7 +158,7 @@ func TestGraphPredictUnknown(t *testing.T) {
 		{func(m *Model) {}, q, &models.PredictSettings{Neighbors: -1}, "-1 neighbours"},
 		{func(m *Model) {}, data.NewDense[float64](1, 2), nil, "dimension"},
 	} {
-		bad := &Model{Solution: m.Solution, Points: m.Points, Edges: m.Edges}
+		bad := &Model{Solution: m.Solution, Neighborhood: m.Keep()}
 		c.change(bad)
 		if _, err := bad.Predict(ctx, c.x, c.s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -184,7 +184,7 @@ func TestGraphSaveLoad(t *testing.T) {
 	check := func(m *Model, q data.Points) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "model.npz")
-		if err := m.Save(path, map[string]string{"points": "abc"}); err != nil {
+		if err := models.Save(path, m, map[string]string{"points": "abc"}); err != nil {
 			t.Fatal(err)
 		}
 		loaded, mf, err := load(path, 0)
@@ -192,10 +192,10 @@ func TestGraphSaveLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ok := loaded.(*Model)
-		if !ok || mf.Hashes["points"] != "abc" || got.Name() != m.Settings.Method.String() || !slices.Equal(got.Outcomes(), m.Classes) {
+		if !ok || mf.Hashes["points"] != "abc" || got.Name() != m.Settings.Method.String() || !reflect.DeepEqual(got.Output(), m.Output()) || mf.Learner != m.Name() {
 			t.Fatalf("%T %v, manifest %+v", loaded, got.Name(), mf)
 		}
-		m.Ix = nil
+		m.Neighborhood = m.Keep()
 		if !reflect.DeepEqual(got, m) {
 			t.Errorf("other model after saving and loading:\n%+v\n%+v", got, m)
 		}
@@ -218,7 +218,7 @@ func TestGraphSaveLoad(t *testing.T) {
 		check(fittedGraph(t, digits, knn.GraphSettings{K: 6, Weights: knn.Heat}, modeltest.ClassTargets(t, y), set), digits)
 	}
 	m := fittedGraph(t, projected, knn.GraphSettings{K: 6}, modeltest.ClassTargets(t, y), Settings{Method: LGC})
-	m.PCA, m.Search = pca, knn.BallTree
+	m.PCA, m.Method = pca, knn.BallTree
 	check(m, digits)
 	check(fittedGraph(t, data.ToSparse(digits), knn.GraphSettings{K: 6}, modeltest.ClassTargets(t, y), Settings{}), data.ToSparse(digits))
 	m.Points, m.PCA = nil, nil
@@ -237,7 +237,7 @@ func TestGraphLoadMalformed(t *testing.T) {
 	m := fittedGraph(t, x, knn.GraphSettings{K: 5}, modeltest.ClassTargets(t, truth.Keep([]int{0, 1, 2, 3})), Settings{Method: LGC})
 	m.PCA = &data.PCA{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
 	whole := filepath.Join(t.TempDir(), "whole.npz")
-	if err := m.Save(whole, nil); err != nil {
+	if err := models.Save(whole, m, nil); err != nil {
 		t.Fatal(err)
 	}
 	type entries = map[string]npy.Entry
@@ -285,13 +285,14 @@ func TestGraphLoadMalformed(t *testing.T) {
 		{"flat scores", set("scores", nil, make([]float64, 120)), "scores"},
 		{"fewer points", set("points", []int{59, 2}, make([]float64, 118)), "59 points for 60"},
 		{"points of another dimension", set("points", []int{60, 3}, make([]float64, 180)), "principal components"},
-		{"fallback out of range", settings(2, "settings", "fallback"), "fallback class 2"},
-		{"no graph", settings(0, "settings", "edges", "k"), "neither"},
-		{"heat without t", settings("heat", "settings", "edges", "weights"), "t = 0"},
-		{"no α", settings(0, "settings", "graph", "alpha"), "α is 0"},
-		{"another method", settings("diffusion", "settings", "graph", "method"), "diffusion"},
+		{"fallback out of range", settings(2, "fit", "fallback"), "fallback class 2"},
+		{"no graph", settings(0, "fit", "neighborhood", "edges", "k"), "neither"},
+		{"heat without t", settings("heat", "fit", "neighborhood", "edges", "weights"), "t = 0"},
+		{"no α", settings(map[string]any{}, "params"), "α is 0"},
+		{"α of 0", settings(0, "params", "alpha"), "alpha is 0"},
+		{"a parameter of another method", settings(1, "params", "gamma-a"), "gamma-a"},
 		{"another model", settings("diffusion", "model"), "diffusion"},
-		{"settings of a wrong type", settings("many", "settings", "labeled"), "settings"},
+		{"settings of a wrong type", settings("many", "fit", "labeled"), "fit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := modeltest.Entries(t, whole)

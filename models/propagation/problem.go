@@ -14,9 +14,8 @@ import (
 // safe for concurrent use.
 type Problem struct {
 	// Vertices are in reverse Cuthill–McKee order, for the products: place[i] is
-	// where vertex i is. Below, all but degrees is in that order.
+	// where vertex i is. All that follows is in that order.
 	place      []int32
-	degrees    []float64 // of vertex i
 	plain      *sparse.Laplacian
 	normalized func() *sparse.Laplacian
 	components *sparse.Components
@@ -38,7 +37,7 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 		return nil, fmt.Errorf("propagation: components of %d points for a graph of %d", len(c.Of), w.Rows)
 	}
 	order := w.ReverseCuthillMcKee()
-	p := &Problem{place: make([]int32, w.Rows), degrees: w.Degrees(),
+	p := &Problem{place: make([]int32, w.Rows),
 		components: &sparse.Components{Of: make([]int32, w.Rows), Sizes: c.Sizes}}
 	for at, i := range order {
 		p.place[i] = int32(at)

@@ -1,3 +1,11 @@
+// Package propagation holds methods that continue labels over the points of a graph:
+// harmonic functions, local and global consistency, graph regularization and Poisson
+// learning. Each solves one sparse linear system by conjugate gradients, with a column
+// for each class.
+//
+// Zhu, Ghahramani & Lafferty, ICML 2003; Zhou, Bousquet, Lal, Weston & Schölkopf,
+// NIPS 2003; Belkin, Matveeva & Niyogi, COLT 2004; Calder, Cook, Thorpe & Slepčev,
+// ICML 2020.
 package propagation
 
 import (
@@ -53,44 +61,48 @@ const (
 	Poisson
 )
 
-var methodNames = []string{"harmonic", "lgc", "tikhonov", "poisson"}
+var methods = enum.New[Method]("graph regularization", "harmonic", "lgc", "tikhonov", "poisson")
 
 // String returns the name used on the command line and in manifests.
-func (m Method) String() string { return enum.String(methodNames, m) }
+func (m Method) String() string { return methods.String(m) }
 
 // MarshalText returns the name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m Method) MarshalText() ([]byte, error) { return methods.Marshal(m) }
 
 // UnmarshalText is the inverse of MarshalText.
-func (m *Method) UnmarshalText(text []byte) error {
-	return enum.Set(m, methodNames, "graph regularization", text)
-}
+func (m *Method) UnmarshalText(text []byte) error { return methods.Unmarshal(m, text) }
 
 // Settings of [Fit]. The zero value is harmonic functions.
 type Settings struct {
-	Method Method `json:"method"`
+	Method Method
 	// Alpha is the α of LGC, in (0, 1). Default 0.99, the paper's.
-	Alpha float64 `json:"alpha,omitempty"`
+	Alpha float64
 	// Regularizer of Tikhonov, which needs it: γ_A and γ_I positive.
-	Regularizer models.Regularizer `json:"regularizer,omitzero"`
+	Regularizer models.Regularizer
 	// MassNormalization scales each class of a harmonic function so that its
 	// share of the mass is that of Priors: class mass normalization (Zhu et al.
 	// 2003, section 4).
-	MassNormalization bool `json:"mass_normalization,omitempty"`
+	MassNormalization bool
 	// Priors are the shares of the classes in all points, up to a factor. The
 	// default with MassNormalization are the labeled points of each class and
 	// one more. Poisson multiplies u_c by Priors[c]/ȳ_c, both as shares (Calder
 	// et al. 2020, equation 2.4); its default is ȳ, which changes nothing. Other
 	// methods have none.
-	Priors []float64 `json:"priors,omitempty"`
+	Priors []float64
 	// Tolerance bounds the relative residuals; see [cg.Settings]. Default 1e-8.
 	// Those of Tikhonov are relative to Jy/l: with γ_I far below 1/l, take less.
-	Tolerance float64 `json:"tolerance"`
+	Tolerance float64
 	// MaxIterations bounds the iterations. Default 10,000.
-	MaxIterations int `json:"max_iterations"`
+	MaxIterations int
 	// OnIteration, if not nil, is told how far the solver is; an error stops it.
-	OnIteration func(cg.State) error `json:"-"`
+	OnIteration func(cg.State) error
 }
+
+const (
+	defaultAlpha      = 0.99
+	defaultTolerance  = 1e-8
+	defaultIterations = 10000
+)
 
 // fill returns s with its defaults for y, or all faults at once.
 func (s Settings) fill(y *models.Targets) (Settings, error) {
@@ -106,7 +118,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		fault("α is %v; it lies between 0 and 1 and belongs to %v, not %v", s.Alpha, LGC, s.Method)
 	}
 	if s.Alpha == 0 && s.Method == LGC {
-		s.Alpha = 0.99
+		s.Alpha = defaultAlpha
 	}
 	if s.Method == Tikhonov {
 		r, err := s.Regularizer.Fill()
@@ -119,15 +131,17 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 	} else if s.Regularizer != (models.Regularizer{}) {
 		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
 	}
-	if s.MassNormalization && (s.Method != Harmonic || y.Classes == nil) {
-		fault("class mass normalization belongs to %v and classes", Harmonic)
+	if s.MassNormalization && s.Method != Harmonic {
+		fault("class mass normalization belongs to %v", Harmonic)
+	} else if s.MassNormalization && y.Classes == nil {
+		faults = append(faults, models.Faultf("%s is for classes, not for values", models.ParamName("class-mass")))
 	}
 	if s.Priors != nil {
 		if s.Method != Poisson && !s.MassNormalization {
 			fault("priors belong to %v and to class mass normalization", Poisson)
 		}
 		if len(s.Priors) != len(y.Classes) {
-			fault("%d priors for %d classes", len(s.Priors), len(y.Classes))
+			faults = append(faults, models.Faultf("%s names %d shares for %d classes", models.ParamName("priors"), len(s.Priors), len(y.Classes)))
 		}
 		for c, v := range s.Priors {
 			if !(v > 0) || math.IsInf(v, 1) {
@@ -142,10 +156,10 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		fault("%d iterations at most; the number must be positive", s.MaxIterations)
 	}
 	if s.Tolerance == 0 {
-		s.Tolerance = 1e-8
+		s.Tolerance = defaultTolerance
 	}
 	if s.MaxIterations == 0 {
-		s.MaxIterations = 10000
+		s.MaxIterations = defaultIterations
 	}
 	return s, errors.Join(faults...)
 }
@@ -164,8 +178,7 @@ type Solution struct {
 	// Labels are the classes of all points as positions in Classes: the given
 	// one where there is one, Fallback in components without a label, else that
 	// of the largest score. Nil for a regression.
-	Labels  []int32
-	Degrees []float64 // of the points in the graph
+	Labels []int32
 	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each,
 	// recomputed from the definition, and the iterations it took.
 	Residuals  []float64
@@ -195,7 +208,7 @@ func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Tar
 //
 // It costs an iteration of cg.Solve, a pass over the graph for all classes at
 // once, times their number, and holds seven n×c blocks. With cg.ErrNotConverged
-// and a cancelled ctx the Graph holds what was reached.
+// and a cancelled ctx the Solution holds what was reached.
 func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Solution, error) {
 	if s == nil {
 		s = &Settings{}
@@ -222,7 +235,7 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 	if r == nil {
 		return nil, err
 	}
-	g := &Solution{Settings: filled, Classes: y.Classes, Degrees: p.degrees, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
+	g := &Solution{Settings: filled, Classes: y.Classes, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
 	g.Settings.OnIteration = nil
 	g.Scores = p.back(r.X)
 	g.settle(d, y)

@@ -17,7 +17,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/sparse"
@@ -450,7 +449,7 @@ func TestGraphMethodsRapid(t *testing.T) {
 			}
 		}
 		c := w.Components()
-		reached := eigenmap.ReachedPoints(c, y)
+		reached := c.Reached(y.Labeled())
 		for _, s := range []*Settings{
 			{}, {MassNormalization: true}, {Method: LGC, Alpha: 0.9}, {Method: Poisson},
 			{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 0.01, GammaI: 0.1}},
@@ -596,10 +595,10 @@ func TestGraphFaults(t *testing.T) {
 		{Settings{Method: Tikhonov}, y, "γ_A is 0"},
 		{Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1}}, y, "γ_I is 0"},
 		{Settings{Regularizer: models.Regularizer{GammaA: 1}}, y, "belong to tikhonov"},
-		{Settings{Method: LGC, MassNormalization: true}, y, "mass normalization"},
-		{Settings{MassNormalization: true}, values, "mass normalization"},
+		{Settings{Method: LGC, MassNormalization: true}, y, "mass normalization belongs to harmonic"},
+		{Settings{MassNormalization: true}, values, "class-mass is for classes"},
 		{Settings{Priors: []float64{1, 2}}, y, "priors belong"},
-		{Settings{Method: Poisson, Priors: []float64{1}}, y, "1 priors for 2 classes"},
+		{Settings{Method: Poisson, Priors: []float64{1}}, y, "priors names 1 shares for 2 classes"},
 		{Settings{Method: Poisson, Priors: []float64{1, 0}}, y, "prior 1 is 0"},
 		{Settings{Tolerance: -1}, y, "tolerance -1"},
 		{Settings{MaxIterations: -1}, y, "-1 iterations"},

@@ -3,41 +3,55 @@ package selection
 import (
 	"math"
 
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Criterion is what cross-validation measures.
 type Criterion int
 
 const (
-	// DefaultCriterion is ErrorCriterion for classes and RMSECriterion for
-	// values.
+	// DefaultCriterion is RMSECriterion for values and else ErrorCriterion.
 	DefaultCriterion Criterion = iota
-	// ErrorCriterion is the share of wrong classes.
+	// ErrorCriterion is the share of wrong classes, or of wrong labels.
 	ErrorCriterion
 	// RMSECriterion is [metrics.RMSE], over all outputs of a regression.
 	RMSECriterion
 	// F1Criterion, PRBEPCriterion and AUCCriterion are [metrics.Confusion.F1], [metrics.PRBEP]
 	// and [metrics.AUC] of the larger of two classes, or the mean over more classes, each
-	// against all others, where it is defined.
+	// against all others, where it is defined. For several labels a point F1 is
+	// that of all entries and AUC the mean over the labels.
 	F1Criterion
 	PRBEPCriterion
 	AUCCriterion
 )
 
-var criterionNames = []string{"default", "error", "rmse", "f1", "prbep", "auc"}
+var criteria = enum.New[Criterion]("metric", "default", "error", "rmse", "f1", "prbep", "auc")
 
-// measure returns the criterion for the points held in s; NaN where it is not
-// defined for them.
-func measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (float64, error) {
-	if t.Classes == nil {
-		var truth, predicted []float64
-		for i, q := range s.Held {
-			truth = append(truth, t.Y.RawRowView(q)...)
-			predicted = append(predicted, a.Scores.RawRowView(i)...)
-		}
-		return metrics.RMSE(truth, predicted)
+// String returns the name used on the command line and in reports.
+func (c Criterion) String() string { return criteria.String(c) }
+
+// MarshalText returns the name.
+func (c Criterion) MarshalText() ([]byte, error) { return criteria.Marshal(c) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (c *Criterion) UnmarshalText(text []byte) error { return criteria.Unmarshal(c, text) }
+
+// Larger tells whether larger values are the better ones.
+func (c Criterion) Larger() bool { return c >= F1Criterion }
+
+// Measure returns the criterion c, which must not be DefaultCriterion, of an answer for
+// the points that s holds out of t; NaN where it is not defined for them. Of s it reads
+// Held and Train.
+func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (float64, error) {
+	switch {
+	case t.Labels != nil:
+		return measureLabels(t, c, s, a)
+	case t.Classes == nil:
+		return measureValues(t, s, a)
 	}
 	truth, predicted := make([]int64, len(s.Held)), make([]int64, len(s.Held))
 	for i, q := range s.Held {
@@ -60,4 +74,31 @@ func measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 		return math.NaN(), nil // no such point is held out, and none is predicted
 	}
 	return map[Criterion]float64{F1Criterion: r.Positive.F1, PRBEPCriterion: float64(*r.Positive.PRBEP), AUCCriterion: float64(*r.Positive.AUC)}[c], nil
+}
+
+// measureValues returns the RMSE over the values that are known.
+func measureValues(t *models.Targets, s *models.Split, a models.Answer) (float64, error) {
+	var truth, predicted []float64
+	for i, q := range s.Held {
+		for j, v := range t.Y.RawRowView(q) {
+			if !math.IsNaN(v) {
+				truth, predicted = append(truth, v), append(predicted, a.Scores.At(i, j))
+			}
+		}
+	}
+	if len(truth) == 0 {
+		return math.NaN(), nil
+	}
+	return metrics.RMSE(truth, predicted)
+}
+
+// measureLabels takes the Hamming loss for the error, micro F1, and the mean AUC.
+func measureLabels(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (float64, error) {
+	_, n := t.Y.Dims()
+	truth := dense.Gather(mat.NewDense(len(s.Held), n, nil), t.Y, s.Held)
+	r, err := metrics.NewMultiLabelReport(truth, a.Scores)
+	if err != nil {
+		return 0, err
+	}
+	return map[Criterion]float64{ErrorCriterion: float64(r.HammingLoss), F1Criterion: float64(r.MicroF1), AUCCriterion: float64(r.MeanAUC)}[c], nil
 }

@@ -4,223 +4,265 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
-	"strings"
+	"strconv"
 
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/eigenfunction"
-	"github.com/bigfit/bigfit/models/eigenmap"
-	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/models/linear"
-	"github.com/bigfit/bigfit/models/propagation"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-// Grid is a set of models to choose from: all combinations of the values in
-// its lists. Exactly one of Linear, Kernel, Graph, Eigenmap and SSSL is set; it
-// names the model and holds what all points of the grid have in common. An empty
-// list stands for the value there.
+// Grid is a set of settings of one learner to choose from: all combinations of
+// the values of its axes, or of one of Joint with those.
 type Grid struct {
-	Linear   *linear.Settings
-	Kernel   *kernelmachine.Settings
-	Graph    *propagation.Settings
-	Eigenmap *eigenmap.Settings
-	SSSL     *eigenfunction.Settings
-
-	// Scale, if not nil, says how Kernel is fitted; nil is exactly.
-	Scale          *kernelmachine.ApproximationSettings
-	KernelFunction kernel.Kernel // of Kernel and SSSL
-	Laplacian      sparse.Kind   // of Eigenmap; other settings name their own
-	// Tolerance of the eigenpairs of Eigenmap; see lanczos.Settings.
-	Tolerance float64
-
-	// GammaA, GammaI and Power are those of [models.Regularizer]: of Linear, Kernel, and
-	// Graph with Tikhonov. The C of a support vector machine is 1/(2γ_A l) for l
-	// labels.
-	GammaA, GammaI []float64
-	Power          []int
-	// Neighbors of each point in the graph. Empty means TuneData's own number.
+	Learner models.Learner
+	// Fixed holds the parameters that all settings have in common.
+	Fixed models.Values
+	// Joint lists values of parameters that are varied together, such as pairs of γ_A
+	// and γ_I; empty if there are none.
+	Joint []models.Values
+	// Axes hold the values of the other parameters, by name.
+	Axes map[string][]string
+	// Neighbors of each point in the graph, for learners that use one. Empty means
+	// the number in Data.
 	Neighbors []int
-	// Sigma is the width of KernelFunction.
-	Sigma []float64
-	// Alpha is that of Graph with LGC.
-	Alpha []float64
-	// Eigenvectors are those of Eigenmap, or the eigenfunctions of SSSL; Gamma is
-	// that of Eigenmap.
-	Eigenvectors []int
-	Gamma        []float64
 }
 
-// Point is a point of a [Grid]. What does not matter to its model is
-// zero: with γ_I = 0 that is so of the power and the neighbours.
-type Point struct {
-	GammaA       float64 `json:"gamma_a,omitempty"`
-	GammaI       float64 `json:"gamma_i,omitempty"`
-	Gamma        float64 `json:"gamma,omitempty"`
-	Alpha        float64 `json:"alpha,omitempty"`
-	Eigenvectors int     `json:"eigenvectors,omitempty"`
-	Sigma        float64 `json:"sigma,omitempty"`
-	Power        int     `json:"power,omitempty"`
-	Neighbors    int     `json:"neighbors,omitempty"`
+// Setting is a point of a [Grid]. Parameters that do not matter with the others
+// are left out: the number of neighbours and the power of the Laplacian where
+// γ_I = 0, say.
+type Setting struct {
+	Values models.Values
+	// Neighbors of each point in the graph; 0 if no graph is made.
+	Neighbors int
 }
 
-// String names what is not zero.
-func (p Point) String() string {
-	var parts []string
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"γ_A", p.GammaA}, {"γ_I", p.GammaI}, {"γ", p.Gamma}, {"α", p.Alpha}, {"eigenvectors", float64(p.Eigenvectors)},
-		{"σ", p.Sigma}, {"power", float64(p.Power)}, {"neighbours", float64(p.Neighbors)}} {
-		if v.value != 0 {
-			parts = append(parts, fmt.Sprintf("%s %.4g", v.name, v.value))
-		}
+// String lists the values in the order of their names, and the neighbours.
+func (s Setting) String() string {
+	text := s.Values.String()
+	switch {
+	case s.Neighbors > 0 && text == "":
+		return fmt.Sprintf("neighbors %d", s.Neighbors)
+	case s.Neighbors > 0:
+		return fmt.Sprintf("%s, neighbors %d", text, s.Neighbors)
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
-// stronger orders points by the strength of their regularization, strongest
-// first.
-func stronger(a, b Point) int {
-	return cmp.Or(cmp.Compare(b.GammaA, a.GammaA), cmp.Compare(b.GammaI, a.GammaI), cmp.Compare(b.Gamma, a.Gamma),
-		cmp.Compare(b.Alpha, a.Alpha), cmp.Compare(a.Eigenvectors, b.Eigenvectors), cmp.Compare(b.Sigma, a.Sigma),
-		cmp.Compare(a.Power, b.Power), cmp.Compare(a.Neighbors, b.Neighbors))
+// MarshalJSON writes the values and the neighbours as one object.
+func (s Setting) MarshalJSON() ([]byte, error) {
+	v := s.Values.With(nil)
+	if s.Neighbors > 0 {
+		v["neighbors"] = strconv.Itoa(s.Neighbors)
+	}
+	return v.MarshalJSON()
 }
 
-// Points returns the points of the grid, each once, or all faults at once. They
-// come in the order of the strength of regularization: larger γ_A first, then
-// larger γ_I, larger γ, larger α, fewer eigenvectors, wider σ, lower power, fewer
-// neighbours.
-func (g *Grid) Points() ([]Point, error) {
-	own, err := g.own()
-	if err != nil {
+// settings returns the settings of the grid, each once, or all faults at once. They
+// come in the order of the strength of regularization, strongest first: by the
+// learner's parameters in their order, then by fewer neighbours. in has the points
+// that values such as the median distance are computed on; neighbors is the number
+// where the grid has none.
+func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
+	params := g.Learner.Params()
+	all := g.combinations(params)
+	if err := g.check(params, all); err != nil {
 		return nil, err
 	}
-	points := []Point{own}
-	vary(&points, g.GammaA, func(p *Point, v float64) { p.GammaA = v })
-	vary(&points, g.GammaI, func(p *Point, v float64) { p.GammaI = v })
-	vary(&points, g.Gamma, func(p *Point, v float64) { p.Gamma = v })
-	vary(&points, g.Alpha, func(p *Point, v float64) { p.Alpha = v })
-	vary(&points, g.Eigenvectors, func(p *Point, v int) { p.Eigenvectors = v })
-	vary(&points, g.Sigma, func(p *Point, v float64) { p.Sigma = v })
-	vary(&points, g.Power, func(p *Point, v int) { p.Power = v })
-	vary(&points, g.Neighbors, func(p *Point, v int) { p.Neighbors = v })
-	for i := range points {
-		if p := &points[i]; (g.Linear != nil || g.Kernel != nil || g.SSSL != nil) && p.GammaI == 0 {
-			p.Power, p.Neighbors = 0, 0
+	counts := g.Neighbors
+	if len(counts) == 0 {
+		counts = []int{neighbors}
+	}
+	info := g.Learner.Info()
+	rules := resolver{learner: g.Learner, in: in, known: map[string]models.Values{}}
+	var out []Setting
+	for _, v := range all {
+		v, err := rules.resolve(v)
+		if err != nil {
+			return nil, err
+		}
+		if !info.UsesGraph(v) {
+			out = append(out, Setting{Values: v})
+			continue
+		}
+		for _, k := range counts {
+			out = append(out, Setting{v, k})
 		}
 	}
-	slices.SortFunc(points, stronger)
-	return slices.Compact(points), nil
+	slices.SortStableFunc(out, func(a, b Setting) int { return stronger(params, a, b) })
+	return slices.CompactFunc(out, func(a, b Setting) bool { return stronger(params, a, b) == 0 }), nil
 }
 
-// vary replaces points by copies of them with each of the values.
-func vary[T any](points *[]Point, values []T, set func(*Point, T)) {
-	if len(values) == 0 {
-		return
+// combinations returns all combinations of the values of the axes, with what is
+// fixed and without what does not matter.
+func (g *Grid) combinations(params []models.Param) []models.Values {
+	all := []models.Values{g.Fixed}
+	if len(g.Joint) > 0 {
+		all = nil
 	}
-	var out []Point
-	for _, p := range *points {
-		for _, v := range values {
-			set(&p, v)
-			out = append(out, p)
+	for _, v := range g.Joint {
+		all = append(all, g.Fixed.With(v))
+	}
+	for _, p := range params {
+		values, ok := g.Axes[p.Name]
+		if !ok {
+			continue
+		}
+		var out []models.Values
+		for _, v := range all {
+			for _, text := range values {
+				out = append(out, v.With(models.Values{p.Name: text}))
+			}
+		}
+		all = out
+	}
+	varied := g.varied()
+	for i, v := range all {
+		all[i] = relevant(params, varied, v)
+	}
+	return all
+}
+
+// varied returns the names of the parameters that have several values.
+func (g *Grid) varied() map[string]bool {
+	names := map[string]bool{}
+	for name := range g.Axes {
+		names[name] = true
+	}
+	for _, v := range g.Joint {
+		for name := range v {
+			names[name] = true
 		}
 	}
-	*points = out
+	return names
 }
 
-// own returns the point that the model's own settings are, or the faults of the
-// grid.
-func (g *Grid) own() (Point, error) {
-	var p Point
+// check returns all faults of the grid and of its combinations, each once.
+func (g *Grid) check(params []models.Param, all []models.Values) error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("selection: "+format, args...)) }
-	given := 0
-	var regularizer *models.Regularizer
-	if g.Linear != nil {
-		given++
-		regularizer = &g.Linear.Regularizer
-	}
-	if g.Kernel != nil {
-		given++
-		regularizer = &g.Kernel.Regularizer
-		if g.Kernel.Method == kernelmachine.OneClass {
-			fault("%v does not learn from labels, which cross-validation measures with", kernelmachine.OneClass)
+	seen := map[string]bool{}
+	add := func(fault error) {
+		if !seen[fault.Error()] {
+			seen[fault.Error()] = true
+			faults = append(faults, fault)
 		}
 	}
-	if g.SSSL != nil {
-		given++
-		p.Eigenvectors = g.SSSL.Eigenfunctions
-	}
-	if k := g.KernelFunction.Kind; g.Kernel == nil && g.SSSL == nil {
-		if len(g.Sigma) > 0 || g.Scale != nil {
-			fault("a width of the kernel, and means to fit it, are of kernel machines only")
-		}
-	} else if k == kernel.Gaussian || k == kernel.Laplace {
-		p.Sigma = g.KernelFunction.Sigma
-	} else if len(g.Sigma) > 0 {
-		fault("a width is of Gaussian and Laplace kernels, not of the %v one", k)
-	}
-	if g.Graph != nil {
-		given++
-		if g.Graph.Method == propagation.Tikhonov {
-			regularizer = &g.Graph.Regularizer
-		}
-		p.Alpha = g.Graph.Alpha
-		if len(g.Alpha) > 0 && g.Graph.Method != propagation.LGC {
-			fault("α belongs to %v, not %v", propagation.LGC, g.Graph.Method)
-		}
-	} else if len(g.Alpha) > 0 {
-		fault("α belongs to %v", propagation.LGC)
-	}
-	if g.Eigenmap != nil {
-		given++
-		p.Eigenvectors, p.Gamma = g.Eigenmap.Eigenvectors, g.Eigenmap.Gamma
+	for _, name := range slices.Sorted(maps.Keys(g.varied())) {
+		i := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == name })
+		values, axis := g.Axes[name]
 		switch {
-		case g.Eigenmap.Penalty == eigenmap.NoPenalty && len(g.Gamma) > 0:
-			fault("γ of the eigenmap classifier needs a penalty")
-		case g.Eigenmap.Penalty != eigenmap.NoPenalty && (len(g.Gamma) == 0 && p.Gamma == 0 || len(g.Eigenvectors) == 0 && p.Eigenvectors == 0):
-			fault("an eigenmap classifier with a penalty needs values of γ and numbers of eigenvectors to choose from")
-		}
-	} else if len(g.Gamma) > 0 || len(g.Eigenvectors) > 0 && g.SSSL == nil {
-		fault("γ is of the eigenmap classifier only, numbers of eigenvectors of it and of %s", eigenfunction.Name)
-	}
-	if given != 1 {
-		fault("settings of %d models in a grid; there must be those of one", given)
-	}
-	if regularizer != nil {
-		p.GammaA, p.GammaI, p.Power = regularizer.GammaA, regularizer.GammaI, max(1, regularizer.Power)
-	} else if len(g.GammaA) > 0 || len(g.GammaI) > 0 || len(g.Power) > 0 {
-		fault("γ_A, γ_I and the power are of linear models, kernel machines and %v", propagation.Tikhonov)
-	}
-	for _, v := range []struct {
-		name   string
-		values []float64
-		zero   bool // allowed
-	}{{"γ_A", g.GammaA, false}, {"γ_I", g.GammaI, g.Graph == nil}, {"γ", g.Gamma, false}, {"α", g.Alpha, false}, {"σ", g.Sigma, false}} {
-		for _, x := range v.values {
-			if !(x > 0 || x == 0 && v.zero) || math.IsInf(x, 0) {
-				fault("%s is %v; it must be positive and finite", v.name, x)
-			}
+		case i < 0:
+			add(fmt.Errorf("unknown parameter %q", name))
+		case !params[i].Axis:
+			add(fmt.Errorf("%s takes one value for %s", name, g.Learner.Info().Name))
+		case axis && len(values) == 0:
+			add(fmt.Errorf("there are no values for %s", name))
 		}
 	}
-	for _, v := range []struct {
-		name   string
-		values []int
-	}{{"power of the Laplacian", g.Power}, {"number of neighbours", g.Neighbors}, {"number of eigenvectors", g.Eigenvectors}} {
-		for _, x := range v.values {
-			if x < 1 {
-				fault("the %s is %d; it must be at least 1", v.name, x)
-			}
+	for _, k := range g.Neighbors {
+		if k < 1 {
+			add(&models.ParamError{Name: "neighbors", Value: strconv.Itoa(k), Must: "at least 1"})
 		}
 	}
-	return p, errors.Join(faults...)
+	for _, v := range all {
+		joined, ok := models.CheckValues(params, v).(interface{ Unwrap() []error })
+		if !ok {
+			continue
+		}
+		for _, fault := range joined.Unwrap() {
+			add(fault)
+		}
+	}
+	return errors.Join(faults...)
 }
 
-// regularizer returns base with the weights and the power of p.
-func (p Point) regularizer(base models.Regularizer) models.Regularizer {
-	base.GammaA, base.GammaI, base.Power = p.GammaA, p.GammaI, max(1, p.Power)
-	return base
+// relevant returns v without parameters that do not matter with the others. One
+// that cannot matter in any setting stays, and is a fault.
+func relevant(params []models.Param, varied map[string]bool, v models.Values) models.Values {
+	out := v.With(nil)
+	for i := range params {
+		p := &params[i]
+		if p.Only == nil || p.Only.Holds(v, params) {
+			continue
+		}
+		if varied[p.Only.Param] || len(p.Only.In) == 0 {
+			delete(out, p.Name)
+		}
+	}
+	return out
+}
+
+// resolver replaces values that are rules by the numbers they stand for, each rule
+// once.
+type resolver struct {
+	learner models.Learner
+	in      *models.Input
+	known   map[string]models.Values // what rules stand for, by key
+}
+
+// key names what rules depend on: values that are names, and which are given.
+func (r *resolver) key(v models.Values) string {
+	names := v.With(nil)
+	for name, text := range v {
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			names[name] = "a number"
+		}
+	}
+	return names.String()
+}
+
+func (r *resolver) resolve(v models.Values) (models.Values, error) {
+	l, ok := r.learner.(models.Resolver)
+	if !ok {
+		return v, nil
+	}
+	key := r.key(v)
+	numbers, ok := r.known[key]
+	if !ok {
+		in := *r.in
+		in.Values = v
+		resolved, err := l.Resolve(&in)
+		if err != nil {
+			return nil, err
+		}
+		numbers = models.Values{}
+		for name, text := range resolved {
+			if _, err := strconv.ParseFloat(v[name], 64); err != nil {
+				numbers[name] = text
+			}
+		}
+		r.known[key] = numbers
+	}
+	return v.With(numbers), nil
+}
+
+// stronger orders settings by the strength of their regularization, strongest
+// first.
+func stronger(params []models.Param, a, b Setting) int {
+	for i := range params {
+		p := &params[i]
+		if x, y := a.Values[p.Name], b.Values[p.Name]; x != y {
+			u, errU := strconv.ParseFloat(x, 64)
+			v, errV := strconv.ParseFloat(y, 64)
+			switch {
+			case errU != nil || errV != nil: // numbers before words, given before default
+				return cmp.Or(boolCompare(errU != nil, errV != nil), cmp.Compare(x, y))
+			case u == v:
+				continue
+			case p.Smaller:
+				return cmp.Compare(u, v)
+			}
+			return cmp.Compare(v, u)
+		}
+	}
+	return cmp.Compare(a.Neighbors, b.Neighbors)
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }

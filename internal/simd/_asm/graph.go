@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// graphAhead is how many neighbours ahead a row is asked for.
+// graphAhead is the number of neighbours by which a row is prefetched.
 const graphAhead = 24
 
 // graphRows writes the rows of a graph product for blocks of the given number

@@ -1,0 +1,189 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A View prints the records of a table. Without Across it is a list, one line for
+// each record and one column for each key of Show. With Across it is a pivot: one
+// line for each value of the column Rows, one column for each value of the column
+// Across, and in their cells the values of Show, separated by slashes.
+type View struct {
+	Caption string
+	Where   Where
+	Show    []string // keys of the columns to print
+
+	Rows, Across string // keys of the columns that a pivot is made by
+	Corner       string // heading of the first column of a pivot
+
+	// Headings replace the headings of a list, by key.
+	Headings map[string]string
+	// MarkLeast marks the least number of each line of a pivot.
+	MarkLeast bool
+}
+
+// Where selects the records whose value in the column Key is printed as Is. The
+// zero value selects all.
+type Where struct{ Key, Is string }
+
+// Select returns the records that w selects, in their order.
+func (t *Table) Select(w Where) []Record {
+	if w.Key == "" {
+		return t.Records
+	}
+	var out []Record
+	for _, r := range t.Records {
+		if t.print(r, w.Key) == w.Is {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Distinct returns the printed values that records have in a column: those of the
+// column's Order first, the others in the order of the records.
+func (t *Table) Distinct(records []Record, key string) []string {
+	var found []string
+	for _, r := range records {
+		if v := t.print(r, key); !slices.Contains(found, v) {
+			found = append(found, v)
+		}
+	}
+	order := t.Column(key).Order
+	place := func(v string) int {
+		if i := slices.Index(order, v); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return place(a) - place(b) })
+	return found
+}
+
+// A Grid is a view as text.
+type Grid struct {
+	Caption string
+	Header  []string
+	Rows    [][]string // as long as Header; a cell without a record is empty
+	Marked  [][2]int   // row and column of the marked cells
+}
+
+// Grids returns the views.
+func (t *Table) Grids() []Grid {
+	var out []Grid
+	for i := range t.Views {
+		if v := &t.Views[i]; v.Across != "" {
+			out = append(out, t.pivot(v))
+		} else {
+			out = append(out, t.list(v))
+		}
+	}
+	return out
+}
+
+func (t *Table) list(v *View) Grid {
+	g := Grid{Caption: v.Caption}
+	for _, key := range v.Show {
+		heading, ok := v.Headings[key]
+		if !ok {
+			heading = t.Column(key).Heading()
+		}
+		g.Header = append(g.Header, heading)
+	}
+	for _, r := range t.Select(v.Where) {
+		var row []string
+		for _, key := range v.Show {
+			row = append(row, t.print(r, key))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+func (t *Table) pivot(v *View) Grid {
+	records := t.Select(v.Where)
+	rows, columns := t.Distinct(records, v.Rows), t.Distinct(records, v.Across)
+	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...)}
+	for _, name := range rows {
+		row := make([]string, len(g.Header))
+		row[0] = name
+		g.Rows = append(g.Rows, row)
+	}
+	least := make([]Record, len(rows))
+	marked := make([][2]int, len(rows))
+	for _, r := range records {
+		i, j := slices.Index(rows, t.print(r, v.Rows)), 1+slices.Index(columns, t.print(r, v.Across))
+		var parts []string
+		for _, key := range v.Show {
+			parts = append(parts, t.print(r, key))
+		}
+		g.Rows[i][j] = strings.Join(parts, " / ")
+		if least[i] == nil || t.Value(r, v.Show[0]).Number < t.Value(least[i], v.Show[0]).Number {
+			least[i], marked[i] = r, [2]int{i, j}
+		}
+	}
+	if v.MarkLeast {
+		g.Marked = marked
+	}
+	return g
+}
+
+// Markdown writes the grid as a table under its caption.
+func (g *Grid) Markdown() string {
+	var b strings.Builder
+	if g.Caption != "" {
+		b.WriteString(g.Caption + "\n\n")
+	}
+	line := func(cells []string) {
+		b.WriteString("|")
+		for _, c := range cells {
+			if c != "" {
+				b.WriteString(" " + strings.ReplaceAll(c, "|", `\|`))
+			}
+			b.WriteString(" |")
+		}
+		b.WriteString("\n")
+	}
+	line(g.Header)
+	b.WriteString("|" + strings.Repeat("---|", len(g.Header)) + "\n")
+	for _, row := range g.Rows {
+		line(row)
+	}
+	return b.String()
+}
+
+// Remarks returns the lines to print below the views: the remarks about records,
+// then the notes.
+func (t *Table) Remarks() []string {
+	var out []string
+	for i, c := range t.Columns {
+		if c.Kind != Remarks {
+			continue
+		}
+		for _, r := range t.Records {
+			if r[i].Text == "" {
+				continue
+			}
+			var about []string
+			for _, key := range c.About {
+				about = append(about, t.print(r, key))
+			}
+			out = append(out, fmt.Sprintf("%s: %s", strings.Join(about, ", "), r[i].Text))
+		}
+	}
+	return append(out, t.Notes...)
+}
+
+// Markdown writes all views, and below them a list of the remarks.
+func (t *Table) Markdown() string {
+	var parts []string
+	for _, g := range t.Grids() {
+		parts = append(parts, g.Markdown())
+	}
+	if remarks := t.Remarks(); len(remarks) > 0 {
+		parts = append(parts, "* "+strings.Join(remarks, "\n* ")+"\n")
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+func (a *app) modelsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "models [NAME]",
+		Short: "List the models, or the parameters of one",
+		Long: `List the models that bigfit fit knows, or all about one of them: what it learns,
+what it needs, and its parameters with their ranges and defaults. --json is for
+programs.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				var list []learnerInfo
+				for _, l := range all.Learners {
+					list = append(list, describeLearner(l))
+				}
+				return a.print(list, describeLearners())
+			}
+			l, err := findLearner(args[0])
+			if err != nil {
+				return err
+			}
+			info := describeLearner(l)
+			return a.print(info, info.String())
+		},
+	}
+}
+
+// learnerInfo is all that a learner says of itself.
+type learnerInfo struct {
+	models.Info
+	Params []models.Param `json:"params"`
+	// Graph holds the parameters of the graph, if the learner needs one.
+	Graph []models.Param `json:"graph_params,omitempty"`
+}
+
+func describeLearner(l models.Learner) learnerInfo {
+	out := learnerInfo{Info: l.Info(), Params: l.Params()}
+	if out.Needs.Has(models.NeedsGraph) {
+		out.Graph = pipeline.GraphParams.Params()
+	}
+	return out
+}
+
+// String is the description as text.
+func (d learnerInfo) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Help)
+	if d.Source != "" {
+		fmt.Fprintf(&b, "  after %s\n", d.Source)
+	}
+	learns, _ := d.Learns.MarshalText()
+	needs, _ := d.Needs.MarshalText()
+	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "), strings.ReplaceAll(string(needs), ",", ", "))
+	for _, list := range []struct {
+		title  string
+		params []models.Param
+	}{{"parameters", d.Params}, {"parameters of the graph", d.Graph}} {
+		if len(list.params) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s:\n", list.title)
+		for i := range list.params {
+			p := &list.params[i]
+			text := usageOf(p)
+			switch {
+			case p.Required:
+				text += "; required, " + p.Range.String()
+			case p.Range != nil:
+				text += "; " + p.Range.String()
+			}
+			if p.Only != nil {
+				text += "; for " + p.Only.String()
+			}
+			fmt.Fprintf(&b, "  --%-18s %s\n", p.Name, text)
+		}
+	}
+	return b.String()
+}

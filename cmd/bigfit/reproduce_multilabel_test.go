@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// What reproduce scene prints as JSON is drawn by the line in its help.
+func TestPlotMultiLabel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n, d, labels = 240, 3, 2
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, y := make([]float64, n*d), make([]float64, n*labels)
+	for i := range n {
+		for j := range d {
+			x[i*d+j] = rng.NormFloat64()
+			if j < labels && x[i*d+j] > 0 {
+				y[i*labels+j] = 1
+			}
+		}
+	}
+	must(t, npy.WriteArchive("scene_multilabel.npz", []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x}, {Name: "Y", Shape: []int{n, labels}, Data: y}}))
+	writeFile(t, "scene.json", []byte(succeed(t, "reproduce", "scene", "--data", ".", "--splits", "2", "--json", "-q")))
+	help := succeed(t, "reproduce", "--help")
+	line := regexp.MustCompile(`bigfit (plot scene.json .*)`).FindStringSubmatch(help)
+	if line == nil {
+		t.Fatalf("no line for plot in %s", help)
+	}
+	readme := string(readFile(t, filepath.Join(packageDir, "..", "..", "README.md")))
+	if !strings.Contains(readme, line[0]) {
+		t.Errorf("README.md lacks %q", line[0])
+	}
+	var s plotSummary
+	must(t, json.Unmarshal([]byte(succeed(t, append(strings.Fields(line[1]), "-o", "a.svg", "--json", "-q")...)), &s))
+	if s.Marks != 25 || s.Left != 0 { // γ_I = 0 has a place on the logarithmic axis
+		t.Errorf("%+v", s)
+	}
+	picture := string(readFile(t, "a.svg"))
+	for _, w := range []string{">gamma_o 0<", ">gamma_o 0.5<", ">gamma_o 1<", ">0<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
+		if !strings.Contains(picture, w) {
+			t.Errorf("no %q in the picture", w)
+		}
+	}
+	bare := strings.Fields(strings.Replace(line[1], " --bars auc_std", "", 1))
+	succeed(t, append(bare, "-o", "b.svg", "-q")...)
+	if strings.Count(picture, "<path") <= strings.Count(string(readFile(t, "b.svg")), "<path") {
+		t.Error("no error bars")
+	}
+}

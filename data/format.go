@@ -1,0 +1,107 @@
+package data
+
+import (
+	"bytes"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// Format is a file format, recognized by the content of a file.
+type Format string
+
+// The formats that are read.
+const (
+	FormatNPY      Format = "npy"
+	FormatNPZ      Format = "npz"
+	FormatSciPy    Format = "scipy sparse npz"
+	FormatIDX      Format = "idx"
+	FormatSVMLight Format = "svmlight"
+	FormatCSV      Format = "csv"
+)
+
+// A fileFormat recognizes and reads the files of a format. Formats of
+// arrays need no reader but array, as points, labels and values follow from it.
+type fileFormat struct {
+	name       Format
+	extensions []string               // of files that are read so although matches fails
+	matches    func(head []byte) bool // whether a file that begins so has the format
+	text       bool
+	gzip       bool // may be compressed with gzip
+	keys       bool // holds several arrays, by name
+
+	// inspect describes the arrays by their headers alone.
+	inspect func(src *source, limit int64, info *FileInfo) error
+	// array reads an array of numbers and returns its name for errors. Without a
+	// key it reads the array with the usual name, or else the only one.
+	array func(src *source, key, usual string, limit int64) (a *npy.Array, what string, err error)
+	// points reads points that are no array.
+	points func(src *source, opt ReadOptions) (Points, error)
+	// labels reads one label a point; labeled is nil if all points have one.
+	labels func(src *source, limit int64) (values []int64, labeled []bool, err error)
+	// values reads numbers.
+	values func(src *source, limit int64) (*mat.Dense, error)
+	// lists reads any number of labels a point.
+	lists func(src *source, limit int64) (*MultiLabels, error)
+	// classMinusOne says that the label −1 is a class unless the caller says that
+	// it marks unlabeled points.
+	classMinusOne bool
+}
+
+// formats are all formats, in the order in which they are tried. Every text matches
+// the last one.
+var formats = []*fileFormat{
+	{
+		name: FormatNPY, extensions: []string{".npy"},
+		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x93NUMPY")) },
+		inspect: inspectNPY, array: readNPY,
+	},
+	{
+		name: FormatNPZ, extensions: []string{".npz"}, keys: true,
+		matches: func(head []byte) bool {
+			return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
+		},
+		inspect: inspectNPZ, array: readNPZ, points: readPointsNPZ,
+	},
+	{
+		name: FormatIDX, gzip: true,
+		matches: func(head []byte) bool {
+			return len(head) >= 4 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]] != ""
+		},
+		inspect: inspectIDX, array: readIDX,
+	},
+	{
+		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, gzip: true,
+		matches: looksSVMLight,
+		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
+	},
+	{
+		name: FormatCSV, text: true, gzip: true,
+		matches: func([]byte) bool { return true },
+		points:  readCSV, labels: readLabelLines, values: readValueLines,
+	},
+}
+
+// sniff returns the format of a file with the given extension that begins with
+// head, or nil if it is unknown. The extension decides where the content does not,
+// so that the reader of a damaged file says what is wrong with it.
+func sniff(head []byte, ext string) *fileFormat {
+	first := func(fits func(f *fileFormat) bool) *fileFormat {
+		if p := slices.IndexFunc(formats, fits); p >= 0 {
+			return formats[p]
+		}
+		return nil
+	}
+	if f := first(func(f *fileFormat) bool { return !f.text && f.matches(head) }); f != nil {
+		return f
+	}
+	if f := first(func(f *fileFormat) bool { return !f.text && slices.Contains(f.extensions, ext) }); f != nil {
+		return f
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil // no text
+	}
+	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || slices.Contains(f.extensions, ext)) })
+}

@@ -1,0 +1,85 @@
+package data
+
+import (
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// ArrayInfo describes an array in a file.
+type ArrayInfo struct {
+	Name  string `json:"name,omitempty"` // key in a .npz file, else empty
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
+}
+
+// FileInfo describes a file, for people.
+type FileInfo struct {
+	Path     string      `json:"path"`
+	Format   Format      `json:"format"`
+	Gzip     bool        `json:"gzip"`
+	Size     int64       `json:"size"` // bytes on disk
+	Arrays   []ArrayInfo `json:"arrays"`
+	Manifest []byte      `json:"-"` // content of the array "manifest" of a .npz file, or nil
+}
+
+// Inspect describes a file by the headers of its arrays. A text file is read
+// (opt.Limit, Header and Columns apply).
+func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.gzip, Size: src.size}
+	if src.format.inspect != nil {
+		if err := src.format.inspect(src, opt.Limit, info); err != nil {
+			return nil, err
+		}
+		return info, nil
+	}
+	x, err := src.points(opt)
+	if err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	info.Arrays = []ArrayInfo{{DType: "float64", Shape: []int{n, d}}}
+	return info, nil
+}
+
+func inspectNPY(src *source, _ int64, info *FileInfo) error {
+	h, err := npy.ReadHeader(src.path)
+	if err != nil {
+		return err
+	}
+	info.Arrays = []ArrayInfo{{DType: h.DType, Shape: h.Shape}}
+	return nil
+}
+
+func inspectNPZ(src *source, limit int64, info *FileInfo) error {
+	a, err := npy.OpenArchive(src.path, limit)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if sparse.IsNPZ(a) {
+		info.Format = FormatSciPy
+	}
+	for _, name := range a.Names() {
+		h, err := a.Header(name)
+		if err != nil {
+			return err
+		}
+		info.Arrays = append(info.Arrays, ArrayInfo{name, h.DType, h.Shape})
+	}
+	info.Manifest, err = sparse.ReadManifest(src.path)
+	return err
+}
+
+func inspectIDX(src *source, _ int64, info *FileInfo) error {
+	h, err := readIDXHeader(src)
+	if err != nil {
+		return err
+	}
+	info.Arrays = []ArrayInfo{{DType: h.DType, Shape: h.Shape}}
+	return nil
+}

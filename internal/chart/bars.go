@@ -1,0 +1,81 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bars is a list of amounts, each with a bar from 0 proportional to it and its
+// value at the end.
+type Bars struct {
+	Title string
+	Unit  string // such as "s"
+	Rows  []Bar
+}
+
+// A Bar is one row of [Bars]. A bar is drawn only if Value is positive and finite.
+type Bar struct {
+	Name  string
+	Value float64
+	Note  string // a few words after the value
+}
+
+// Draw implements [Chart].
+func (b *Bars) Draw() (*Picture, error) {
+	x := newScale(false)
+	p := newPicture(b.Title, "", "", x, nil)
+	n := len(b.Rows)
+	lengths, names := make(plotter.Values, n), make([]string, n)
+	for i, r := range b.Rows {
+		at := n - 1 - i // the first on top
+		names[at] = r.Name
+		if finite(r.Value) && r.Value > 0 {
+			lengths[at] = r.Value
+			p.Marks++
+		}
+		text := Amount(r.Value)
+		for _, word := range []string{b.Unit, r.Note} {
+			if word != "" {
+				text += " " + word
+			}
+		}
+		p.note(lengths[at], float64(at), text, draw.XLeft)
+	}
+	p.plot.Add(&plotter.BarChart{Values: lengths, Width: vg.Points(11), Color: seriesColor(0), Horizontal: true})
+	if n > 0 {
+		p.plot.NominalY(names...)
+	}
+	p.plot.X.Min, p.plot.X.Max = 0, 1
+	if p.Marks > 0 {
+		p.plot.X.Max = slices.Max(lengths)
+	}
+	p.plot.Y.Min, p.plot.Y.Max = -0.6, max(0, float64(n)-0.4)
+	p.plot.HideX()
+	p.plot.Y.Tick.Length = vg.Points(4)
+	p.plot.Y.Tick.LineStyle.Width = 0
+	p.Aspect = (12 + 18*float64(n)) / pageWidth
+	p.Alt = fmt.Sprintf("Bars of %d amounts.", n)
+	return p, nil
+}
+
+// Amount writes v with three significant digits but never fewer than all the
+// digits before the point.
+func Amount(v float64) string {
+	switch a := math.Abs(v); {
+	case !finite(v):
+		return "–"
+	case a >= 100 || a == 0:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 0.1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}

@@ -1,0 +1,79 @@
+package chart
+
+import "gonum.org/v1/plot/plotter"
+
+// lines returns the polylines on which the function, linear between neighbours of
+// the grid, has the value v: marching squares, with saddles decided by the mean
+// of their corners. Lines that end at the rim come first, then those that end
+// where they began; the order is that of the grid. plotter.Contour would do, but
+// it panics on some lines through grid points, and its order is random.
+func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
+	n := g.Columns
+	at := func(c, r int) float64 { return f[r*n+c] }
+	// An edge is twice the number of its lower left end, plus 1 if it is vertical.
+	above := func(c, r int) bool { return at(c, r) > v }
+	next := map[int][]int{} // crossed edges joined within a cell; one or two
+	join := func(a, b int) {
+		next[a], next[b] = append(next[a], b), append(next[b], a)
+	}
+	for r := range g.Rows - 1 {
+		for c := range n - 1 {
+			edge := 2 * (r*n + c)
+			bottom, left, right, top := edge, edge+1, edge+3, edge+2*n
+			corners := [4]bool{above(c, r), above(c+1, r), above(c+1, r+1), above(c, r+1)}
+			var crossed []int
+			for q, side := range [4]int{bottom, right, top, left} {
+				if corners[q] != corners[(q+1)%4] {
+					crossed = append(crossed, side)
+				}
+			}
+			switch len(crossed) {
+			case 2:
+				join(crossed[0], crossed[1])
+			case 4:
+				mean := (at(c, r) + at(c+1, r) + at(c+1, r+1) + at(c, r+1)) / 4
+				if (mean > v) == corners[0] { // the lower left and upper right corners are joined
+					join(bottom, right)
+					join(top, left)
+				} else {
+					join(bottom, left)
+					join(top, right)
+				}
+			}
+		}
+	}
+	point := func(edge int) plotter.XY {
+		c, r := edge/2%n, edge/2/n
+		toC, toR := c+1-edge%2, r+edge%2
+		x, y := g.Centre(c, r)
+		toX, toY := g.Centre(toC, toR)
+		share := (v - at(c, r)) / (at(toC, toR) - at(c, r))
+		return plotter.XY{X: x + share*(toX-x), Y: y + share*(toY-y)}
+	}
+	var out []plotter.XYs
+	done := map[int]bool{}
+	for _, ends := range []int{1, 2} {
+		for edge := range 2 * n * g.Rows {
+			if done[edge] || len(next[edge]) != ends {
+				continue
+			}
+			var line plotter.XYs
+			for from, more := edge, true; more; {
+				done[from] = true
+				line = append(line, point(from))
+				more = false
+				for _, to := range next[from] {
+					if !done[to] {
+						from, more = to, true
+						break
+					}
+				}
+			}
+			if ends == 2 {
+				line = append(line, line[0])
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package chart
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A Grid is a rectangle cut into Columns×Rows cells.
+type Grid struct {
+	Left, Right, Bottom, Top float64
+	Columns, Rows            int
+}
+
+// Centre returns the centre of the cell in column c and row r, both counted from
+// 0, the lowest row first.
+func (g *Grid) Centre(c, r int) (x, y float64) {
+	return g.Left + (g.Right-g.Left)*(float64(c)+0.5)/float64(g.Columns), g.Bottom + (g.Top-g.Bottom)*(float64(r)+0.5)/float64(g.Rows)
+}
+
+// A Surface shows a decision function over a rectangle: the line f = 0 between
+// two classes, and the colour of each cell's class, the stronger the larger |f|;
+// of more than two classes their areas; of a regression its values as shades and
+// contour lines. Points outside of the rectangle are left out.
+type Surface struct {
+	Title, XLabel, YLabel string
+	Grid
+	Values []float64 // f at the centres, row by row, the lowest first; nil for more than two classes
+	Areas  []int     // number of each cell's class, as colour; nil for a regression
+	Levels []float64 // values of f with a line; nil means 0 between classes, eight of a regression
+	Points
+}
+
+func (s *Surface) check() error {
+	n := s.Columns * s.Rows
+	switch {
+	case s.Columns < 2 || s.Rows < 2:
+		return fmt.Errorf("a grid of %d×%d; it must be 2×2 at least", s.Columns, s.Rows)
+	case s.Values == nil && s.Areas == nil:
+		return fmt.Errorf("neither values nor areas")
+	case s.Values != nil && len(s.Values) != n || s.Areas != nil && len(s.Areas) != n:
+		return fmt.Errorf("%d values and %d areas on a grid of %d×%d", len(s.Values), len(s.Areas), s.Columns, s.Rows)
+	case !(s.Left < s.Right && s.Bottom < s.Top) || !finite(s.Left) || !finite(s.Right) || !finite(s.Bottom) || !finite(s.Top):
+		return fmt.Errorf("[%g, %g] × [%g, %g] is no rectangle", s.Left, s.Right, s.Bottom, s.Top)
+	}
+	if at := slices.IndexFunc(s.Values, func(v float64) bool { return !finite(v) }); at >= 0 {
+		return fmt.Errorf("f is %g in column %d of row %d", s.Values[at], at%s.Columns, at/s.Columns)
+	}
+	return s.Points.check()
+}
+
+// Draw implements [Chart].
+func (s *Surface) Draw() (*Picture, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	x, y := newScale(false), newScale(false)
+	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
+	p.plot.Add(plotter.NewImage(s.tint(), s.Left, s.Bottom, s.Right, s.Top))
+	p.Alt = "Areas of classes"
+	if s.Values != nil {
+		low, high := slices.Min(s.Values), slices.Max(s.Values)
+		p.Alt = fmt.Sprintf("A function between %s and %s", number(low), number(high))
+		s.contours(p, low, high)
+	}
+	inside := func(i int) bool {
+		return s.X[i] >= s.Left && s.X[i] <= s.Right && s.Y[i] >= s.Bottom && s.Y[i] <= s.Top
+	}
+	left := 0
+	for i := range s.X {
+		if !inside(i) {
+			left++
+		}
+	}
+	p.leftOut(left, "outside of the rectangle")
+	points := s.Points
+	points.tinted = true
+	points.add(p, inside)
+	p.Alt += fmt.Sprintf(" over a rectangle with %d points.", p.Marks)
+	p.Aspect = max(0.55, min(1.1, 0.1+0.85*(s.Top-s.Bottom)/(s.Right-s.Left)))
+	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max = s.Left, s.Right, s.Bottom, s.Top
+	return p, nil
+}
+
+// tint returns the colours of the cells, transparent so that they suit any page.
+func (s *Surface) tint() image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, s.Columns, s.Rows))
+	low, high := 0.0, 0.0
+	if s.Values != nil {
+		low, high = slices.Min(s.Values), slices.Max(s.Values)
+	}
+	size := max(math.Abs(low), math.Abs(high))
+	for i := range s.Columns * s.Rows {
+		var c color.NRGBA
+		share := 0.5
+		switch {
+		case s.Areas == nil:
+			if c = parse("#1f6f9f"); high > low {
+				share = 0.05 + 0.8*(s.Values[i]-low)/(high-low)
+			}
+		default:
+			if c, share = seriesColor(s.Areas[i]), 0.3; s.Values != nil && size > 0 {
+				share = 0.12 + 0.33*math.Abs(s.Values[i])/size
+			}
+		}
+		c.A = uint8(16 * math.Round(255*share/16)) // few values, small files
+		img.SetNRGBA(i%s.Columns, s.Rows-1-i/s.Columns, c)
+	}
+	return img
+}
+
+// contours draws the lines at the levels, that of 0 between two classes the
+// strongest. Levels that f does not take draw nothing.
+func (s *Surface) contours(p *Picture, low, high float64) {
+	levels := s.Levels
+	if len(levels) == 0 && s.Areas != nil {
+		levels = []float64{0}
+	} else if len(levels) == 0 {
+		for i := range 8 {
+			levels = append(levels, low+(high-low)*(float64(i)+0.5)/8)
+		}
+	}
+	for _, v := range levels {
+		if !(v > low && v < high) {
+			continue
+		}
+		style := draw.LineStyle{Color: ink, Width: vg.Points(0.6), Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
+		if s.Areas != nil && v == 0 {
+			style = draw.LineStyle{Color: ink, Width: vg.Points(1.4)}
+			p.key("f = 0", &plotter.Line{LineStyle: style})
+		}
+		for _, path := range s.lines(s.Values, v) {
+			p.plot.Add(&plotter.Line{XYs: path, LineStyle: style})
+		}
+	}
+}

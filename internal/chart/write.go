@@ -1,0 +1,223 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image"
+	"io"
+	"regexp"
+	"strings"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// The width of a picture in a page, alone and in a row of several, in units of
+// its view box; its text is 10 to 11 units high.
+const (
+	pageWidth  = 400
+	panelWidth = 230
+)
+
+// Formats are the endings of files that [Picture.Write] can write.
+var Formats = []string{".png", ".svg", ".pdf"}
+
+// Write writes the picture with title and legend on white, of a size in
+// centimetres, in a format of [Formats].
+func (p *Picture) Write(w io.Writer, format string, width, height float64) error {
+	wide, high := vg.Length(width)*vg.Centimeter, vg.Length(height)*vg.Centimeter
+	switch format {
+	case ".svg":
+		alt := strings.TrimSpace(p.Title + "\n" + p.Alt)
+		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
+			"\n<title>%s</title>\n%s</svg>\n", wide, high, html.EscapeString(Clean(alt)), svgText(wide, high, p.file))
+		return err
+	case ".png":
+		const dotsPerInch = 150
+		canvas := vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(dotsPerInch))
+		p.file(draw.New(canvas))
+		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+		return err
+	case ".pdf":
+		canvas := vgpdf.New(wide, high)
+		p.file(draw.New(pdfCanvas{canvas}))
+		var b bytes.Buffer
+		if _, err := canvas.WriteTo(&b); err != nil {
+			return err
+		}
+		// The same picture gives the same bytes: the times are blanked.
+		_, err := w.Write(pdfDate.ReplaceAllFunc(b.Bytes(), func(s []byte) []byte { return bytes.Repeat([]byte(" "), len(s)) }))
+		return err
+	}
+	return fmt.Errorf("no picture format %q", format)
+}
+
+var pdfDate = regexp.MustCompile(`/(CreationDate|ModDate) \([^)]*\)`)
+
+// file draws title, plot and, in a strip on the right, the legend on white.
+func (p *Picture) file(c draw.Canvas) {
+	c.SetColor(page)
+	c.Fill(c.Rectangle.Path())
+	margin := vg.Points(8)
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	p.plot.Title.Text = p.Title
+	legend := plot.NewLegend()
+	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size, legend.TextStyle.Color = "Sans", 10, ink
+	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
+	var strip vg.Length
+	for _, k := range p.legend {
+		name := k.name
+		if r := []rune(name); len(r) > 40 {
+			name = string(r[:39]) + "…" // leaves room for the plot
+		}
+		legend.Add(name, k.thumbs...)
+		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
+	}
+	plotted := draw.Crop(c, 0, -strip, 0, 0)
+	p.draw(plotted, plotted.Size().X, plotted.Size().Y)
+	if strip > 0 {
+		top := vg.Length(0)
+		if p.Title != "" {
+			top = p.plot.Title.TextStyle.Height(p.Title) + p.plot.Title.Padding
+		}
+		legend.Draw(draw.Crop(c, c.Size().X-strip+vg.Points(10), 0, 0, -top))
+	}
+}
+
+// HTML returns the picture without title and legend as an <svg> element for a
+// page with the style sheet [CSS]. The element scales with its container. panel
+// means one of several side by side. The title names it for screen readers.
+func (p *Picture) HTML(title string, panel bool) string {
+	width := vg.Length(pageWidth)
+	if panel {
+		width = panelWidth
+	}
+	height := width * vg.Length(p.Aspect)
+	p.plot.Title.Text = ""
+	body := svgText(width, height, func(c draw.Canvas) {
+		c = draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6))
+		p.draw(c, width, height)
+	})
+	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round"><title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
+}
+
+// A Key is a line of the legend of a page.
+type Key struct{ Name, Swatch string } // Swatch is an <svg> element
+
+// Legend returns the legend for a page.
+func (p *Picture) Legend() (keys []Key) {
+	for _, k := range p.legend {
+		body := svgText(24, 12, func(c draw.Canvas) {
+			for _, t := range k.thumbs {
+				t.Thumbnail(&c)
+			}
+		})
+		keys = append(keys, Key{k.name, `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` + inPage(body) + "</svg>"})
+	}
+	return keys
+}
+
+// svgText returns the elements inside of an <svg> element with what f draws.
+func svgText(width, height vg.Length, f func(draw.Canvas)) string {
+	canvas := vgsvg.New(width, height)
+	f(draw.New(svgCanvas{canvas}))
+	var b strings.Builder
+	canvas.WriteTo(&b) // a strings.Builder takes everything
+	s := Clean(b.String())
+	s = strings.TrimSuffix(s[strings.Index(s, "<g "):], "</svg>\n")
+	return svgFixes.Replace(s)
+}
+
+// svgFixes corrects what vgsvg writes: a generic font in place of the one that
+// measured the text, the type of images, which may be stretched. Quotes and angle
+// brackets of text are escaped, so that nothing else is found.
+var svgFixes = strings.NewReplacer(
+	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal", "font-family:system-ui,sans-serif",
+	`<text x=`, `<text text-anchor="middle" x=`,
+	`<image x=`, `<image preserveAspectRatio="none" x=`,
+	`xlink:href="data:image/jpg;`, `xlink:href="data:image/png;`)
+
+var styles = regexp.MustCompile(`style="[^"]*"`)
+
+// inPage replaces colours by the variables of the page.
+func inPage(svg string) string {
+	svg = strings.ReplaceAll(svg, ` xlink:href="data:`, ` href="data:`)
+	return styles.ReplaceAllStringFunc(svg, variables.Replace)
+}
+
+// svgCanvas is vgsvg.Canvas with centred text, so that text in another font than
+// the one that measured it stays in place, and with short paths of discs.
+type svgCanvas struct{ *vgsvg.Canvas }
+
+func (c svgCanvas) FillString(f font.Face, at vg.Point, text string) {
+	at.X += f.Width(text) / 2
+	c.Canvas.FillString(f, at, text)
+}
+
+// discs draws discs as lines without length, which have round ends.
+func (c svgCanvas) discs(at []vg.Point, r vg.Length) {
+	var path vg.Path
+	for _, q := range at {
+		path.Move(q)
+		path.Close()
+	}
+	c.SetLineWidth(2 * r)
+	c.SetLineDash(nil, 0)
+	c.Stroke(path)
+}
+
+// pdfCanvas is vgpdf.Canvas with text beyond ASCII as outlines, because vgpdf
+// knows no other letters, and with images upright.
+type pdfCanvas struct{ *vgpdf.Canvas }
+
+func (c pdfCanvas) FillString(f font.Face, at vg.Point, text string) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) {
+		c.Canvas.FillString(f, at, text)
+		return
+	}
+	var path vg.Path
+	var buf sfnt.Buffer
+	const ppem = 1000
+	unit := f.Font.Size / ppem / 64
+	place := func(q fixed.Point26_6) vg.Point {
+		return vg.Point{X: at.X + unit*vg.Length(q.X), Y: at.Y - unit*vg.Length(q.Y)}
+	}
+	for _, r := range text {
+		glyph, _ := f.Face.GlyphIndex(&buf, r)
+		segments, err := f.Face.LoadGlyph(&buf, glyph, fixed.I(ppem), nil)
+		if err != nil {
+			continue
+		}
+		for _, s := range segments {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				path.Move(place(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				path.Line(place(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				path.QuadTo(place(s.Args[0]), place(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				path.CubeTo(place(s.Args[0]), place(s.Args[1]), place(s.Args[2]))
+			}
+		}
+		at.X += f.Width(string(r))
+	}
+	c.Fill(path)
+}
+
+// DrawImage draws the image upright; vgpdf mirrors it.
+func (c pdfCanvas) DrawImage(rect vg.Rectangle, img image.Image) {
+	c.Push()
+	c.Translate(vg.Point{Y: rect.Min.Y + rect.Max.Y})
+	c.Scale(1, -1)
+	c.Canvas.DrawImage(rect, img)
+	c.Pop()
+}

@@ -1,0 +1,179 @@
+package nndescent
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// An rpNode is a part of the points in a random projection tree: order[lo:hi].
+// An inner node sends a point x to the left if ‖x−b‖² − ‖x−a‖², an affine
+// function of x along a−b, is below the threshold.
+type rpNode struct {
+	lo, hi      int
+	a, b        int32
+	threshold   float32
+	left, right *rpNode // nil in a leaf
+}
+
+func (p *rpNode) size() int { return p.hi - p.lo }
+
+// appendLeaves appends the leaves below p, from left to right.
+func (p *rpNode) appendLeaves(leaves []*rpNode) []*rpNode {
+	if p.left == nil {
+		return append(leaves, p)
+	}
+	return p.right.appendLeaves(p.left.appendLeaves(leaves))
+}
+
+// rename replaces the points a and b of all nodes below p.
+func (p *rpNode) rename(to []int32) {
+	if p.left != nil {
+		p.a, p.b = to[p.a], to[p.b]
+		p.left.rename(to)
+		p.right.rename(to)
+	}
+}
+
+// An rpForest grows random projection trees (Dasgupta & Freund, STOC 2008) on
+// the rows of flat, one at a time. The direction of a split is that between two
+// points of the node. The threshold is a random quantile near the median, so
+// that trees differ even where all directions are the same.
+type rpForest struct {
+	flat         []float32
+	n, d         int
+	leaf         int    // largest number of points in a leaf
+	seed         uint64 // it and a tree's number determine the tree
+	order, spare []int32
+	side         []float32
+}
+
+func newForest(flat []float32, n, d, leaf int, seed uint64) *rpForest {
+	return &rpForest{
+		flat: flat, n: n, d: d, leaf: leaf, seed: seed,
+		order: make([]int32, n), spare: make([]int32, n), side: make([]float32, n),
+	}
+}
+
+// grow makes order that of the numbered tree and returns its root. A leaf holds
+// at least a quarter of f.leaf points if the set does.
+func (f *rpForest) grow(tree int) *rpNode {
+	for i := range f.order {
+		f.order[i] = int32(i)
+	}
+	root := &rpNode{hi: f.n}
+	level := []*rpNode{root}
+	// Large nodes are projected by all goroutines together, one level at a time.
+	for large := []*rpNode{root}; ; {
+		large = large[:0]
+		for _, p := range level {
+			if p.size() > max(f.leaf, 1<<15) {
+				large = append(large, p)
+			}
+		}
+		if len(large) == 0 {
+			break
+		}
+		for _, p := range large {
+			f.aim(p, tree)
+			par.For(p.size(), 1<<12, func(lo, hi int) { f.project(p, p.lo+lo, p.lo+hi) })
+		}
+		par.For(len(large), 1, func(lo, _ int) { f.divide(large[lo], tree) })
+		next := level[:0:0]
+		for _, p := range level {
+			if p.left != nil {
+				next = append(next, p.left, p.right)
+			} else {
+				next = append(next, p)
+			}
+		}
+		level = next
+	}
+	par.For(len(level), 1, func(lo, hi int) {
+		for todo := slices.Clone(level[lo:hi]); len(todo) > 0; {
+			p := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if p.size() > f.leaf {
+				f.aim(p, tree)
+				f.project(p, p.lo, p.hi)
+				f.divide(p, tree)
+				todo = append(todo, p.left, p.right)
+			}
+		}
+	})
+	return root
+}
+
+// random returns the generator of node p: its first use is use 0.
+func (f *rpForest) random(p *rpNode, tree, use int) *rand.Rand {
+	return rand.New(rand.NewPCG(f.seed+uint64(2*tree+use)<<32, uint64(p.lo)<<32|uint64(p.hi)))
+}
+
+func (f *rpForest) row(i int32) []float32 { return f.flat[int(i)*f.d:][:f.d] }
+
+// aim chooses the direction of a split: of a few random pairs of points the two
+// farthest apart, for neighbours are seldom parted along a wide direction.
+func (f *rpForest) aim(p *rpNode, tree int) {
+	const pairs = 3
+	r := f.random(p, tree, 0)
+	far := float32(-1)
+	for range pairs {
+		var d [1]float32
+		a, b := f.order[p.lo+r.IntN(p.size())], f.order[p.lo+r.IntN(p.size())]
+		simd.SquaredDistances32(d[:], f.row(a), f.flat, f.d, []int32{b})
+		if d[0] > far {
+			far, p.a, p.b = d[0], a, b
+		}
+	}
+}
+
+// project computes the side of the points order[lo:hi] of node p.
+func (f *rpForest) project(p *rpNode, lo, hi int) {
+	const block = 64 // its rows stay in the first-level cache
+	var toA [block]float32
+	for ; lo < hi; lo += block {
+		end := min(lo+block, hi)
+		side, near := f.side[lo:end], toA[:end-lo]
+		simd.SquaredDistances32(side, f.row(p.b), f.flat, f.d, f.order[lo:end])
+		simd.SquaredDistances32(near, f.row(p.a), f.flat, f.d, f.order[lo:end])
+		for i, v := range near {
+			side[i] -= v
+		}
+	}
+}
+
+// divide splits a node whose points are projected, keeping their order on
+// either side. Where ties would leave less than a quarter of the points on one
+// side, the first half goes left.
+func (f *rpForest) divide(p *rpNode, tree int) {
+	const (
+		sample = 127
+		jitter = 0.15 // the threshold lies between these quantiles around 1/2
+	)
+	r := f.random(p, tree, 1)
+	var drawn [sample]float32
+	side := f.side[p.lo:p.hi]
+	for i := range drawn {
+		drawn[i] = side[r.IntN(len(side))]
+	}
+	slices.Sort(drawn[:])
+	p.threshold = drawn[int(sample*(0.5+jitter*(2*r.Float64()-1)))]
+	order, spare := f.order[p.lo:p.hi], f.spare[p.lo:p.hi]
+	left, right := 0, 0
+	for i, v := range order {
+		// Both are written, so that no branch depends on the data.
+		order[left], spare[right] = v, v
+		if side[i] < p.threshold {
+			left++
+		} else {
+			right++
+		}
+	}
+	copy(order[left:], spare[:right])
+	if 4*min(left, right) < len(order) {
+		left = len(order) / 2
+	}
+	p.left, p.right = &rpNode{lo: p.lo, hi: p.lo + left}, &rpNode{lo: p.lo + left, hi: p.hi}
+}

@@ -1,0 +1,182 @@
+// Package nndescent finds approximate nearest neighbours of rows of float32 by
+// their Euclidean distance, for a caller that measures the candidates again.
+//
+// Lists of candidates start from the leaves of random projection trees
+// (Dasgupta & Freund, STOC 2008), in each of which all pairs are compared. They
+// are improved by NN-descent: neighbours of a point are introduced to each other
+// until few lists change (Dong, Moses & Li, WWW 2011, the full algorithm of
+// section 2.4). The results do not depend on the number of threads.
+package nndescent
+
+import (
+	"context"
+	"math"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+const (
+	// LeafSize is the largest number of points in a leaf of a tree, or more for
+	// long lists. The lists of no more points than that are exact in float32.
+	LeafSize = 128
+	// MaxCandidates is the largest Settings.Candidates.
+	MaxCandidates = 100
+	// MaxPoints is the largest number of points of a set.
+	MaxPoints = number - 1
+)
+
+// A Set is n points of d coordinates.
+type Set struct {
+	N, D int
+	// Fill writes row i of flat, n×d, with point order[i], or point i if order
+	// is nil. Squared distances of the rows must neither overflow nor vanish.
+	Fill func(flat []float32, order []int32)
+}
+
+// Settings of [Search]; all but the functions are needed.
+type Settings struct {
+	K          int     // neighbours of every point searched for
+	Trees      int     // random projection trees that give the first lists
+	Candidates int     // of each kind that a point introduces in one exchange
+	Exchanges  int     // the largest number of exchanges in one pass
+	Tolerance  float64 // a pass ends when less than this share of all entries is replaced
+	Seed       uint64
+	// Efforts is the number of times that the search may go on after a pass, with
+	// twice the trees and candidates, a quarter of the tolerance and longer lists.
+	Efforts int
+	// Enough is called after every pass and reports whether it was the last.
+	Enough func(g *Graph) (bool, error)
+	// Step is called after every tree and exchange.
+	Step func()
+}
+
+// Stats describe a search.
+type Stats struct {
+	K         int   // neighbours per point searched for
+	Width     int   // length of the lists kept in the search
+	Trees     int   // random projection trees grown
+	Exchanges int   // exchanges made
+	Distances int64 // distances computed in float32
+	Effort    int   // number of times the effort was raised
+}
+
+// A Graph is the outcome of a search for k neighbours of every point. Its points are
+// numbered in the order of a tree, so that neighbours lie together in memory.
+type Graph struct {
+	*candidateGraph
+	stats Stats
+	order []int32           // order[i] is the number in the set of point i
+	root  *rpNode           // a tree whose leaves are ranges of points
+	leaf  int               // the largest number of points in one
+	links func() *backlinks // for queries, made when needed
+}
+
+// Stats describes the search. Of a restored graph it holds K and Width only.
+func (g *Graph) Stats() Stats { return g.stats }
+
+// Order returns the number in the set of every point of the graph.
+func (g *Graph) Order() []int32 { return g.order }
+
+// AppendList appends to dst the neighbours of point i of the graph, nearest first, by
+// their numbers in the set.
+func (g *Graph) AppendList(dst []int32, i int32) []int32 {
+	for _, v := range g.list(i) {
+		if v&number != number {
+			dst = append(dst, g.order[v&number])
+		}
+	}
+	return dst
+}
+
+// Search returns a graph of s.K neighbours of every point. It holds the rows and,
+// per point, about 12(k+3) + 30 bytes. Its time grows a little faster than n. The
+// error is that of ctx or of s.Enough.
+func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
+	n := set.N
+	width := func(effort int) int { return max(1, min(s.K+2+s.K/10+effort*(s.K/2+2), n-1)) }
+	leaf := max(LeafSize, 4*(width(0)+1))
+	flat := make([]float32, n*set.D)
+	set.Fill(flat, nil)
+	forest := newForest(flat, n, set.D, leaf, s.Seed)
+	root := forest.grow(0)
+	// From here on points are numbered in the order of the first tree.
+	order := slices.Clone(forest.order)
+	for i, v := range order {
+		forest.spare[v] = int32(i)
+		forest.order[i] = int32(i)
+	}
+	root.rename(forest.spare)
+	set.Fill(flat, order)
+
+	g := &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width(0))}
+	g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
+	ex := newExchange(g.candidateGraph)
+	for effort := 0; ; effort++ {
+		if leaf < n { // otherwise the lists are exact
+			if err := g.pass(ctx, s, effort, forest, ex); err != nil {
+				return nil, err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		g.stats.Width, g.stats.Effort = g.width, effort
+		last := effort == s.Efforts
+		if last {
+			forest, ex = nil, nil
+		}
+		if enough, err := s.Enough(g); err != nil {
+			return nil, err
+		} else if last || enough {
+			break
+		}
+		g.widen(width(effort + 1))
+		g.renew()
+		ex = newExchange(g.candidateGraph)
+	}
+	g.dist = nil
+	for p := range g.index {
+		g.index[p] &= number // the marks have served
+	}
+	g.finish()
+	if len(flat) > 1<<24 {
+		debug.FreeOSMemory() // the memory of the search, before the result needs more
+	}
+	return g, nil
+}
+
+// pass grows the trees and makes the exchanges of one effort.
+func (g *Graph) pass(ctx context.Context, s Settings, effort int, forest *rpForest, ex *exchange) error {
+	for s.Step(); g.stats.Trees < s.Trees<<effort; s.Step() {
+		next := forest.grow(g.stats.Trees)
+		g.stats.Distances += g.joinLeaves(ctx, forest.order, next)
+		g.stats.Trees++
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	ex.sample = min(s.Candidates<<effort, MaxCandidates)
+	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
+	for entered, e := enough+1, 0; entered > enough && e < s.Exchanges; e++ {
+		var pairs int64
+		entered, pairs = ex.run(ctx, s.Seed+uint64(g.stats.Exchanges)<<32)
+		g.stats.Distances += pairs
+		g.stats.Exchanges++
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.Step()
+	}
+	return nil
+}
+
+// finish prepares a graph without marks for queries.
+func (g *Graph) finish() {
+	g.links = sync.OnceValue(func() *backlinks {
+		back := newBacklinks(g.n, g.width)
+		back.fill(g.candidateGraph)
+		back.sort()
+		return back
+	})
+}

@@ -1,0 +1,286 @@
+package eigenfunction
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+)
+
+// Learners are the learners of this package.
+var Learners = []models.Learner{Learner{}}
+
+// choice are all settings as users give them.
+type choice struct {
+	Settings
+	kernel models.KernelChoice
+}
+
+// params are the parameters of choice.
+var params = slices.Concat(
+	models.Table[choice]{
+		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions", Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true},
+			At: func(c *choice) any { return &c.Eigenfunctions }},
+	},
+	models.Part(models.KernelParams, func(c *choice) *models.KernelChoice { return &c.kernel }),
+	models.Table[choice]{
+		{Param: models.Param{Name: "landmarks", Doc: "number of points, drawn by the seed, that the eigenfunctions are expansions over", Default: "all points", Range: models.AtLeast(1)},
+			At: func(c *choice) any { return &c.Landmarks }},
+		{Param: models.Param{Name: "intercept", Doc: "add a constant to the eigenfunctions", Default: "false"},
+			At: func(c *choice) any { return &c.Intercept }},
+		{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2)},
+			At: func(c *choice) any { return &c.Folds }},
+		{Param: models.Param{Name: "repeats", Doc: "times that its labels are dealt into folds", Default: "1", Range: models.AtLeast(1)},
+			At: func(c *choice) any { return &c.Repeats }},
+	},
+)
+
+// decode returns the settings of v and the kernel on the points x.
+func decode(v models.Values, x data.Points, seed uint64) (Settings, kernel.Kernel, error) {
+	c, err := params.Decode(v)
+	if err != nil {
+		return Settings{}, kernel.Kernel{}, err
+	}
+	k, err := c.kernel.On(x, seed)
+	c.Seed = seed
+	return c.Settings, k, err
+}
+
+// Learner fits least squares on eigenfunctions.
+type Learner struct{}
+
+// Info describes the learner.
+func (Learner) Info() models.Info {
+	return models.Info{Name: Name, Help: "least squares on eigenfunctions of a kernel over all points", Source: "Ji et al. 2012, algorithm 1",
+		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsKernel}
+}
+
+// Params lists the parameters.
+func (Learner) Params() []models.Param { return params.Params() }
+
+// Resolve returns the values with the width of the kernel as a number.
+func (Learner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+
+// Fit is the function [Fit].
+func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	info := l.Info()
+	if err := info.Check(in); err != nil {
+		return nil, err
+	}
+	s, k, err := decode(in.Values, in.Points, in.Seed)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Fit(ctx, in.Points, k, in.Targets, &s, Limits{in.Memory, in.Report})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// FitGrid computes the eigenfunctions of each kernel once, over all points, and
+// fits all settings and folds on them.
+func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
+	settings, kernels := make([]Settings, len(g.Settings)), make([]kernel.Kernel, len(g.Settings))
+	counts := make([]int, len(g.Settings))
+	var usable []int
+	for i, v := range g.Settings {
+		var err error
+		if settings[i], kernels[i], err = decode(v, g.Points, g.Seed); err == nil {
+			_, counts[i], err = settings[i].Fill(len(g.Targets.Labeled))
+		}
+		if err != nil {
+			g.Fail([]int{i}, err)
+			continue
+		}
+		usable = append(usable, i)
+	}
+	type span struct {
+		kernel    kernel.Kernel
+		landmarks int
+	}
+	for _, same := range models.Grouped(usable, func(i int) span { return span{kernels[i], settings[i].Landmarks} }) {
+		first, most := same[0], 0
+		for _, i := range same {
+			most = max(most, counts[i])
+		}
+		e, err := New(ctx, g.Points, kernels[first], &FunctionSettings{Count: most, Landmarks: settings[first].Landmarks, Seed: g.Seed, Limits: Limits{Memory: g.Memory}})
+		if err != nil {
+			return err
+		}
+		at, err := e.At(ctx, data.Select(g.Points, g.Targets.Labeled))
+		if err != nil {
+			return err
+		}
+		err = g.Run(ctx, same, func(s *models.Split) []models.Answer {
+			kept := dense.Gather(mat.NewDense(len(s.Kept), len(e.Values), nil), at, s.Kept)
+			answers := make([]models.Answer, len(same))
+			for p, i := range same {
+				answers[p] = e.answer(ctx, s, at, kept, &settings[i])
+			}
+			return answers
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer fits on the values kept of a split and answers for those held, of the
+// values at of all labeled points.
+func (e *Functions) answer(ctx context.Context, s *models.Split, at, kept *mat.Dense, settings *Settings) models.Answer {
+	m, gamma, err := e.regress(ctx, s.Train, kept, settings)
+	if err != nil {
+		return models.Answer{Err: err}
+	}
+	_, c := gamma.Dims()
+	f := mat.NewDense(len(s.Held), c, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, m.design(at, s.Held, m.Settings.Eigenfunctions), gamma, 0, f)
+	return models.AnswerOf(models.NewPrediction(f, s.Train.Classes), nil)
+}
+
+// Summary names the number of eigenfunctions, what they capture of the trace and how
+// the eigenvalues decay.
+func (m *Model) Summary() models.Summary {
+	s := models.Summary{Labeled: m.Labeled, Values: m.values()}
+	size, _ := m.Coefficients.Dims()
+	captured := m.Captured()
+	s.Text = fmt.Sprintf("%d eigenfunctions", m.Settings.Eigenfunctions)
+	if m.Risk != nil {
+		s.Text += fmt.Sprintf(" of %d by cross-validation", len(m.Risk))
+		s.Facts = append(s.Facts, models.Fact{Key: "risk", Value: m.Risk})
+	}
+	s.Text += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %v", captured, size, m.Kernel)
+	s.Facts = append(s.Facts, models.Fact{Key: "captured_trace", Value: captured}, models.Fact{Key: "expansion", Value: size}, models.Fact{Key: "kernel", Value: m.Kernel})
+	if len(m.Values) > 1 {
+		_, decay := PowerLaw(m.Values)
+		s.Text += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", decay)
+		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
+	}
+	return s
+}
+
+func (m *Model) values() models.Values {
+	return params.Encode(&choice{m.Settings, models.KernelChoiceOf(m.Kernel)})
+}
+
+// fit is the part of a model in its manifest.
+type fit struct {
+	Seed    uint64  `json:"seed"`
+	Labeled int     `json:"labeled"`
+	Trace   float64 `json:"trace"`
+	// Risk says whether there is an array of it.
+	Risk bool `json:"risk"`
+}
+
+// Encode returns the arrays of [models.Expansion.Arrays], values, and risk
+// if there is one.
+func (m *Model) Encode() (*models.Encoded, error) {
+	arrays := append(m.Arrays(), models.Array{Name: "values", Data: m.Values})
+	if m.Risk != nil {
+		arrays = append(arrays, models.Array{Name: "risk", Data: m.Risk})
+	}
+	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil}, Arrays: arrays}, nil
+}
+
+// Decode is the inverse of [Model.Encode].
+func (Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f fit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	s, k, err := decode(r.Manifest.Params, nil, f.Seed)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.Expansion(k, true)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Settings: s, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Values: models.Numbers[float64](r, "values")}
+	if f.Risk {
+		m.Risk = models.Numbers[float64](r, "risk")
+	}
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	return m, m.check()
+}
+
+// Cost is that of the Gram matrix, the search for its eigenpairs and the fits.
+func (Learner) Cost(in *models.Input) (models.Cost, error) {
+	c, err := params.Decode(in.Values)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	return cost(in, &c.Settings)
+}
+
+// cost estimates what [Fit] takes; see [New].
+func cost(in *models.Input, s *Settings) (models.Cost, error) {
+	n, d := in.Points.Dims()
+	l := len(in.Targets.Labeled)
+	filled, most, err := s.Fill(l)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	size, pairs := eigenfunctionSize(n, most, s.Landmarks)
+	need, err := lanczos.Bytes(size, &lanczos.Settings{K: pairs, Largest: true})
+	if err != nil {
+		return models.Cost{}, err
+	}
+	m, q := float64(size), float64(pairs)
+	bytes := need + 8*int64(size)*int64(d+pairs+most)
+	operations := 5 * q * 2 * m * m // products
+	if held := kernel.GramBytes(size); held <= heldGram && (in.Memory <= 0 || held <= in.Memory/2) {
+		bytes += held
+	} else {
+		operations += 5 * q / 8 * m * m * float64(2*d+40)
+	}
+	if size < n {
+		bytes += 8 * data.BlockRows * int64(size/8+pairs)
+		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
+	}
+	// Then the values at the labeled points are copied for the fits.
+	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
+	bytes += bytes/4 + 24<<20 // for the collector and the buffers of matrix products
+	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
+	return models.Cost{Bytes: bytes, Operations: operations, Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
+}
+
+// GridCost is that of the eigenfunctions of a kernel, which are shared, and of the
+// fits of a fold.
+func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
+	var out models.GridCost
+	l, most := float64(len(g.Targets.Labeled)), 0
+	spans := map[models.KernelChoice]bool{}
+	for i := range g.Settings {
+		c, err := params.Decode(g.Settings[i])
+		if err != nil {
+			return out, err
+		}
+		spans[c.kernel] = true
+		one, err := cost(&g.Input, &c.Settings)
+		if err != nil {
+			continue // FitGrid says so
+		}
+		_, count, _ := c.Fill(len(g.Targets.Labeled))
+		most = max(most, count)
+		if out.Shared < one.Bytes {
+			out.Shared, out.Operations, out.Remedy = one.Bytes, one.Operations, one.Remedy
+		}
+	}
+	p := math.Min(l, float64(most))
+	out.Fold = models.Bytes(8 * 3 * l * p)
+	out.Operations = float64(len(spans))*out.Operations + g.Fits()*4*l*p*p
+	return out, nil
+}

@@ -1,0 +1,121 @@
+package eigenmap
+
+import (
+	"math"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+func TestEmbedding(t *testing.T) {
+	ctx := t.Context()
+	x, _ := data.TwoMoons(300, 0.1, 5)
+	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.RandomWalk, 5)
+	h := &p.Graph().Neighborhood
+	m, err := NewEmbedding(p.Eigs, sparse.RandomWalk, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := m.Output(); o.Kind != models.OutputCoordinates || o.Columns != 5-p.C.Count() || m.Dim() != 2 {
+		t.Errorf("output %+v of points with %d columns", o, m.Dim())
+	}
+	for j := range m.Values {
+		if col := mat.Col(nil, j, m.Vectors); !(mat.Max(m.Vectors.ColView(j)) >= -mat.Min(m.Vectors.ColView(j))) {
+			t.Errorf("coordinate %d has the wrong sign: %v", j, col)
+		}
+	}
+	without, err := NewEmbedding(p.Eigs, sparse.RandomWalk, &models.Neighborhood{Degrees: h.Degrees})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := without.Predict(ctx, x, nil); err == nil {
+		t.Error("new points without the old ones")
+	}
+	if f := modeltest.Raw(t, m, x); !mat.Equal(f, m.Vectors) {
+		t.Error("training points do not get their own coordinates")
+	}
+	// Beside a point its extension is near it.
+	moved := data.NewDense[float64](300, 2)
+	for i, v := range x.Data {
+		moved.Data[i] = v + 1e-4
+	}
+	f := modeltest.Raw(t, m, moved)
+	var d mat.Dense
+	d.Sub(f, m.Vectors)
+	if !(largestAbs(&d) <= 0.3*mat.Max(m.Vectors)) {
+		t.Errorf("beside the training points coordinates differ by %g of %g", largestAbs(&d), mat.Max(m.Vectors))
+	}
+	path := filepath.Join(t.TempDir(), "m.npz")
+	if err := models.Save(path, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	loaded, mf, err := load(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mf.Learner != EmbeddingName || !reflect.DeepEqual(loaded.Output(), m.Output()) || !reflect.DeepEqual(loaded.Summary(), m.Summary()) {
+		t.Errorf("%+v came back as %+v", m.Summary(), loaded.Summary())
+	}
+	if !mat.Equal(f, modeltest.Raw(t, loaded, moved)) {
+		t.Error("other coordinates after loading")
+	}
+	if _, err := NewEmbedding(&lanczos.Result{Values: []float64{0}, Vectors: mat.NewDense(2, 1, nil), Nullity: 1}, sparse.RandomWalk, h); err == nil {
+		t.Error("an embedding without coordinates")
+	}
+}
+
+// An approximate search gives way to all pairs.
+func TestEmbeddingIsExact(t *testing.T) {
+	x, _ := data.TwoMoons(300, 0.1, 5)
+	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.RandomWalk, 5)
+	exact, h := p.Graph().Neighborhood, p.Graph().Neighborhood
+	h.Method = knn.NNDescent
+	q, _ := data.TwoMoons(100, 0.2, 6)
+	var scores [2]*mat.Dense
+	for i, h := range []*models.Neighborhood{&exact, &h} {
+		m, err := NewEmbedding(p.Eigs, sparse.RandomWalk, h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores[i] = modeltest.Raw(t, m, q)
+	}
+	if !mat.Equal(scores[0], scores[1]) {
+		t.Error("the method of the graph changes the coordinates")
+	}
+}
+
+// Files whose parts do not fit together are not loaded.
+func TestEmbeddingDamage(t *testing.T) {
+	x, _ := data.TwoMoons(40, 0.1, 5)
+	path := filepath.Join(t.TempDir(), "m.npz")
+	for name, damage := range map[string]func(m *Embedding){
+		"":        func(m *Embedding) {},
+		"values":  func(m *Embedding) { m.Values = nil },
+		"degrees": func(m *Embedding) { m.Degrees = []float64{1} },
+		"sign":    func(m *Embedding) { m.Degrees[3] = -1 },
+		"NaN":     func(m *Embedding) { m.Vectors.Set(3, 0, math.NaN()) },
+		"points":  func(m *Embedding) { m.Points = data.Select(x, []int{1, 2}) },
+		"graph":   func(m *Embedding) { m.Edges.K = 0 },
+		"heat":    func(m *Embedding) { m.Edges.Weights = knn.Heat },
+		"kind":    func(m *Embedding) { m.Laplacian = 9 },
+	} {
+		m := &Embedding{Values: []float64{1}, Vectors: mat.NewDense(40, 1, nil),
+			Neighborhood: models.Neighborhood{Degrees: make([]float64, 40), Points: x, Edges: knn.GraphSettings{K: 4}}}
+		damage(m)
+		if err := models.Save(path, m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := load(path, 0); (err == nil) != (name == "") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

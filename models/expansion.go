@@ -1,0 +1,178 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/kernel"
+)
+
+// Expansion is a function
+//
+//	f_c(x) = Σ_i a_ic k(x, x_i) + b_c
+//
+// Models that are such functions embed one. It is immutable and safe for concurrent
+// use.
+type Expansion struct {
+	Kernel kernel.Kernel
+	// Points are the x_i; nil for a precomputed kernel, where a point is given
+	// by its values with all training points and no coefficient is left out.
+	Points       data.Points
+	Coefficients *mat.Dense // m×c
+	// Intercepts are the b_c; nil is none.
+	Intercepts []float64
+	Classes    []int64 // coded by the outputs; nil for values
+}
+
+// Output describes the answers.
+func (e *Expansion) Output() Output {
+	_, c := e.Coefficients.Dims()
+	return OutputOf(e.Classes, c)
+}
+
+// Dim returns the number of columns of points that Predict takes.
+func (e *Expansion) Dim() int {
+	if e.Points == nil {
+		size, _ := e.Coefficients.Dims()
+		return size
+	}
+	_, d := e.Points.Dims()
+	return d
+}
+
+// tilePoints is the number of points whose values are held at once: see
+// kernel.Side.ProductTo.
+const tilePoints = 256
+
+// QueryCost is that of the values with all points of the expansion: their copy in
+// float64, the values of a tile, and the answers.
+func (e *Expansion) QueryCost(n int, _ *PredictSettings) Cost {
+	size, c := e.Coefficients.Dims()
+	d := e.Dim()
+	out := Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
+	if e.Points != nil {
+		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
+	}
+	out.Bytes += AnswerBytes(n, c, len(e.Classes))
+	return out
+}
+
+// AnswerBytes is the memory of answers for n points with c outputs.
+func AnswerBytes(n, c, classes int) int64 {
+	if classes == 0 {
+		return 8 * int64(n) * int64(c)
+	}
+	if classes == 2 {
+		c += 2 // a score for each
+	}
+	return int64(n) * int64(8*c+4)
+}
+
+// Predict evaluates f. It takes the time of a product with the m×n kernel
+// values, and the memory of 256 rows of them beside the points.
+func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+	if err := CheckQuery(x, e.Dim()); err != nil {
+		return nil, err
+	}
+	product := func(dst *mat.Dense, lo, hi int) error {
+		precomputedProduct(dst, x, lo, e.Coefficients)
+		return nil
+	}
+	if e.Points != nil {
+		side, err := kernel.New(e.Kernel, e.Points)
+		if err != nil {
+			return nil, err
+		}
+		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, e.Coefficients) }
+	}
+	return e.Evaluate(ctx, x, s, product)
+}
+
+// Evaluate makes the prediction for x by batches, of which product sets the rows lo
+// to hi of the expansion without intercepts.
+func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*Prediction, error) {
+	n, _ := x.Dims()
+	_, c := e.Coefficients.Dims()
+	f := mat.NewDense(n, c, nil)
+	for lo := 0; lo < n; lo += data.BlockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+data.BlockRows, n)
+		if err := product(f.Slice(lo, hi, 0, c).(*mat.Dense), lo, hi); err != nil {
+			return nil, err
+		}
+		if s != nil && s.OnProgress != nil {
+			s.OnProgress(hi, n)
+		}
+	}
+	if e.Intercepts != nil {
+		dense.AddRow(f, e.Intercepts)
+	}
+	return NewPrediction(f, e.Classes), nil
+}
+
+// precomputedProduct sets dst to the product of rows of kernel values, from lo on,
+// with a.
+func precomputedProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
+	rows, _ := dst.Dims()
+	n, _ := a.Dims()
+	par.For(rows, 16, func(p, q int) {
+		row := make([]float64, n)
+		for i := p; i < q; i++ {
+			data.RowTo(row, x, lo+i)
+			out := dst.RawRowView(i)
+			clear(out)
+			for j, v := range row {
+				simd.CombineRow(out, out, 1, a.RawRowView(j), v)
+			}
+		}
+	})
+}
+
+// Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
+// there are any, and the points (m×d) unless the kernel is precomputed.
+func (e *Expansion) Arrays() []Array {
+	out := []Array{MatrixEntry("coefficients", e.Coefficients)}
+	if e.Intercepts != nil {
+		out = append(out, Array{Name: "bias", Data: e.Intercepts})
+	}
+	return append(append(out, ClassEntries(e.Classes)...), PointEntries(e.Points, nil)...)
+}
+
+// Expansion is the inverse of [Expansion.Arrays] for the kernel k; intercepts
+// tells whether there must be some.
+func (r *Reader) Expansion(k kernel.Kernel, intercepts bool) (*Expansion, error) {
+	k, err := k.Fill()
+	if err != nil {
+		return nil, err
+	}
+	e := &Expansion{Kernel: k, Coefficients: r.Matrix("coefficients"), Classes: r.ReadClasses()}
+	if intercepts {
+		e.Intercepts = Numbers[float64](r, "bias")
+	}
+	e.Points = r.Points()
+	return e, r.Err
+}
+
+// CheckPoints returns an error unless every row of the coefficients has its point,
+// or the kernel is precomputed and there are no points.
+func (e *Expansion) CheckPoints() error {
+	if (e.Points == nil) != (e.Kernel.Kind == kernel.Precomputed) {
+		return fmt.Errorf("models: a %v kernel with points %t", e.Kernel.Kind, e.Points != nil)
+	}
+	if e.Points == nil {
+		return nil
+	}
+	size, _ := e.Coefficients.Dims()
+	if n, _ := e.Points.Dims(); n != size {
+		return fmt.Errorf("models: %d points for %d coefficients", n, size)
+	}
+	return nil
+}

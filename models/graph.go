@@ -1,0 +1,244 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Graph is a graph on n training points with what new points need to join it.
+type Graph struct {
+	W          *sparse.CSR        // symmetric weights; nil if only Degrees are known
+	Components *sparse.Components // of W
+	Neighborhood
+}
+
+// NewGraph returns a graph without points: new ones cannot join it.
+func NewGraph(w *sparse.CSR) *Graph {
+	return &Graph{W: w, Components: w.Components(), Neighborhood: Neighborhood{Degrees: w.Degrees()}}
+}
+
+// Len returns the number of points.
+func (g *Graph) Len() int { return len(g.Degrees) }
+
+// Neighborhood joins new points to n training points as the graph joined those.
+type Neighborhood struct {
+	Degrees []float64 // of the training points in the graph; nil if there is none
+	// Points are the training points as the graph was built on them, after PCA;
+	// nil if the graph came without points.
+	Points data.Points
+	PCA    *data.PCA // applied to new points first; may be nil
+
+	Metric knn.Metric
+	// Method searches for the neighbours of new points; Auto compares all pairs.
+	Method knn.Method
+	// Index is the state of the index that the graph was built with; without it
+	// the first search builds an index by Method.
+	Index *knn.State
+	Edges knn.GraphSettings // the edges of the graph
+	Seed  uint64            // of an index that is built
+
+	lazy *lazyIndex
+}
+
+// lazyIndex is an index that the first search makes.
+type lazyIndex struct {
+	sync.Mutex
+	ix knn.Index
+}
+
+// Keep returns a copy that shares the arrays and has its own index.
+func (h *Neighborhood) Keep() Neighborhood {
+	out := *h
+	out.lazy = &lazyIndex{}
+	return out
+}
+
+// Dim returns the number of columns of new points; 0 without training points.
+func (h *Neighborhood) Dim() int {
+	switch {
+	case h.Points == nil:
+		return 0
+	case h.PCA != nil:
+		return len(h.PCA.Mean)
+	}
+	_, d := h.Points.Dims()
+	return d
+}
+
+// QueryCost estimates a search for the k nearest training points of n new ones.
+func (h *Neighborhood) QueryCost(n, k int) Cost {
+	if h.Points == nil {
+		return Cost{}
+	}
+	return Cost{Bytes: knn.IndexBytes(h.Points, h.Method, h.Metric, 0) + 16*int64(n)*int64(k)}
+}
+
+// index returns the index of the training points.
+func (h *Neighborhood) index() (knn.Index, error) {
+	lazy := h.lazy
+	if lazy == nil { // not kept by anyone
+		lazy = &lazyIndex{}
+	}
+	lazy.Lock()
+	defer lazy.Unlock()
+	if lazy.ix != nil {
+		return lazy.ix, nil
+	}
+	s := &knn.DescentSettings{Settings: knn.Settings{Metric: h.Metric}, Seed: h.Seed}
+	var err error
+	if h.Index != nil {
+		lazy.ix, err = knn.Restore(h.Points, h.Index, s)
+	} else {
+		method := h.Method
+		if method == knn.Auto {
+			method = knn.Brute
+		}
+		lazy.ix, err = knn.NewIndex(h.Points, method, s)
+	}
+	return lazy.ix, err
+}
+
+// ErrNoQuery is returned by Predict for no points.
+var ErrNoQuery = errors.New("models: no points to answer for")
+
+// ErrNoPoints is returned by models that were fitted on a graph alone.
+var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot answer for new ones; fit it with the points")
+
+// Nearest finds the k nearest training points of every point of x. The first call
+// restores or builds the index. The recall is that of a [Prediction].
+func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, onProgress func(done, total int)) (*knn.Neighbors, *knn.Recall, error) {
+	if h.Points == nil {
+		return nil, nil, ErrNoPoints
+	}
+	if n, _ := x.Dims(); n == 0 {
+		return nil, nil, ErrNoQuery
+	}
+	ix, err := h.index()
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.PCA != nil {
+		if x, err = h.PCA.Apply(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	n, _ := h.Points.Dims()
+	nb, err := knn.WithProgress(ix, onProgress).Query(ctx, x, min(k, n))
+	if err != nil {
+		return nil, nil, err
+	}
+	if d, ok := ix.(*knn.Descent); ok {
+		if r := d.Stats().Recall; r.Sample > 0 {
+			return nb, &r, nil
+		}
+	}
+	return nb, nil, nil
+}
+
+// neighborhoodState is the part of a neighbourhood in the manifest of a model.
+type neighborhoodState struct {
+	Metric knn.Metric        `json:"metric"`
+	Method knn.Method        `json:"method"`
+	Edges  knn.GraphSettings `json:"edges"`
+	Seed   uint64            `json:"seed"`
+	Index  *knn.State        `json:"index,omitempty"`
+}
+
+// Encode returns the arrays degrees (n) if there are any, the points and principal components if
+// there are any, and those of Index as index_order, index_neighbors (n×width),
+// index_splits (nodes×3) and index_thresholds; and the rest for the manifest.
+func (h *Neighborhood) Encode() (RawState, []Array, error) {
+	raw, err := json.Marshal(neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index})
+	if err != nil {
+		return nil, nil, fmt.Errorf("models: %w", err)
+	}
+	entries := PointEntries(h.Points, h.PCA)
+	if h.Degrees != nil {
+		entries = append(entries, Array{Name: "degrees", Data: h.Degrees})
+	}
+	if st := h.Index; st != nil {
+		entries = append(entries, Array{Name: "index_order", Data: st.Order})
+		if st.Stats != nil {
+			entries = append(entries, Array{Name: "index_neighbors", Shape: []int{len(st.Order), st.Stats.Width}, Data: st.Neighbors},
+				Array{Name: "index_splits", Shape: []int{len(st.Thresholds), 3}, Data: st.Splits},
+				Array{Name: "index_thresholds", Data: st.Thresholds})
+		}
+	}
+	return raw, entries, nil
+}
+
+// Neighborhood reads what Encode wrote, for n training points, and checks it.
+// degrees tells whether there must be any.
+func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, error) {
+	var s neighborhoodState
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return Neighborhood{}, fmt.Errorf("the neighbourhood in the manifest: %w", err)
+	}
+	h := Neighborhood{Points: r.Points(), PCA: r.PCA(), Metric: s.Metric, Method: s.Method, Edges: s.Edges, Seed: s.Seed, Index: s.Index, lazy: &lazyIndex{}}
+	if degrees {
+		h.Degrees = Numbers[float64](r, "degrees")
+	}
+	if h.Index != nil {
+		h.Index.Order = Numbers[int32](r, "index_order")
+		if h.Index.Stats != nil {
+			h.Index.Neighbors = Elements[int32](r, "index_neighbors", h.Index.Stats.Width)
+			h.Index.Splits = Elements[int32](r, "index_splits", 3)
+			h.Index.Thresholds = Numbers[float32](r, "index_thresholds")
+		}
+	}
+	if r.Err != nil {
+		return h, r.Err
+	}
+	return h, h.check(n, degrees)
+}
+
+// check returns all faults at once.
+func (h *Neighborhood) check(n int, degrees bool) error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
+	if degrees && len(h.Degrees) != n {
+		fault("%d degrees for %d points", len(h.Degrees), n)
+	}
+	if i := slices.IndexFunc(h.Degrees, func(d float64) bool { return d < 0 }); i >= 0 {
+		fault("degree %v of point %d", h.Degrees[i], i)
+	}
+	if h.Index != nil && h.Points == nil {
+		fault("an index without points")
+	}
+	if h.Index != nil && h.Index.Method != h.Method {
+		fault("the index is a %v, the method %v", h.Index.Method, h.Method)
+	}
+	if h.Points == nil || len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	rows, d := h.Points.Dims()
+	if rows != n {
+		fault("%d points for %d rows", rows, n)
+	}
+	if h.Edges.Weights == knn.Heat && !(h.Edges.T > 0) {
+		fault("heat weights with t = %v", h.Edges.T)
+	}
+	if h.Edges.K <= 0 && !(h.Edges.Radius > 0) {
+		fault("a graph of neither neighbours nor a radius")
+	}
+	if err := checkPCA(h.PCA, d); err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) == 0 && h.Index != nil { // before anything is done with it
+		if _, err := h.index(); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// RawState is JSON that only this package reads.
+type RawState = json.RawMessage

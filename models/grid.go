@@ -1,0 +1,186 @@
+package models
+
+import (
+	"context"
+	"math"
+	"runtime"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// GridLearner is a learner that shares work among the settings of a grid and the
+// folds of a cross-validation, as one factorization for many γ's.
+type GridLearner interface {
+	Learner
+	// FitGrid fits every setting of g on every split, through g.Run.
+	FitGrid(ctx context.Context, g *Grid) error
+	// GridCost estimates what FitGrid takes.
+	GridCost(g *Grid) (GridCost, error)
+}
+
+// GridCost estimates what a cross-validation takes beside its data.
+type GridCost struct {
+	Shared     int64   // bytes that are held once
+	Fold       int64   // bytes for each fold that is fitted at the same time
+	Operations float64 // of all fits, as in Cost
+	Remedy     string
+}
+
+// Cost returns the sum for folds that run on all threads.
+func (c GridCost) Cost(splits int) Cost {
+	threads := min(runtime.GOMAXPROCS(0), max(1, splits))
+	return Cost{Bytes: c.Shared + int64(threads)*c.Fold, Operations: c.Operations, Remedy: c.Remedy}
+}
+
+// Grid holds the settings to choose from and the folds to choose by. Settings are
+// called by their position.
+type Grid struct {
+	// Input has the points and all targets. Graph is nil: settings may differ in
+	// it. Edges is that of the largest.
+	Input
+	// Settings are the parameters of each setting; those that do not matter with
+	// the others are left out.
+	Settings []Values
+	Splits   []*Split
+	// GraphOf returns the graph of a setting; settings of one GraphKey share it.
+	// An empty key says that the setting takes no graph.
+	GraphOf  func(setting int) (*Graph, error)
+	GraphKey func(setting int) string
+	// Run has fit answer for the points held out of each split, once for each of
+	// the settings, in their order. Splits run in parallel.
+	Run func(ctx context.Context, settings []int, fit func(*Split) []Answer) error
+	// Fail records that the settings cannot be fitted.
+	Fail func(settings []int, err error)
+}
+
+// With returns the input of a setting, without a graph.
+func (g *Grid) With(setting int) *Input {
+	in := g.Input
+	in.Values = g.Settings[setting]
+	return &in
+}
+
+// All returns the positions of all settings.
+func (g *Grid) All() []int { return data.Range(0, len(g.Settings)) }
+
+// Fits returns the number of fits.
+func (g *Grid) Fits() float64 { return float64(len(g.Settings) * len(g.Splits)) }
+
+// Grouped returns the settings in groups of equal keys, in the order of their
+// first.
+func Grouped[K comparable](settings []int, key func(int) K) [][]int {
+	var out [][]int
+	at := map[K]int{}
+	for _, i := range settings {
+		k := key(i)
+		group, ok := at[k]
+		if !ok {
+			group = len(out)
+			at[k] = group
+			out = append(out, nil)
+		}
+		out[group] = append(out[group], i)
+	}
+	return out
+}
+
+// EachNorm calls fn for the settings in groups of one intrinsic norm: with the
+// Laplacian of their graph, to their power, or nil for γ_I = 0.
+func (g *Grid) EachNorm(settings []int, norms func(setting int) Regularizer, fn func(l *sparse.Laplacian, settings []int) error) error {
+	for _, half := range Grouped(settings, func(i int) bool { return norms(i).GammaI > 0 }) {
+		for _, sameGraph := range Grouped(half, g.GraphKey) {
+			var l *sparse.Laplacian
+			if first := norms(sameGraph[0]); first.GammaI > 0 {
+				graph, err := g.GraphOf(sameGraph[0])
+				if err != nil {
+					return err
+				}
+				if l, err = sparse.NewLaplacian(graph.W, first.Laplacian); err != nil {
+					return err
+				}
+			}
+			for _, same := range Grouped(sameGraph, func(i int) int { return max(1, norms(i).Power) }) {
+				if l != nil {
+					l = l.With(max(1, norms(same[0]).Power), 0)
+				}
+				if err := fn(l, same); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// NormCount returns the number of different graphs and powers among the settings
+// with a positive γ_I.
+func (g *Grid) NormCount(norms func(setting int) Regularizer) float64 {
+	type norm struct {
+		graph string
+		power int
+	}
+	seen := map[norm]bool{}
+	for i := range g.Settings {
+		if r := norms(i); r.GammaI > 0 {
+			seen[norm{g.GraphKey(i), max(1, r.Power)}] = true
+		}
+	}
+	return float64(len(seen))
+}
+
+// CountOf returns the number of different keys of the settings.
+func (g *Grid) CountOf(key func(setting int) any) float64 {
+	seen := map[any]bool{}
+	for i := range g.Settings {
+		seen[key(i)] = true
+	}
+	return float64(len(seen))
+}
+
+// Sizes returns the numbers that costs depend on: points, labeled points, columns
+// of the points (0 without) and columns of the targets.
+func (g *Grid) Sizes() (n, l, d, outputs float64) {
+	_, c := g.Targets.Y.Dims()
+	if g.Points != nil {
+		_, cols := g.Points.Dims()
+		d = float64(cols)
+	}
+	return float64(g.Targets.Len), float64(len(g.Targets.Labeled)), d, float64(c)
+}
+
+// Bytes converts an estimate without overflow.
+func Bytes(v float64) int64 { return int64(math.Min(v, math.MaxInt64/4)) }
+
+// Answer is what a model says about the points held in a split.
+type Answer struct {
+	Scores  *mat.Dense // a row each
+	Classes []int32    // positions in the classes of the split; nil for other targets
+	Err     error      // scores are usable if it is Usable
+}
+
+// AnswerOf makes an answer of a prediction.
+func AnswerOf(p *Prediction, err error) Answer {
+	if p == nil {
+		return Answer{Err: err}
+	}
+	return Answer{Scores: p.Scores, Classes: p.Classes, Err: err}
+}
+
+// AnswerAt takes the answers for the given points out of those for all.
+func AnswerAt(p *Prediction, points []int, err error) Answer {
+	a := Answer{Err: err}
+	if p.Scores != nil {
+		_, c := p.Scores.Dims()
+		a.Scores = dense.Gather(mat.NewDense(len(points), c, nil), p.Scores, points)
+	}
+	if p.Classes != nil {
+		for _, i := range points {
+			a.Classes = append(a.Classes, p.Classes[i])
+		}
+	}
+	return a
+}

@@ -1,0 +1,115 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/kernel"
+)
+
+// KernelChoice names a kernel whose width may depend on the points. Its zero value
+// is the Gaussian kernel of the median distance.
+type KernelChoice struct {
+	// Kind is the name of a [kernel.Kind]; empty means gaussian.
+	Kind string
+	// Sigma is the width σ as a number, or the name of a [kernel.Rule]; empty means
+	// median. It counts for kernels with a width.
+	Sigma string
+	// Degree, Scale and Offset are those of [kernel.Kernel].
+	Degree        int
+	Scale, Offset float64
+}
+
+// WidthKernels are the names of the kernels with a width.
+var WidthKernels = slices.DeleteFunc(Names(kernel.Precomputed), func(name string) bool {
+	var k kernel.Kind
+	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
+})
+
+// KernelParams are the parameters of a [KernelChoice].
+var KernelParams = Table[KernelChoice]{
+	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: Names(kernel.Precomputed + 1)},
+		func(k *KernelChoice) any { return &k.Kind }},
+	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
+		Range: Positive(), Choices: Names(kernel.Mean + 1), Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true},
+		func(k *KernelChoice) any { return &k.Sigma }},
+	{Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree", Default: "3", Range: AtLeast(1), Only: onlyPolynomial},
+		func(k *KernelChoice) any { return &k.Degree }},
+	{Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1", Range: Positive(), Only: onlyPolynomial},
+		func(k *KernelChoice) any { return &k.Scale }},
+	{Param{Name: "offset", Doc: "offset of the polynomial kernel", Default: "0", Range: NotNegative(), Only: onlyPolynomial},
+		func(k *KernelChoice) any { return &k.Offset }},
+}
+
+var onlyPolynomial = &Condition{Param: "kernel", In: []string{kernel.Polynomial.String()}}
+
+// KernelChoiceOf is the choice of k itself.
+func KernelChoiceOf(k kernel.Kernel) KernelChoice {
+	c := KernelChoice{Kind: k.Kind.String(), Degree: k.Degree, Scale: k.Scale, Offset: k.Offset}
+	if k.Sigma != 0 {
+		c.Sigma = FormatFloat(k.Sigma)
+	}
+	return c
+}
+
+// On returns the kernel, filled with its defaults. A width that a rule is to choose
+// is that of the points x, by seed: see [kernel.Width], which has the cost. x does
+// not matter otherwise and may be nil.
+func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Kernel, error) {
+	k := kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale, Offset: c.Offset}
+	if c.Kind != "" {
+		if err := k.Kind.UnmarshalText([]byte(c.Kind)); err != nil {
+			return k, err
+		}
+	}
+	if slices.Contains(WidthKernels, k.Kind.String()) {
+		var err error
+		if k.Sigma, err = c.width(x, seed); err != nil {
+			return k, err
+		}
+	}
+	return k.Fill()
+}
+
+// width returns σ.
+func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
+	rule := kernel.Median
+	if c.Sigma != "" {
+		if v, err := strconv.ParseFloat(c.Sigma, 64); err == nil {
+			return v, nil
+		}
+		if err := rule.UnmarshalText([]byte(c.Sigma)); err != nil {
+			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or median or mean"}
+		}
+	}
+	if x == nil {
+		return 0, fmt.Errorf("models: the width is to be the %v distance, but there are no points", rule)
+	}
+	return kernel.Width(x, rule, seed)
+}
+
+// ResolveWidth returns the values of in with a number in place of a rule for the
+// width of the kernel, as [KernelChoice.On] finds it; it is the Resolve of learners
+// with [KernelParams].
+func ResolveWidth(in *Input) (Values, error) {
+	if in.Values.Float("sigma") != 0 {
+		return in.Values, nil
+	}
+	own := Values{}
+	for _, f := range KernelParams {
+		if text, ok := in.Values[f.Name]; ok {
+			own[f.Name] = text
+		}
+	}
+	c, err := KernelParams.Decode(own)
+	if err != nil {
+		return nil, err
+	}
+	k, err := c.On(in.Points, in.Seed)
+	if err != nil || !slices.Contains(WidthKernels, k.Kind.String()) {
+		return in.Values, err
+	}
+	return in.Values.With(Values{"sigma": FormatFloat(k.Sigma)}), nil
+}

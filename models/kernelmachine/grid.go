@@ -1,0 +1,316 @@
+package kernelmachine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+var _ models.GridLearner = Learner{}
+
+// grid is a cross-validation of machines.
+type grid struct {
+	*models.Grid
+	options []options
+	kernels []kernel.Kernel
+	usable  []int // settings that can be fitted
+}
+
+// grid decodes the settings of g.
+func (l Learner) grid(g *models.Grid) *grid {
+	out := &grid{Grid: g, options: make([]options, len(g.Settings)), kernels: make([]kernel.Kernel, len(g.Settings))}
+	widths := map[models.KernelChoice]kernel.Kernel{}
+	for i, v := range g.Settings {
+		o, err := l.decode(v)
+		k, known := widths[o.Kernel]
+		if err == nil && !known {
+			if k, err = o.Kernel.On(g.Points, g.Seed); err == nil {
+				widths[o.Kernel] = k
+			}
+		}
+		if err == nil {
+			o.Settings, err = o.Settings.fill()
+		}
+		if err != nil {
+			g.Fail([]int{i}, err)
+			continue
+		}
+		out.options[i], out.kernels[i] = o, k
+		out.usable = append(out.usable, i)
+	}
+	return out
+}
+
+func (g *grid) norms(i int) models.Regularizer { return g.options[i].Regularizer }
+
+// FitGrid shares, for each kernel, the Gram matrix, and for each graph, power and
+// ratio γ_I/γ_A (up to 1e-12) one factorization; or for each kernel and
+// approximation the features, and for each graph and power ΦᵀLᵖΦ.
+func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
+	t := l.grid(g)
+	type shared struct {
+		kernel kernel.Kernel
+		by     ApproximationSettings
+	}
+	for _, same := range models.Grouped(t.usable, func(i int) shared { return shared{t.kernels[i], t.options[i].ApproximationSettings} }) {
+		fit := t.exact
+		if t.options[same[0]].Approximation != Exact {
+			fit = t.approximate
+		}
+		if err := fit(ctx, same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// data returns the points with the kernel of a setting.
+func (g *grid) data(setting int) *Data {
+	return &Data{Points: g.Points, Kernel: g.kernels[setting], Limit: g.Memory}
+}
+
+// exact fits settings of one kernel.
+func (g *grid) exact(ctx context.Context, settings []int) error {
+	d := g.data(settings[0])
+	var base *Problem
+	return g.EachNorm(settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+		if l == nil {
+			gram, err := g.labeledGram(ctx, d)
+			if err != nil {
+				return err
+			}
+			return g.Run(ctx, settings, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, gram, s, settings) })
+		}
+		if base == nil {
+			var err error
+			if base, err = NewProblem(ctx, d); err != nil {
+				return err
+			}
+		}
+		problem := base.withNorm(l)
+		for _, same := range g.sameRatio(settings) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w, err := problem.warpFor(ctx, &g.options[same[0]].Settings, g.Targets.Labeled)
+			if err != nil {
+				g.Fail(same, err)
+				continue
+			}
+			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, w.Gram, s, same) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// sameRatio returns settings in groups of one scaling, one t of exp(tL) and equal
+// γ_I/γ_A, up to 1e-12.
+func (g *grid) sameRatio(settings []int) [][]int {
+	var seen []*Settings
+	return models.Grouped(settings, func(i int) int {
+		r := &g.options[i].Settings
+		ratio := r.GammaI / r.GammaA
+		at := slices.IndexFunc(seen, func(o *Settings) bool {
+			other := o.GammaI / o.GammaA
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && math.Abs(other-ratio) <= 1e-12*other
+		})
+		if at < 0 {
+			at = len(seen)
+			seen = append(seen, r)
+		}
+		return at
+	})
+}
+
+// labeledGram returns the Gram matrix of the labeled points.
+func (g *grid) labeledGram(ctx context.Context, d *Data) (*mat.Dense, error) {
+	labeled := g.Targets.Labeled
+	x := data.Select(d.Points, labeled)
+	if d.Kernel.Kind != kernel.Precomputed {
+		inner := *d
+		inner.Points = x
+		return gramOf(ctx, &inner, len(labeled))
+	}
+	n, cols := d.Points.Dims()
+	if n != cols {
+		return nil, errors.New("kernelmachine: a precomputed kernel is a square matrix")
+	}
+	l := len(labeled)
+	gram, row := mat.NewDense(l, l, nil), make([]float64, n)
+	for i := range l {
+		data.RowTo(row, x, i)
+		for j, at := range labeled {
+			gram.Set(i, j, row[at])
+		}
+	}
+	return gram, nil
+}
+
+// exactAnswers fits machines on the kernel among all labeled points.
+func (g *grid) exactAnswers(ctx context.Context, gram *mat.Dense, s *models.Split, settings []int) []models.Answer {
+	among, across := dense.Part(gram, s.Kept, s.Kept), dense.Part(gram, s.Held, s.Kept)
+	answers := make([]models.Answer, len(settings))
+	for i, at := range settings {
+		m := &Machine{Settings: g.options[at].Settings}
+		beta, err := m.solve(ctx, among, s.Train, nil)
+		if beta == nil {
+			answers[i].Err = err
+			continue
+		}
+		_, c := beta.Dims()
+		f := mat.NewDense(len(s.Held), c, nil)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, across, beta, 0, f)
+		dense.AddRow(f, m.Intercepts)
+		answers[i] = models.AnswerOf(models.NewPrediction(f, s.Train.Classes), err)
+	}
+	return answers
+}
+
+// approximate fits settings of one kernel and approximation.
+func (g *grid) approximate(ctx context.Context, settings []int) error {
+	by := g.options[settings[0]].ApproximationSettings
+	by.Seed = g.Seed
+	d := g.data(settings[0])
+	if _, _, err := by.resolve(d.Points, d.Kernel.Kind, &g.options[settings[0]].Settings, d.Limit); err != nil {
+		g.Fail(settings, err)
+		return nil
+	}
+	base, err := NewApproximateProblem(ctx, d, 1, &by)
+	if err != nil {
+		return err
+	}
+	return g.EachNorm(settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+		problem := base
+		if l != nil {
+			var err error
+			if problem, err = base.withNorm(ctx, l); err != nil {
+				return err
+			}
+		}
+		return g.Run(ctx, settings, func(s *models.Split) []models.Answer { return g.approximateAnswers(ctx, problem, s, settings) })
+	})
+}
+
+func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProblem, s *models.Split, at []int) []models.Answer {
+	settings := make([]Settings, len(at))
+	for i, p := range at {
+		settings[i] = g.options[p].Settings
+	}
+	fits, err := problem.machines(ctx, s.Train, settings, false)
+	answers := make([]models.Answer, len(at))
+	for i := range answers {
+		m, fault := []*Approximate(nil), err
+		if fits != nil {
+			m = fits[i:]
+		} else if m, fault = problem.machines(ctx, s.Train, settings[i:i+1], false); m == nil { // another one of the path failed, or this one
+			answers[i].Err = fault
+			continue
+		}
+		prediction, err := problem.answer(ctx, m[0], s.Points)
+		if err == nil {
+			err = fault
+		}
+		answers[i] = models.AnswerOf(prediction, err)
+	}
+	return answers
+}
+
+// GridCost estimates what FitGrid takes.
+func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
+	t := &grid{Grid: g, options: make([]options, len(g.Settings))}
+	kernels := make([]models.KernelChoice, len(g.Settings))
+	for i, v := range g.Settings {
+		var err error
+		if t.options[i], err = l.decode(v); err != nil {
+			return models.GridCost{}, err
+		}
+		kernels[i] = t.options[i].Kernel
+	}
+	widths := g.CountOf(func(i int) any { return kernels[i] })
+	kind, err := kindOf(kernels[0])
+	if err != nil {
+		return models.GridCost{}, err
+	}
+	var c models.GridCost
+	if t.options[0].Approximation == Exact {
+		c = t.exactCost(widths)
+	} else if c, err = t.approximateCost(widths, kind); err != nil {
+		return c, err
+	}
+	if t.intrinsic() {
+		c.Shared += 24 * int64(g.EdgeCount())
+	}
+	return c, nil
+}
+
+// intrinsic tells whether any setting has a positive γ_I.
+func (g *grid) intrinsic() bool {
+	return slices.ContainsFunc(g.options, func(o options) bool { return o.GammaI > 0 })
+}
+
+// exactCost is that of exact machines with so many kernels.
+func (g *grid) exactCost(widths float64) models.GridCost {
+	n, l, d, outputs := g.Sizes()
+	edges := float64(g.EdgeCount())
+	c := models.GridCost{Shared: models.Bytes(8 * 2 * l * l), Fold: models.Bytes(8 * 3 * l * l), Operations: widths * l * l * d,
+		Remedy: "take --approximation nystrom, give fewer points, or take a linear model"}
+	if !g.options[0].Method.approximates() {
+		c.Remedy = "give fewer points, or take a linear model"
+	}
+	if g.intrinsic() {
+		c.Shared = models.Bytes(8 * (3*n*n + n*l + l*l))
+		warps := g.CountOf(func(i int) any {
+			r := g.norms(i)
+			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
+		})
+		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
+	}
+	if g.options[0].Method == RLS {
+		c.Operations += g.Fits() * l * l * l / 3
+	} else {
+		c.Operations += g.Fits() * outputs * 100 * l * l
+	}
+	return c
+}
+
+// approximateCost is that of approximate machines with so many kernels of a kind.
+func (g *grid) approximateCost(widths float64, kind kernel.Kind) (models.GridCost, error) {
+	o := g.options[0]
+	c := models.GridCost{Remedy: o.remedy() + ", or fewer threads"}
+	s, p, err := o.resolve(g.Points, kind, &o.Settings, g.Memory)
+	if err != nil {
+		return c, err
+	}
+	_, l, _, outputs := g.Sizes()
+	r := o.Settings
+	of := func(edges int) parts { return s.parts(p, g.Points, kind, sizes{int(l), int(outputs), edges}, &r) }
+	r.GammaI = 0
+	one := of(0)
+	norms := g.NormCount(g.norms)
+	c.Operations = widths * one.prepare
+	if g.intrinsic() {
+		for _, o := range g.options {
+			r.GammaI, r.Power = max(r.GammaI, o.GammaI), max(r.Power, o.Power)
+		}
+		alone := one.prepare
+		one = of(g.EdgeCount())
+		c.Operations += widths * norms * (one.prepare - alone)
+	}
+	c.Shared, c.Fold = withGarbage(one.made), one.fit
+	if widths > 1 {
+		c.Shared += one.held / 3 // of the width before, not collected yet
+	}
+	c.Operations += widths*math.Max(1, norms)*one.shared + g.Fits()*one.one
+	return c, nil
+}

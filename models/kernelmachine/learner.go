@@ -1,0 +1,347 @@
+package kernelmachine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
+)
+
+// Learner fits kernel machines of one method, with or without an intrinsic norm.
+type Learner struct {
+	Method    Method
+	Intrinsic bool
+}
+
+// options are all that the parameters of machines say.
+type options struct {
+	Settings
+	Kernel models.KernelChoice
+	ApproximationSettings
+}
+
+var helps = [...][2]string{
+	RLS:      {"regularized least squares with a kernel", "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
+	SVM:      {"support vector machine with a kernel", "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
+	SVR:      {"support vector regression with a kernel", "svr with the intrinsic norm"},
+	OneClass: {"where the labeled points are: class 1 inside, -1 outside", "oneclass with the intrinsic norm"},
+}
+
+var learns = [...]models.Learns{
+	RLS: models.LearnsClasses | models.LearnsValues, SVM: models.LearnsClasses, SVR: models.LearnsValues, OneClass: models.LearnsInside,
+}
+
+var sources = [...]string{
+	RLS:      "Belkin, Niyogi & Sindhwani 2006, equations (7) and (8)",
+	SVM:      "Belkin, Niyogi & Sindhwani 2006, equations (10) and (11)",
+	SVR:      "Drucker et al. 1997; Sindhwani, Niyogi & Belkin 2005 for the warped kernel",
+	OneClass: "Schölkopf et al. 2001; Sindhwani, Niyogi & Belkin 2005 for the warped kernel",
+}
+
+// Info describes the learner.
+func (l Learner) Info() models.Info {
+	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method], Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
+	if l.Intrinsic {
+		out.Name, out.Help = intrinsic.String(l.Method), helps[l.Method][1]
+		out.Needs |= models.NeedsGraph
+		out.GraphIf = "gamma-i"
+	}
+	return out
+}
+
+// Params lists the parameters.
+func (l Learner) Params() []models.Param { return l.table().Params() }
+
+// norms are the weights of norms, which come before the kernel, and the rest of the
+// parameters of the intrinsic norm, which comes behind it: so the stronger
+// regularization comes first.
+var (
+	normWeights = models.Norms.Without("power", "scaling", "laplacian")
+	normRest    = models.Norms.Without("gamma-a", "gamma-i")
+)
+
+// approximates tells whether machines of the method are fitted by approximations
+// too.
+func (m Method) approximates() bool { return m <= SVM }
+
+// table lists the parameters for a user, for whom [withApproximation] fills in the
+// approximation.
+func (l Learner) table() models.Table[options] {
+	regularizer := func(o *options) *models.Regularizer { return &o.Regularizer }
+	var t models.Table[options]
+	switch {
+	case l.Intrinsic:
+		t = append(t, models.Part(normWeights, regularizer)...)
+	case l.Method != OneClass: // on which γ_A acts through γ_I/γ_A only
+		t = append(t, models.Part(models.Ambient, regularizer)...)
+	}
+	t = append(t, models.Part(models.KernelParams, func(o *options) *models.KernelChoice { return &o.Kernel })...)
+	if l.Intrinsic {
+		t = append(t, models.Part(normRest, regularizer)...)
+		t = append(t, models.Field[options]{Param: models.Param{Name: "heat", Doc: "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf", Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true, Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Heat }})
+	}
+	if l.Method.approximates() {
+		approximations := approximationParams
+		if l.Method == SVM {
+			approximations = withoutChoice(approximations, MatrixFree, "matrix-free is for least squares")
+		}
+		t = append(t, models.Part(approximations, func(o *options) *ApproximationSettings { return &o.ApproximationSettings })...)
+	}
+	switch l.Method {
+	case RLS:
+		t = append(t, models.Field[options]{Param: models.Param{Name: "intercept", Doc: "add a constant without penalty", Default: "false"},
+			At: func(o *options) any { return &o.Intercept }})
+	case SVR:
+		t = append(t, models.Field[options]{Param: models.Param{Name: "epsilon", Doc: "ε of the loss max(0, |y − f| − ε)", Unit: "target", Default: "0.1", Range: models.Positive(), Axis: true},
+			At: func(o *options) any { return &o.Epsilon }})
+	case OneClass:
+		t = append(t, models.Field[options]{Param: models.Param{Name: "nu", Doc: "share ν of the labeled points that may be outside", Default: "0.5", Range: &models.Range{High: 1, OpenLow: true}},
+			At: func(o *options) any { return &o.Nu }})
+	}
+	solver := solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
+	if l.Method == RLS {
+		solver = solver.Change("tolerance", func(p *models.Param) { p.Default += ", of nystrom and matrix-free" })
+	}
+	return append(t, solver...)
+}
+
+// solverParams are the parameters of what is solved by iteration.
+func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {
+	return models.Table[S]{
+		{Param: models.Param{Name: "tolerance", Doc: "violation, relative residual or gradient at which the solver stops", Default: models.FormatFloat(tolerance), Range: models.Positive()},
+			At: func(s *S) any { t, _ := at(s); return t }},
+		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up", Default: "by the solver", Range: models.AtLeast(1)},
+			At: func(s *S) any { _, n := at(s); return n }},
+	}
+}
+
+// resolved is the table where the approximation is given: parameters that do not
+// matter to it are faults.
+func (l Learner) resolved() models.Table[options] {
+	t := l.table()
+	if !l.Method.approximates() {
+		return t
+	}
+	t = onlyFor(t, approximationOnly)
+	if l.Method == RLS {
+		t = onlyFor(t, map[string][]Approximation{
+			"tolerance": {Nystrom, MatrixFree}, "max-iterations": {Nystrom, MatrixFree}, "intercept": {Exact, Nystrom, Fourier}})
+	}
+	return t
+}
+
+// decode returns the options that v stands for, or all faults at once.
+func (l Learner) decode(v models.Values) (options, error) {
+	if l.Method.approximates() {
+		v = withApproximation(v)
+	}
+	o, err := l.resolved().Decode(v)
+	o.Method = l.Method
+	faults := []error{err}
+	if o.Heat > 0 && o.Power > 1 {
+		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
+	}
+	if l.Method.approximates() {
+		return o, errors.Join(append(faults, approximationFaults(v))...)
+	}
+	o.Approximation = Exact
+	if l.Method == OneClass && o.GammaI == 0 {
+		o.GammaA = 1 // does not matter
+	}
+	return o, errors.Join(faults...)
+}
+
+// values is the inverse of decode, for the learner that the settings name.
+func (o *options) values() models.Values {
+	return Learner{o.Method, o.GammaI > 0}.resolved().Encode(o)
+}
+
+// Resolve returns the values with the width of the kernel as a number.
+func (Learner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+
+// Check implements [models.Checker].
+func (l Learner) Check(v models.Values) error {
+	_, err := l.decode(v)
+	return err
+}
+
+// Cost is that of the way that Fit goes.
+func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+	o, err := l.decode(in.Values)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	kind, err := kindOf(o.Kernel)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	if o.Approximation == Exact {
+		return exactCost(in, kind, &o.Settings), nil
+	}
+	c, err := approximateCost(in, kind, &o.Settings, &o.ApproximationSettings)
+	c.Remedy = o.remedy()
+	return c, err
+}
+
+// kindOf returns the kind of a kernel whose width is not known yet.
+func kindOf(k models.KernelChoice) (kernel.Kind, error) {
+	kind := kernel.Gaussian
+	if k.Kind == "" {
+		return kind, nil
+	}
+	err := kind.UnmarshalText([]byte(k.Kind))
+	return kind, err
+}
+
+// Fit is the function [Fit], or [FitApproximate].
+func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	o, err := l.decode(in.Values)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dataOf(l, in, o.Kernel, o.Regularizer)
+	if err != nil {
+		return nil, err
+	}
+	if o.Approximation == Exact {
+		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
+	}
+	o.Seed = in.Seed
+	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
+}
+
+// modelOf returns m as a model if it is usable.
+func modelOf[T any, M interface {
+	*T
+	models.Model
+}](m M, err error) (models.Model, error) {
+	if m == nil || !models.Usable(err) {
+		return nil, err
+	}
+	return m, err
+}
+
+// exactCost is that of [Fit].
+func exactCost(in *models.Input, kind kernel.Kind, s *Settings) models.Cost {
+	rows, cols := in.Points.Dims()
+	n, l, c := int64(rows), int64(len(in.Targets.Labeled)), int64(s.columns(in.Targets))
+	intrinsic := s.GammaI > 0
+	side := sideBytes(in.Points, kind)
+	if !intrinsic && kind != kernel.Precomputed {
+		side = side / max(n, 1) * l
+		n = l // the others are left out
+	}
+	kept := pointBytes(in.Points) / max(int64(rows), 1) * n
+	// The Gram matrix is held to the end. While it is made, the points are there in
+	// float64, and without a graph the labeled ones apart.
+	held := 8 * n * n
+	peak := held + side
+	if intrinsic {
+		const stripe = 512                     // columns of I + MK at a time, see Problem.system
+		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
+		blocks := int64(max(3, 2*(s.Power-1))) // scratch of sparse.Function or of powers
+		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
+		held += 8 * (n*l + l*l)
+	} else if kind == kernel.Precomputed {
+		held += 8 * l * l
+	} else {
+		held += kept
+	}
+	fit := 8 * (l*l + 3*l*c)
+	if s.Method != RLS {
+		// Programs that run at the same time keep some rows among half of the variables.
+		fit = 8 * min(c, threads()) * (12*l + min(l/2, 4096)*min(l/2, 4096)/4)
+	}
+	fit += 8*2*n*c + kept // the expansion
+	out := models.Cost{Bytes: withGarbage(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
+	if s.Method.approximates() {
+		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
+	}
+	fn, fl := float64(n), float64(l)
+	out.Operations = fn*fn*float64(cols) + fl*fl*fl/3
+	if intrinsic {
+		out.Operations += fn * fn * (2*fn/3 + 2*fl)
+	}
+	return out
+}
+
+// approximationFaults are those of an odd number of features, of features for a
+// kernel that they do not approximate, and of exp(tL) in an approximation.
+func approximationFaults(v models.Values) error {
+	var faults []error
+	if text, ok := v["features"]; ok {
+		if m, err := strconv.ParseFloat(text, 64); err == nil && math.Mod(m, 2) != 0 {
+			faults = append(faults, &models.ParamError{Name: "features", Value: text, Must: "an even number"})
+		}
+	}
+	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
+		faults = append(faults, &models.UnusedError{Name: "heat", Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}}})
+	}
+	kinds := models.WidthKernels
+	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {
+		faults = append(faults, &models.UnusedError{Name: "approximation " + Fourier.String(), Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
+	}
+	return errors.Join(faults...)
+}
+
+// withApproximation returns v with the approximation that counts: the one that is
+// given, or that of which the number of features or landmarks is given, or else
+// none, which is exact.
+func withApproximation(v models.Values) models.Values {
+	if _, ok := v["approximation"]; ok {
+		return v
+	}
+	a := Exact
+	if _, ok := v["features"]; ok {
+		a = Fourier
+	} else if _, ok := v["landmarks"]; ok {
+		a = Nystrom
+	}
+	return v.With(models.Values{"approximation": a.String()})
+}
+
+// approximationParams are the parameters of [ApproximationSettings].
+var approximationParams = models.Table[ApproximationSettings]{
+	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held",
+		Default: "exact, or what landmarks or features imply", Choices: []string{Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
+		At: func(s *ApproximationSettings) any { return &s.Approximation }},
+	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
+		At: func(s *ApproximationSettings) any { return &s.Landmarks }},
+	{Param: models.Param{Name: "features", Doc: "number of random Fourier features, even", Default: "2000, of fourier", Range: models.AtLeast(2)},
+		At: func(s *ApproximationSettings) any { return &s.Features }},
+	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn", Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free", Choices: models.Names(solvers.PlusPlus + 1)},
+		At: func(s *ApproximationSettings) any { return &s.Sampling }},
+}
+
+// approximationOnly says for which approximations a parameter is.
+var approximationOnly = map[string][]Approximation{
+	"landmarks": {Nystrom, MatrixFree}, "sampling": {Nystrom, MatrixFree}, "features": {Fourier},
+}
+
+// onlyFor returns t with conditions on the approximation.
+func onlyFor[S any](t models.Table[S], only map[string][]Approximation) models.Table[S] {
+	t = slices.Clone(t)
+	for i := range t {
+		if list, ok := only[t[i].Name]; ok {
+			t[i].Only = &models.Condition{Param: "approximation"}
+			for _, a := range list {
+				t[i].Only.In = append(t[i].Only.In, a.String())
+			}
+		}
+	}
+	return t
+}
+
+// withoutChoice returns approximations without one of them, and why.
+func withoutChoice(t models.Table[ApproximationSettings], a Approximation, why string) models.Table[ApproximationSettings] {
+	return t.Change("approximation", func(p *models.Param) {
+		p.Why = why
+		p.Choices = slices.DeleteFunc(slices.Clone(p.Choices), func(name string) bool { return name == a.String() })
+	})
+}

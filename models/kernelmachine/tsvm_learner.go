@@ -1,0 +1,143 @@
+package kernelmachine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
+)
+
+// TSVMLearner fits a [TSVM].
+type TSVMLearner struct{}
+
+// tsvmOptions are all that its parameters say.
+type tsvmOptions struct {
+	TSVMSettings
+	Choice linear.TransductionChoice
+	Kernel models.KernelChoice
+}
+
+// tsvmParams are the parameters of tsvmOptions.
+var tsvmParams = slices.Concat(
+	models.Part(models.Ambient, func(o *tsvmOptions) *models.Regularizer { return &o.Regularizer }),
+	models.Part(models.KernelParams, func(o *tsvmOptions) *models.KernelChoice { return &o.Kernel }),
+	models.Part(linear.TransductionParams, func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
+	solverParams(1e-3, func(o *tsvmOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }),
+)
+
+// Info describes the learner.
+func (TSVMLearner) Info() models.Info {
+	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)", Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
+		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel}
+}
+
+// Params lists the parameters.
+func (TSVMLearner) Params() []models.Param { return tsvmParams.Params() }
+
+// Resolve returns the values with the width of the kernel as a number.
+func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+
+// Cost is that of the values among all points, and of the programs of as many
+// outputs as run at the same time.
+func (TSVMLearner) Cost(in *models.Input) (models.Cost, error) {
+	o, err := tsvmParams.Decode(in.Values)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	kind, err := kindOf(o.Kernel)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	rows, cols := in.Points.Dims()
+	n, c := int64(rows), int64(in.Targets.Y.RawMatrix().Cols)
+	held := min(n/2, 4096) // rows of a program
+	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
+	bytes := 8*n*n + max(sideBytes(in.Points, kind), programs+pointBytes(in.Points))
+	return models.Cost{Bytes: withGarbage(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
+}
+
+// Fit is the function [FitTSVM].
+func (l TSVMLearner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	o, err := tsvmParams.Decode(in.Values)
+	if err != nil {
+		return nil, err
+	}
+	if o.Transduction, err = o.Choice.On(in.Targets); err != nil {
+		return nil, err
+	}
+	d, err := dataOf(l, in, o.Kernel, o.Regularizer)
+	if err != nil {
+		return nil, err
+	}
+	return modelOf(FitTSVM(ctx, d, in.Targets, &o.TSVMSettings))
+}
+
+// Name is [TSVMName].
+func (m *TSVM) Name() string { return TSVMName }
+
+// Summary is that of the machine with what became of the other points.
+func (m *TSVM) Summary() models.Summary {
+	s := m.Machine.Summary()
+	s.Values = m.values()
+	m.Describe(&s, m.Settings.Transduction)
+	return s
+}
+
+func (m *TSVM) values() models.Values {
+	return tsvmParams.Encode(&tsvmOptions{m.Settings, m.Settings.Choice(), models.KernelChoiceOf(m.Kernel)})
+}
+
+// tsvmFit is the part of a model in its manifest.
+type tsvmFit struct {
+	Gap      float64   `json:"gap"`
+	Positive []float64 `json:"positive"`
+	linear.FileFit
+}
+
+// Encode returns the arrays of [Machine.Encode], unlabeled (u), the numbers of the
+// points that had no label, and assigned (u×c), their targets.
+func (m *TSVM) Encode() (*models.Encoded, error) {
+	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)}, Arrays: append(m.Arrays(), m.Entries()...)}, nil
+}
+
+// Decode is the inverse of [TSVM.Encode].
+func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
+	var f tsvmFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	o, err := tsvmParams.Decode(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := o.machine().fill()
+	if err != nil {
+		return nil, err
+	}
+	k, err := o.Kernel.On(nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.Expansion(k, true)
+	if err != nil {
+		return nil, err
+	}
+	m := &TSVM{Settings: o.TSVMSettings, Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
+	m.Settings.Regularizer = machine.Regularizer
+	m.Settings.Transduction = linear.Transduction{Weight: o.Choice.Weight, Positive: f.Positive}
+	if !(m.Settings.Weight > 0) || !(m.Settings.Tolerance > 0) || len(f.Positive) != len(m.Intercepts) {
+		return nil, fmt.Errorf("kernelmachine: weight %v, tolerance %v and shares of %d classes for %d outputs", m.Settings.Weight, m.Settings.Tolerance, len(f.Positive), len(m.Intercepts))
+	}
+	for _, v := range f.Positive {
+		if !(v >= 0 && v <= 1) {
+			return nil, fmt.Errorf("kernelmachine: a share of %v of the points", v)
+		}
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m.Transduced, err = linear.ReadTransduced(r, f.FileFit, len(m.Intercepts))
+	return m, err
+}

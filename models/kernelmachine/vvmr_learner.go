@@ -1,0 +1,123 @@
+package kernelmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/models"
+)
+
+// VVMRLearner fits a [VVMR].
+type VVMRLearner struct{}
+
+// vvmrOptions are all that its parameters say.
+type vvmrOptions struct {
+	VVMRSettings
+	Kernel        models.KernelChoice
+	Approximation ApproximationSettings
+}
+
+// vvmrParams are the parameters of vvmrOptions for a user, for whom
+// [withApproximation] fills in the approximation.
+var vvmrParams = slices.Concat(
+	models.Part(normWeights, func(o *vvmrOptions) *models.Regularizer { return &o.Regularizer }),
+	models.Part(models.KernelParams, func(o *vvmrOptions) *models.KernelChoice { return &o.Kernel }),
+	models.Part(normRest, func(o *vvmrOptions) *models.Regularizer { return &o.Regularizer }),
+	models.Table[vvmrOptions]{
+		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the outputs", Default: "0", Range: models.Within(0, 1), Axis: true},
+			At: func(o *vvmrOptions) any { return &o.GammaO }},
+		{Param: models.Param{Name: "output-neighbors", Doc: "join each output with so many others whose targets are nearest, where no graph of the outputs is given", Default: "the graph that is given", Range: models.AtLeast(1)},
+			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
+	},
+	models.Part(withoutChoice(approximationParams.Without("features"), Fourier, "vvmr has no Fourier features"), func(o *vvmrOptions) *ApproximationSettings { return &o.Approximation }),
+	solverParams(1e-10, func(o *vvmrOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }).
+		Change("tolerance", func(p *models.Param) { p.Range = models.Between(0, 1) }).
+		Change("max-iterations", func(p *models.Param) { p.Default = "1000" }),
+)
+
+// Info describes the learner.
+func (VVMRLearner) Info() models.Info {
+	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
+		Learns: models.LearnsLabels | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph, GraphIf: "gamma-i"}
+}
+
+// Params lists the parameters.
+func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
+
+// decodeVVMR returns the options that v stands for, or all faults at once.
+func decodeVVMR(v models.Values) (vvmrOptions, error) {
+	return onlyFor(vvmrParams, approximationOnly).Decode(withApproximation(v))
+}
+
+// Check implements [models.Checker].
+func (VVMRLearner) Check(v models.Values) error {
+	_, err := decodeVVMR(v)
+	return err
+}
+
+// options decodes the values of in and checks that γ_O has one graph of outputs.
+func (VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
+	o, err := decodeVVMR(in.Values)
+	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
+		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", models.ParamName("output-neighbors")))
+	} else if !given && in.Outputs == nil && in.Values.Float("gamma-o") > 0 {
+		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s", models.ParamName("gamma-o"), in.Values["gamma-o"], models.ParamName("output-graph"), models.ParamName("output-neighbors")))
+	}
+	return o, err
+}
+
+// approximation returns the settings of the approximation, nil for exact.
+func (o *vvmrOptions) approximation() *ApproximationSettings {
+	if o.Approximation.Approximation == Exact {
+		return nil
+	}
+	return &o.Approximation
+}
+
+// Resolve returns the values with the width of the kernel as a number.
+func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+
+// Cost is that of the way that Fit goes.
+func (l VVMRLearner) Cost(in *models.Input) (models.Cost, error) {
+	o, err := l.options(in)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	kind, err := kindOf(o.Kernel)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	remedy := "take --approximation nystrom or matrix-free, or give fewer points"
+	a := o.approximation()
+	c, err := vvmrCost(in, kind, &o.VVMRSettings, a)
+	switch {
+	case err != nil && a == nil:
+		return c, fmt.Errorf("%w: %s", err, remedy)
+	case a != nil:
+		remedy = a.remedy()
+	}
+	c.Remedy = remedy
+	return c, err
+}
+
+// Fit is the function [FitVVMR]. Without γ_O a graph of the outputs is not looked at.
+func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	o, err := l.options(in)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dataOf(l, in, o.Kernel, o.Regularizer)
+	if err != nil {
+		return nil, err
+	}
+	var outputs *Outputs
+	if o.GammaO > 0 && in.Outputs != nil {
+		if outputs, err = NewOutputs(in.Outputs); err != nil {
+			return nil, err
+		}
+	}
+	o.Approximation.Seed = in.Seed
+	return modelOf(FitVVMR(ctx, d, in.Targets, outputs, &o.VVMRSettings, o.approximation()))
+}

@@ -1,0 +1,207 @@
+// Package models holds the contract between learners and the rest of bigfit: what
+// a learner is, its parameters as data, what it is fitted to, what it costs, the
+// model it makes, and how that model is kept in a file. The learners themselves
+// live in the packages below, one for each family; [all.Learners] lists them.
+package models
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// A Learner makes models of one kind. It has no state: all settings are in the
+// [Input], and its methods may be called concurrently.
+type Learner interface {
+	Info() Info
+	// Params lists the learner's own parameters. Values that an Input does not
+	// give have their defaults.
+	Params() []Param
+	// Cost estimates what Fit takes. It looks at sizes only; Graph and Pairs may
+	// be missing, Edges stands for them. Values that cannot be fitted at any cost
+	// are an error.
+	Cost(in *Input) (Cost, error)
+	// Fit makes a model. An error that is [Usable] comes with a model that falls
+	// short of its tolerance. When ctx is cancelled Fit returns within a second.
+	Fit(ctx context.Context, in *Input) (Model, error)
+	// Decode reads a model that the learner made from its file.
+	Decode(r *Reader) (Model, error)
+}
+
+// Info describes a learner.
+type Info struct {
+	Name string `json:"name"` // on the command line and in manifests
+	Help string `json:"help"` // one line
+	// Source names the paper, section and equation.
+	Source string `json:"source,omitempty"`
+	Learns Learns `json:"learns"`
+	Needs  Needs  `json:"needs"`
+	// GraphIf names the parameter without which (or with which at 0) the graph is
+	// left out; empty means that a graph is always needed where Needs has one.
+	GraphIf string `json:"graph_if,omitempty"`
+}
+
+// Learns is a set of kinds of targets.
+type Learns int
+
+// The kinds of targets.
+const (
+	LearnsClasses Learns = 1 << iota // one class a point
+	LearnsValues                     // one or several numbers a point
+	LearnsLabels                     // any number of labels a point
+	LearnsInside                     // where the labeled points are, whatever their labels
+)
+
+var learnsNames = []string{"classes", "values", "labels", "inside"}
+
+// Has tells whether all kinds in k are in l.
+func (l Learns) Has(k Learns) bool { return l&k == k }
+
+// MarshalText lists the names.
+func (l Learns) MarshalText() ([]byte, error) { return listNames(int(l), learnsNames), nil }
+
+// Needs is a set of inputs.
+type Needs int
+
+// The inputs of learners.
+const (
+	NeedsPoints      Needs = 1 << iota // the points themselves, not a graph alone
+	NeedsGraph                         // the graph of nearest neighbours
+	NeedsEigenpairs                    // of the graph's Laplacian
+	NeedsKernel                        // a kernel between points
+	NeedsOutputGraph                   // a graph of the outputs
+)
+
+var needsNames = []string{"points", "graph", "eigenpairs", "kernel", "output-graph"}
+
+// Has tells whether all inputs in k are in n.
+func (n Needs) Has(k Needs) bool { return n&k == k }
+
+// MarshalText lists the names.
+func (n Needs) MarshalText() ([]byte, error) { return listNames(int(n), needsNames), nil }
+
+func listNames(set int, names []string) []byte {
+	var out []string
+	for i, name := range names {
+		if set&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return []byte(strings.Join(out, ","))
+}
+
+// UsesGraph tells whether a fit with the given values takes a graph.
+func (i *Info) UsesGraph(v Values) bool {
+	return i.Needs.Has(NeedsGraph) && (i.GraphIf == "" || v.Float(i.GraphIf) != 0)
+}
+
+// Transductive tells whether a graph without points is enough: the model then
+// answers for the points of the graph alone.
+func (i *Info) Transductive() bool { return i.Needs.Has(NeedsGraph) && !i.Needs.Has(NeedsPoints) }
+
+// Input holds what a learner is fitted to. What the learner does not need may be
+// missing.
+type Input struct {
+	Points  data.Points // n×d, as given
+	Targets *Targets
+	// Graph joins the points. Edges is an estimate of the number of its edges
+	// while it is not made yet.
+	Graph *Graph
+	Edges int
+	// Pairs are the smallest eigenpairs of the graph's Laplacian, of the kind in
+	// Laplacian, with vectors of n rows.
+	Pairs     *lanczos.Result
+	Laplacian sparse.Kind
+	// Outputs is a graph of the columns of the targets.
+	Outputs *sparse.CSR
+
+	Values Values // of the learner's Params
+	// Seed of everything random. Any value, 0 included.
+	Seed uint64
+	// Memory, if positive, bounds the bytes of matrices: more is an error.
+	Memory int64
+	// Progress, if not nil, is told how far the fit is. Calls do not overlap.
+	Progress func(Progress)
+}
+
+// Progress says how far something is.
+type Progress struct {
+	Done, Total float64
+	Note        string // a short text, or empty
+}
+
+// Report calls Progress, if there is one.
+func (in *Input) Report(done, total float64, note string) {
+	if in.Progress != nil {
+		in.Progress(Progress{done, total, note})
+	}
+}
+
+// Len returns the number of points.
+func (in *Input) Len() int { return in.Targets.Len }
+
+// EdgeCount returns the number of stored edges of the graph, or Edges without one.
+func (in *Input) EdgeCount() int {
+	if in.Graph != nil && in.Graph.W != nil {
+		return in.Graph.W.NNZ()
+	}
+	return in.Edges
+}
+
+// LaplacianOf returns the Laplacian of the graph, nil without a graph.
+func (in *Input) LaplacianOf(kind sparse.Kind) (*sparse.Laplacian, error) {
+	if in.Graph == nil || in.Graph.W == nil {
+		return nil, nil
+	}
+	return sparse.NewLaplacian(in.Graph.W, kind)
+}
+
+// Check returns an error unless points, graph and targets have one length.
+func (in *Input) Check() error {
+	if in.Targets == nil {
+		return fmt.Errorf("models: there are no targets")
+	}
+	if in.Points != nil {
+		if n, _ := in.Points.Dims(); n != in.Targets.Len {
+			return fmt.Errorf("models: targets for %d points, there are %d", in.Targets.Len, n)
+		}
+	}
+	if in.Graph != nil && in.Graph.Len() != in.Targets.Len {
+		return fmt.Errorf("models: a graph of %d points for targets of %d", in.Graph.Len(), in.Targets.Len)
+	}
+	return nil
+}
+
+// Cost estimates what a fit or an answer takes.
+type Cost struct {
+	// Bytes of memory at the peak, beside the points, the graph and the eigenpairs
+	// that it is given.
+	Bytes int64
+	// Operations in float64 matrix products; what runs at the speed of memory
+	// counts fivefold. 0 if nothing is known.
+	Operations float64
+	// Remedy says what to do if it does not fit, as an order that calls parameters
+	// --name.
+	Remedy string
+}
+
+// Paired is a learner that needs eigenpairs and knows which.
+type Paired interface {
+	Learner
+	// Pairs returns the number, the Laplacian and the tolerance of the eigenpairs
+	// that a fit needs.
+	Pairs(in *Input) (k int, kind sparse.Kind, tolerance float64, err error)
+}
+
+// Resolver is a learner with values that are rules, as the median distance for the
+// width of a kernel.
+type Resolver interface {
+	Learner
+	// Resolve returns in.Values with numbers in place of rules. They depend on the
+	// points, the seed and values that are names, not on the numbers among the values.
+	Resolve(in *Input) (Values, error)
+}

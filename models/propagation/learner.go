@@ -1,0 +1,239 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Learners are those of this package, in the order of their methods.
+var Learners = []models.Learner{Learner{Harmonic}, Learner{LGC}, Learner{Tikhonov}, Learner{Poisson}}
+
+// Learner continues targets over a graph by a method.
+type Learner struct{ Method Method }
+
+// Parameters by what they are for.
+var (
+	solverParams = models.Table[Settings]{
+		{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops", Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
+			At: func(s *Settings) any { return &s.Tolerance }},
+		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up", Default: models.FormatFloat(defaultIterations), Range: models.AtLeast(1)},
+			At: func(s *Settings) any { return &s.MaxIterations }},
+	}
+	priorParams = models.Table[Settings]{
+		{Param: models.Param{Name: "priors", Doc: "shares of the classes in all points, ascending by class, up to a factor", Default: "those of the labels", Range: models.Positive()},
+			At: func(s *Settings) any { return &s.Priors }},
+	}
+	massParams = models.Table[Settings]{
+		{Param: models.Param{Name: "class-mass", Doc: "scale each class to its share of the points: class mass normalization", Default: "false"},
+			At: func(s *Settings) any { return &s.MassNormalization }},
+	}
+	alphaParams = models.Table[Settings]{
+		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels", Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true},
+			At: func(s *Settings) any { return &s.Alpha }},
+	}
+	normParams = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer })
+)
+
+// tables holds the parameters of each method.
+var tables = [...]models.Table[Settings]{
+	Harmonic: join(massParams, priorParams.Change("priors", func(p *models.Param) {
+		p.Only = &models.Condition{Param: "class-mass", In: []string{"true"}}
+	}), solverParams),
+	LGC:      join(alphaParams, solverParams),
+	Tikhonov: join(positiveNorms(normParams), solverParams),
+	Poisson:  join(priorParams, solverParams),
+}
+
+// join returns a table of all parameters.
+func join(tables ...models.Table[Settings]) models.Table[Settings] {
+	var out models.Table[Settings]
+	for _, t := range tables {
+		out = append(out, t...)
+	}
+	return out
+}
+
+// positiveNorms are parameters of a regularizer whose γ_I cannot be 0.
+func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
+	for _, f := range t {
+		t = t.Change(f.Name, func(p *models.Param) { p.Only = nil })
+	}
+	return t.Change("gamma-i", func(p *models.Param) {
+		p.Doc, p.Range = "weight γ_I of the intrinsic norm fᵀLᵖf", models.Positive()
+	})
+}
+
+// params are the parameters of a method.
+func params(m Method) models.Table[Settings] { return tables[m] }
+
+// settings returns those of the method with the given values.
+func (l Learner) settings(v models.Values) (Settings, error) {
+	s, err := params(l.Method).Decode(v)
+	s.Method = l.Method
+	return s, err
+}
+
+// Info describes the learner.
+func (l Learner) Info() models.Info {
+	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
+	switch l.Method {
+	case Harmonic:
+		i.Help = "harmonic functions, label propagation (Zhu et al. 2003)"
+		i.Source = "Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4"
+		i.Learns |= models.LearnsValues
+	case LGC:
+		i.Help = "local and global consistency, label spreading (Zhou et al. 2003)"
+		i.Source = "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
+	case Tikhonov:
+		i.Help = "least squares with both norms on the graph alone"
+		i.Source = "Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2"
+		i.Learns |= models.LearnsValues
+	case Poisson:
+		i.Help = "Poisson learning, for very few labels (Calder et al. 2020)"
+		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, equations 2.1 and 2.4"
+	}
+	return i
+}
+
+// Params lists the parameters of the method.
+func (l Learner) Params() []models.Param { return params(l.Method).Params() }
+
+// Cost is that of the linear system, the reordered graph and the answers for all
+// points.
+func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+	s, err := l.settings(in.Values)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	problem, fit, err := bytes(in, &s)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	return models.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+}
+
+// columns returns the number of right-hand sides: one a class, or one a value.
+func columns(t *models.Targets) int { return max(len(t.Classes), t.Y.RawMatrix().Cols) }
+
+// bytes returns about what a [Problem] holds, and what a fit takes.
+func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
+	n, c, edges := int64(in.Len()), int64(columns(in.Targets)), int64(in.EdgeCount())
+	solver, err := cg.Bytes(in.Len(), int(c), &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
+	if err != nil {
+		return 0, 0, err
+	}
+	weights := 8 * edges
+	if in.Graph != nil && in.Graph.W != nil && in.Graph.W.Val == nil {
+		weights = 0 // all are one
+	}
+	problem = 4*edges + weights + 40*n // the graph in another order
+	if s.Method == LGC || s.Method == Poisson || s.Method == Tikhonov && s.Regularizer.Laplacian != sparse.Combinatorial {
+		problem += weights + 24*n // the normalized Laplacian
+	}
+	fit = solver + 8*n*(2*c+2) + 4*n
+	switch {
+	case s.Method == LGC || s.Method == Poisson:
+		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
+	case s.Regularizer.Power > 1:
+		fit += 8 * n * c
+	}
+	return heap(problem), heap(fit) + runtimeBytes, nil
+}
+
+// runtimeBytes are about those of small things.
+const runtimeBytes = 4 << 20
+
+// heap returns about the memory that so many bytes in use take: the command lets
+// garbage grow to 40 % of them.
+func heap(inUse int64) int64 { return inUse + inUse*2/5 }
+
+// operations guesses a hundred iterations.
+func operations(in *models.Input) float64 {
+	const steps = 100
+	return steps * float64(columns(in.Targets)) * (10*float64(in.EdgeCount()) + 14*float64(in.Len()))
+}
+
+var errNoGraph = errors.New("propagation: there is no graph")
+
+// Fit is the function [Fit] on the graph and the targets of in.
+func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	s, err := l.settings(in.Values)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if in.Graph == nil || in.Graph.W == nil {
+		return nil, errNoGraph
+	}
+	if y := in.Targets.ClassLabels(); y != nil {
+		if err := models.CheckLabels(y, in.Len()); err != nil {
+			return nil, err
+		}
+	} else if len(in.Targets.Labeled) == 0 {
+		return nil, errors.New("propagation: no point has a target")
+	}
+	s.OnIteration = func(state cg.State) error {
+		in.Report(float64(state.Converged), float64(state.Columns), state.String())
+		return nil
+	}
+	g, err := Fit(ctx, in.Graph.W, in.Graph.Components, in.Targets, &s)
+	if g == nil || !models.Usable(err) {
+		return nil, err
+	}
+	return &Model{Solution: g, Neighborhood: in.Graph.Keep()}, err
+}
+
+// FitGrid prepares every graph once for all settings and folds.
+func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
+	for _, same := range models.Grouped(g.All(), g.GraphKey) {
+		graph, err := g.GraphOf(same[0])
+		if err != nil {
+			return err
+		}
+		problem, err := NewProblem(graph.W, graph.Components)
+		if err != nil {
+			return err
+		}
+		for _, setting := range same {
+			s, err := l.settings(g.Settings[setting])
+			if err != nil {
+				return err
+			}
+			err = g.Run(ctx, []int{setting}, func(split *models.Split) []models.Answer {
+				f, err := problem.Fit(ctx, split.Train, &s)
+				if f == nil {
+					return []models.Answer{{Err: err}}
+				}
+				return []models.Answer{models.AnswerAt(f.answers(true), split.Points, err)}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// GridCost is that of the largest graph and of a fit in each fold.
+func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
+	out := models.GridCost{Operations: g.Fits() * operations(&g.Input), Remedy: "make graphs of fewer --neighbors"}
+	for _, v := range g.Settings {
+		s, err := l.settings(v)
+		if err != nil {
+			return models.GridCost{}, err
+		}
+		problem, fit, err := bytes(&g.Input, &s)
+		if err != nil {
+			return models.GridCost{}, err
+		}
+		graph := 12*int64(g.EdgeCount()) + 12*int64(g.Len())
+		out.Shared, out.Fold = max(out.Shared, graph+problem), max(out.Fold, fit)
+	}
+	return out, nil
+}

@@ -1,0 +1,530 @@
+// Package selection chooses among settings of a learner by cross-validation on the
+// labels. It knows no learner by name.
+package selection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Data is what [Search] fits to.
+type Data struct {
+	Targets *models.Targets
+	// Points are n×d; learners that work on a graph alone do without.
+	Points data.Points
+	// Neighbors of all points, as many as the largest number in the grid, and the
+	// settings of graphs made of the first K of them.
+	Neighbors *knn.Neighbors
+	Edges     knn.GraphSettings
+	// Graph, if not nil, is the one graph, in place of Neighbors.
+	Graph *models.Graph
+	// Outputs is a graph of the columns of the targets, for learners that use one.
+	Outputs *sparse.CSR
+}
+
+// Settings of [Search]. The zero value is ready for use.
+type Settings struct {
+	// Folds of the cross-validation. Default 5, at most the number of labels.
+	Folds int
+	// Repeats is how often labels are dealt into folds anew. Default 1.
+	Repeats int
+	// Seed of the folds, and of everything random in the fits.
+	Seed uint64
+	// Criterion defaults to the error, or for values to the RMSE.
+	Criterion Criterion
+	// Memory, if positive, bounds the bytes that [Cost] estimates.
+	Memory int64
+	// OnProgress, if not nil, is given a copy of what is known whenever fits are
+	// finished. Its calls do not overlap.
+	OnProgress func(*Result)
+}
+
+// Result is what cross-validation found.
+type Result struct {
+	Criterion Criterion `json:"metric"`
+	Folds     int       `json:"folds"`
+	Repeats   int       `json:"repeats"`
+	Seed      uint64    `json:"seed"`
+	Labeled   int       `json:"labeled"`
+	// Done fits of Total are finished, a failed one being finished too.
+	Done  int `json:"done"`
+	Total int `json:"total"`
+	// Scores of all settings, best first: see [Search].
+	Scores []Score `json:"scores"`
+}
+
+// Score is what cross-validation found about a setting.
+type Score struct {
+	Setting Setting        `json:"setting"`
+	Mean    metrics.Number `json:"mean"` // of Folds, those left out that are NaN
+	// StdErr is the standard error of Mean, the deviation of the folds over the
+	// root of their number; NaN with fewer than two.
+	StdErr metrics.Number `json:"std_err"`
+	// Folds are the criterion on every fold, repetition by repetition; NaN where
+	// it is not defined, the fit failed or is not done.
+	Folds []metrics.Number `json:"folds"`
+	Done  int              `json:"done"` // finished fits
+	// Unconverged counts fits that did not converge; the scores are of what was
+	// reached. Fits that share their work share the verdict.
+	Unconverged int `json:"unconverged,omitempty"`
+	// Fault is why a fit failed, if one did.
+	Fault string `json:"fault,omitempty"`
+
+	at int // in the order of the grid
+}
+
+// Best is the first of Scores.
+func (r *Result) Best() *Score { return &r.Scores[0] }
+
+// Search chooses among the settings of a grid by cross-validation on the labels of
+// d: the labeled points are dealt into folds (see [models.Targets.Folds]), and each
+// is held out once, its labels unknown to the model, its points not. γ's mean the
+// same with a fold held out as on all labels, as the loss is a mean over them.
+//
+// The result lists settings by the mean of the criterion over the folds, best
+// first. Means are equal that agree in twelve digits of the largest; then the
+// stronger regularization comes first. Behind come settings that are not finished,
+// then those with failed fits, which alone are no error as long as one setting is
+// left. A class that has no label outside a fold is unknown there and its points
+// count as wrong; it is an error if fewer than two are left.
+//
+// Graphs are cut from the lists of d. A [models.GridLearner] shares its work among
+// the settings and folds; for any other a model is fitted for each. Folds run in
+// parallel; the result has the same bits at any GOMAXPROCS.
+//
+// When ctx is cancelled, the result holds what was finished. An error that is
+// [models.Usable] says that fits of the best setting did not converge, and comes
+// with the whole result.
+func Search(ctx context.Context, d *Data, g *Grid, s *Settings) (*Result, error) {
+	t, err := newSearch(d, g, s)
+	if err != nil {
+		return nil, err
+	}
+	if limit := t.settings.Memory; limit > 0 {
+		c, err := t.cost()
+		if err != nil {
+			return nil, err
+		}
+		if c.Bytes > limit {
+			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, or allow more memory", c.Bytes, limit, c.Remedy)
+		}
+	}
+	if l, ok := g.Learner.(models.GridLearner); ok {
+		err = l.FitGrid(ctx, t.grid)
+	} else {
+		err = t.fitEach(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	r := t.snapshot()
+	best := r.Best()
+	failed := func(err error) bool { return !models.Usable(err) }
+	unconverged := func(err error) bool { return err != nil && models.Usable(err) }
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case best.Fault != "":
+		return nil, fmt.Errorf("%w (with %s)", t.fault(best, failed), best.Setting)
+	case math.IsNaN(float64(best.Mean)):
+		return nil, fmt.Errorf("selection: %v is not defined on any fold: too few points in each, or all of one class; take fewer folds or another criterion", r.Criterion)
+	case best.Unconverged > 0:
+		return r, fmt.Errorf("selection: %d of %d fits of the best setting did not converge: %w", best.Unconverged, best.Done, t.fault(best, unconverged))
+	}
+	return r, nil
+}
+
+// Cost estimates what [Search] takes beside its data, and returns the number of
+// settings.
+func Cost(d *Data, g *Grid, s *Settings) (cost models.Cost, settings int, err error) {
+	t, err := newSearch(d, g, s)
+	if err != nil {
+		return models.Cost{}, 0, err
+	}
+	cost, err = t.cost()
+	return cost, len(t.points), err
+}
+
+// search is a run of Search.
+type search struct {
+	data     Data
+	learner  models.Learner
+	settings Settings
+	points   []Setting
+	grid     *models.Grid
+	graphs   map[int]*models.Graph // by number of neighbours
+
+	mu     sync.Mutex
+	scores []Score   // in the order of points
+	errs   [][]error // of every setting on every split
+}
+
+// newSearch checks and completes what Search was given.
+func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
+	t := &search{data: *d, learner: g.Learner, graphs: map[int]*models.Graph{}}
+	if s != nil {
+		t.settings = *s
+	}
+	in := models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, Seed: t.settings.Seed, Memory: t.settings.Memory}
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	own := 0
+	if d.Graph == nil && d.Neighbors != nil {
+		own = d.Edges.K
+	}
+	if g.Learner == nil {
+		return nil, errors.New("selection: there is no learner")
+	}
+	var err error
+	t.points, err = g.settings(&in, own)
+	faults := []error{err, t.fillSettings(), t.checkTargets()}
+	if g.Learner.Info().Needs.Has(models.NeedsPoints) && d.Points == nil {
+		faults = append(faults, errors.New("selection: there are no points"))
+	}
+	for _, p := range t.points {
+		if err := t.checkGraph(p); err != nil {
+			faults = append(faults, err)
+			break
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	t.grid = &models.Grid{Input: in, GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
+		GraphKey: t.graphKey, Run: t.run, Fail: t.fail}
+	if t.grid.Splits, err = d.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
+		return nil, err
+	}
+	for i, p := range t.points {
+		t.grid.Settings = append(t.grid.Settings, p.Values)
+		t.grid.Edges = max(t.grid.Edges, t.edges(p))
+		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())}, len(t.grid.Splits)), at: i}
+		t.scores = append(t.scores, score)
+		t.errs = append(t.errs, make([]error, len(t.grid.Splits)))
+	}
+	return t, nil
+}
+
+// graphKey names the graph of a setting.
+func (t *search) graphKey(setting int) string {
+	info := t.learner.Info()
+	if !info.UsesGraph(t.points[setting].Values) {
+		return ""
+	}
+	return "k=" + strconv.Itoa(t.points[setting].Neighbors)
+}
+
+// edges estimates the stored edges of the graph of p.
+func (t *search) edges(p Setting) int {
+	info := t.learner.Info()
+	switch {
+	case !info.UsesGraph(p.Values):
+		return 0
+	case t.data.Graph != nil:
+		return t.data.Graph.W.NNZ()
+	}
+	return 2 * t.data.Targets.Len * p.Neighbors
+}
+
+// checkTargets returns an error unless the learner can learn the targets and be
+// measured on them.
+func (t *search) checkTargets() error {
+	info := t.learner.Info()
+	kind, what := models.LearnsValues, "values"
+	switch {
+	case t.data.Targets.Labels != nil:
+		kind, what = models.LearnsLabels, "several labels a point"
+	case t.data.Targets.Classes != nil:
+		kind, what = models.LearnsClasses, "classes"
+	}
+	if info.Learns.Has(models.LearnsInside) {
+		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with", info.Name)
+	}
+	if !info.Learns.Has(kind) {
+		return fmt.Errorf("selection: %s does not learn %s", info.Name, what)
+	}
+	return nil
+}
+
+// checkGraph returns an error if p needs a graph that cannot be had.
+func (t *search) checkGraph(p Setting) error {
+	n := t.data.Targets.Len
+	info := t.learner.Info()
+	switch {
+	case !info.UsesGraph(p.Values):
+		return nil
+	case t.data.Graph == nil && t.data.Neighbors == nil:
+		return errors.New("selection: there are neither neighbours nor a graph")
+	case t.data.Graph != nil && p.Neighbors > 0:
+		return errors.New("selection: the graph is given; it has its own neighbours")
+	case t.data.Graph == nil && (p.Neighbors < 1 || p.Neighbors > t.data.Neighbors.K):
+		return fmt.Errorf("selection: a graph of %d neighbours from lists of %d", p.Neighbors, t.data.Neighbors.K)
+	case t.data.Graph != nil && t.data.Graph.Len() != n, t.data.Graph == nil && t.data.Neighbors.Len() != n:
+		return fmt.Errorf("selection: a graph of other points than the %d with targets", n)
+	}
+	return nil
+}
+
+// fillSettings fills in defaults.
+func (t *search) fillSettings() error {
+	s, y := &t.settings, t.data.Targets
+	if s.Folds < 0 || s.Repeats < 0 {
+		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds, s.Repeats)
+	}
+	s.Repeats = max(1, s.Repeats)
+	if s.Folds == 0 {
+		s.Folds = min(5, len(y.Labeled))
+	}
+	values := y.Classes == nil && y.Labels == nil
+	if s.Criterion == DefaultCriterion {
+		s.Criterion = ErrorCriterion
+		if values {
+			s.Criterion = RMSECriterion
+		}
+	}
+	switch {
+	case s.Criterion < ErrorCriterion || s.Criterion > AUCCriterion || values != (s.Criterion == RMSECriterion):
+		return fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", s.Criterion, RMSECriterion)
+	case y.Labels != nil && s.Criterion == PRBEPCriterion:
+		return fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", s.Criterion, ErrorCriterion, F1Criterion, AUCCriterion)
+	}
+	return nil
+}
+
+// cost estimates the run.
+func (t *search) cost() (models.Cost, error) {
+	splits := len(t.grid.Splits)
+	if l, ok := t.learner.(models.GridLearner); ok {
+		c, err := l.GridCost(t.grid)
+		return c.Cost(splits), err
+	}
+	var total models.GridCost
+	for i := range t.points {
+		in := t.grid.With(i)
+		in.Edges = t.edges(t.points[i])
+		c, err := t.learner.Cost(in)
+		if err != nil {
+			return models.Cost{}, err
+		}
+		total.Fold = max(total.Fold, c.Bytes)
+		total.Operations += c.Operations * float64(splits)
+		total.Remedy = c.Remedy
+	}
+	total.Shared = 24 * int64(t.grid.Edges)
+	return total.Cost(splits), nil
+}
+
+// fitEach fits a model for every setting and split.
+func (t *search) fitEach(ctx context.Context) error {
+	for _, same := range models.Grouped(t.grid.All(), t.graphKey) {
+		var graph *models.Graph
+		if t.graphKey(same[0]) != "" {
+			var err error
+			if graph, err = t.grid.GraphOf(same[0]); err != nil {
+				return err
+			}
+		}
+		for _, setting := range same {
+			err := t.run(ctx, []int{setting}, func(s *models.Split) []models.Answer {
+				in := t.grid.With(setting)
+				in.Graph, in.Targets = graph, s.Train
+				return []models.Answer{t.fit(ctx, in, s.Points)}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fit answers for the given points of in with a model fitted to it.
+func (t *search) fit(ctx context.Context, in *models.Input, points []int) models.Answer {
+	m, fault := t.learner.Fit(ctx, in)
+	if !models.Usable(fault) {
+		return models.Answer{Err: fault}
+	}
+	if m, ok := m.(models.Trained); ok {
+		return models.AnswerAt(m.Training(true), points, fault)
+	}
+	p, err := m.Predict(ctx, data.Select(in.Points, points), nil)
+	if err != nil {
+		return models.Answer{Err: err}
+	}
+	return models.AnswerOf(p, fault)
+}
+
+// graph returns the graph of the given number of neighbours; that of the data for
+// any.
+func (t *search) graph(neighbors int) (*models.Graph, error) {
+	if t.data.Graph != nil {
+		return t.data.Graph, nil
+	}
+	if g := t.graphs[neighbors]; g != nil {
+		return g, nil
+	}
+	s := t.data.Edges
+	s.K = neighbors
+	w, filled, err := knn.FromNeighbors(t.data.Neighbors, s)
+	if err != nil {
+		return nil, err
+	}
+	clear(t.graphs) // settings come graph by graph
+	t.graphs[neighbors] = newGraph(w, filled)
+	return t.graphs[neighbors], nil
+}
+
+func newGraph(w *sparse.CSR, edges knn.GraphSettings) *models.Graph {
+	g := models.NewGraph(w)
+	g.Edges = edges
+	return g
+}
+
+// run has fit answer for the given settings on every split.
+func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split) []models.Answer) error {
+	par.For(len(t.grid.Splits), 1, func(f, _ int) {
+		if ctx.Err() != nil {
+			return
+		}
+		answers := fit(t.grid.Splits[f])
+		if ctx.Err() == nil { // else they may have been cut short
+			t.record(f, settings, answers)
+		}
+	})
+	return ctx.Err()
+}
+
+// fail records that no fit of the settings can be made.
+func (t *search) fail(settings []int, err error) {
+	answers := slices.Repeat([]models.Answer{{Err: err}}, len(settings))
+	for f := range t.grid.Splits {
+		t.record(f, settings, answers)
+	}
+}
+
+// record measures answers for settings on split f.
+func (t *search) record(f int, settings []int, answers []models.Answer) {
+	values := make([]float64, len(settings))
+	for i, a := range answers {
+		values[i] = math.NaN()
+		if models.Usable(a.Err) {
+			v, err := Measure(t.data.Targets, t.settings.Criterion, t.grid.Splits[f], a)
+			if err != nil {
+				answers[i].Err = err
+				continue
+			}
+			values[i] = v
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, p := range settings {
+		t.scores[p].Folds[f] = metrics.Number(values[i])
+		t.scores[p].Done++
+		t.errs[p][f] = answers[i].Err
+	}
+	if t.settings.OnProgress != nil {
+		t.settings.OnProgress(t.ranked())
+	}
+}
+
+// snapshot is ranked under the lock.
+func (t *search) snapshot() *Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ranked()
+}
+
+// ranked returns the result so far.
+func (t *search) ranked() *Result {
+	s := t.settings
+	r := &Result{Criterion: s.Criterion, Folds: s.Folds, Repeats: s.Repeats, Seed: s.Seed, Labeled: len(t.data.Targets.Labeled),
+		Total: len(t.points) * len(t.grid.Splits), Scores: slices.Clone(t.scores)}
+	var largest float64
+	for i := range r.Scores {
+		score := &r.Scores[i]
+		score.Folds = slices.Clone(score.Folds)
+		score.Mean, score.StdErr = meanOfFolds(score.Folds)
+		for _, err := range t.errs[i] {
+			switch {
+			case err == nil:
+			case models.Usable(err):
+				score.Unconverged++
+			case score.Fault == "":
+				score.Fault = err.Error()
+			}
+		}
+		r.Done += score.Done
+		if v := math.Abs(float64(score.Mean)); v > largest { // NaN is not
+			largest = v
+		}
+	}
+	slices.SortStableFunc(r.Scores, func(a, b Score) int {
+		return cmp.Or(cmp.Compare(t.tier(&a), t.tier(&b)), cmp.Compare(t.rank(&a, largest), t.rank(&b, largest)))
+	})
+	return r
+}
+
+// tier puts finished scores first and failed ones last.
+func (t *search) tier(score *Score) int {
+	switch {
+	case score.Fault != "":
+		return 3
+	case math.IsNaN(float64(score.Mean)):
+		return 2
+	case score.Done < len(t.grid.Splits):
+		return 1
+	}
+	return 0
+}
+
+// rank returns the mean, smaller being better, in units of 1e-12 of the largest.
+func (t *search) rank(score *Score, largest float64) float64 {
+	v := float64(score.Mean)
+	if largest > 0 {
+		v = math.Round(v / largest * 1e12)
+	}
+	if t.settings.Criterion.Larger() {
+		return -v
+	}
+	return v
+}
+
+// fault returns the first error of a kind of the fits of a setting.
+func (t *search) fault(score *Score, kind func(error) bool) error {
+	errs := t.errs[score.at]
+	return errs[slices.IndexFunc(errs, func(err error) bool { return err != nil && kind(err) })]
+}
+
+// meanOfFolds returns the mean of what is not NaN and its standard error.
+func meanOfFolds(folds []metrics.Number) (mean, stdErr metrics.Number) {
+	var known []float64
+	for _, v := range folds {
+		if !math.IsNaN(float64(v)) {
+			known = append(known, float64(v))
+		}
+	}
+	count := float64(len(known))
+	var sum, squares float64
+	for _, v := range known {
+		sum += v
+	}
+	for _, v := range known {
+		squares += (v - sum/count) * (v - sum/count)
+	}
+	return metrics.Number(sum / count), metrics.Number(math.Sqrt(squares / (count - 1) / count))
+}

@@ -1,0 +1,165 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// The keys of hashes in manifests.
+const (
+	HashPoints  = "points"
+	HashGraph   = "graph"
+	HashLabels  = "labels"
+	HashOutputs = "outputs" // of the graph of a model's outputs
+)
+
+// Hashes are SHA-256 of what an artifact was made from, by key.
+type Hashes map[string]string
+
+// Agree returns an error if made, the hashes in the manifest of file, names another
+// content for key than hash, that of the file other. Where one of them is not known
+// there is nothing to compare.
+func (made Hashes) Agree(key, hash, file, other string) error {
+	if made[key] == "" || hash == "" || made[key] == hash {
+		return nil
+	}
+	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file holds %.12s…; make it again", file, key, other, key, made[key], hash)
+}
+
+// GraphFile is a graph that was read.
+type GraphFile struct {
+	Graph
+	// Made has the hashes of its manifest; nil if another program wrote it.
+	Made Hashes
+}
+
+// OpenGraph reads and checks a graph that bigfit or SciPy saved. A graph of another
+// program has the given settings.
+func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) {
+	w, err := sparse.ReadNPZ(path, memory)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.CheckGraph(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	g := &GraphFile{Graph: Graph{Graph: *models.NewGraph(w)}}
+	if s != nil {
+		g.Settings = *s.filled()
+	}
+	text, err := sparse.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	if text != nil {
+		m, err := manifest.Parse(text, manifest.Graph, path)
+		if err != nil {
+			return nil, err
+		}
+		g.Settings = GraphSettings{} // the manifest leaves out zeros
+		if err := json.Unmarshal(m.Settings, &g.Settings); err != nil {
+			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+		}
+		g.Made = m.Hashes
+		if g.Made == nil {
+			g.Made = Hashes{}
+		}
+	}
+	g.describe()
+	return g, nil
+}
+
+// describe lets new points join as the settings say.
+func (g *Graph) describe() {
+	g.Metric, g.Method, g.Edges = g.Settings.Metric, g.Settings.Method, g.Settings.Graph
+}
+
+// SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz.
+func SaveGraph(path string, g *Graph, hashes Hashes) error {
+	m, err := manifest.New(manifest.Graph, g.Settings, hashes)
+	if err != nil {
+		return err
+	}
+	text, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	return sparse.WriteNPZ(path, g.W, text)
+}
+
+// EigsFile holds eigenpairs that were read, with the graph they belong to, whose
+// weights are missing if the file alone was given.
+type EigsFile struct {
+	Pairs *lanczos.Result
+	Graph Graph
+	// Settings of the pairs, and the hashes of their manifest; nil if another
+	// program wrote them.
+	Settings *EigsSettings
+	Made     Hashes
+}
+
+// largestEntry bounds eigenvectors of other programs: their squares are summed.
+const largestEntry = 1e100
+
+// OpenEigs reads the smallest eigenpairs of a Laplacian. g, read from graphPath, is
+// the graph they belong to, or nil if the file says enough itself; its settings are
+// those of the manifest where the pairs have one.
+func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile, error) {
+	f, err := lanczos.Load(path, memory)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := f.Result.Vectors.Dims()
+	for i := range n {
+		for j, v := range f.Result.Vectors.RawRowView(i) {
+			if math.Abs(v) > largestEntry {
+				return nil, fmt.Errorf("%s: row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", path, i, j, v, largestEntry)
+			}
+		}
+	}
+	e := &EigsFile{Pairs: f.Result}
+	if f.Manifest != nil {
+		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}
+		if err := json.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
+			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+		}
+		if e.Settings.Largest {
+			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without --largest", path)
+		}
+	}
+	switch {
+	case g != nil && n != g.W.Rows:
+		return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, g.W.Rows)
+	case g != nil:
+		if err := e.Made.Agree(HashGraph, data.HashPoints(g.W), path, graphPath); err != nil {
+			return nil, err
+		}
+		e.Graph = *g
+	case f.Components == nil || f.Degrees == nil:
+		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with --graph", path)
+	default:
+		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
+	}
+	if e.Settings != nil {
+		e.Graph.Settings = e.Settings.Graph
+	}
+	e.Graph.describe()
+	return e, nil
+}
+
+// SaveEigs writes eigenpairs of a graph with their settings.
+func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes) error {
+	m, err := manifest.New(manifest.Eigs, s, hashes)
+	if err != nil {
+		return err
+	}
+	f := &lanczos.File{Result: r, Components: g.Components, Degrees: g.Degrees, Manifest: m}
+	return f.Save(path)
+}

@@ -1,0 +1,223 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// DefaultNeighbors of a point, as in Belkin & Niyogi (2004).
+const DefaultNeighbors = 8
+
+// GraphSettings are the settings of a graph of points, as the manifests of graphs
+// and of what is made from them keep them.
+type GraphSettings struct {
+	// PCA projects the points on so many principal components first; 0 leaves them
+	// as they are.
+	PCA    int               `json:"pca,omitempty"`
+	Metric knn.Metric        `json:"metric"`
+	Graph  knn.GraphSettings `json:"graph"` // K defaults to DefaultNeighbors
+	Method knn.Method        `json:"method"`
+	// Recall, if positive, has NN-descent search until its estimated recall
+	// reaches it.
+	Recall float64 `json:"recall,omitempty"`
+	// ClassWeights, one for each class, keep only the edges within a class and
+	// multiply them: see weighClasses. All points must have a label.
+	ClassWeights []float64 `json:"class_weights,omitempty"`
+	// Found is the recall of an approximate search; nil in settings.
+	Found *knn.Recall `json:"recall_found,omitempty"`
+}
+
+// GraphParams are the parameters of [GraphSettings].
+var GraphParams = models.Table[GraphSettings]{
+	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0), func(s *GraphSettings) any { return &s.PCA }),
+	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Chebyshev+1)...),
+	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8", Range: models.AtLeast(1), Axis: true, Smaller: true},
+		At: func(s *GraphSettings) any { return &s.Graph.K }},
+	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
+	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
+	graphParam("weights", "weights of the edges", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.SelfTuning+1)...),
+	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
+	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
+	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
+	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all points must be labeled (2006, section 6.2)", "", models.NotNegative(), func(s *GraphSettings) any { return &s.ClassWeights }),
+}
+
+func graphParam(name, doc, value string, r *models.Range, at func(*GraphSettings) any, choices ...string) models.Field[GraphSettings] {
+	return models.Field[GraphSettings]{Param: models.Param{Name: name, Doc: doc, Default: value, Range: r, Choices: choices}, At: at}
+}
+
+// filled returns a copy with the default number of neighbours; nil is all defaults.
+func (s *GraphSettings) filled() *GraphSettings {
+	var out GraphSettings
+	if s != nil {
+		out = *s
+	}
+	if out.Graph.K == 0 && out.Graph.Radius == 0 {
+		out.Graph.K = DefaultNeighbors
+	}
+	return &out
+}
+
+// Graph is a graph of points with the settings that it was made with.
+type Graph struct {
+	models.Graph
+	Settings GraphSettings
+}
+
+// Project applies the principal components that s asks for to x; without any it
+// returns x and nil.
+func (p *Pipeline) Project(x data.Points, s *GraphSettings) (data.Points, *data.PCA, error) {
+	if s == nil || s.PCA == 0 {
+		return x, nil, nil
+	}
+	n, d := x.Dims()
+	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
+	if err := p.observer().Announce("pca", models.Cost{Bytes: bytes, Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
+		return nil, nil, err
+	}
+	p.observer().Begin("pca")
+	c, err := data.NewPCA(x, s.PCA)
+	if err != nil {
+		return nil, nil, err
+	}
+	z, err := c.Apply(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	var kept float64
+	for _, v := range c.Variance {
+		kept += v
+	}
+	p.observer().End(fmt.Sprintf("%d components, %.1f %% of the variance", s.PCA, 100*kept/c.Total))
+	return z, c, nil
+}
+
+// Graph projects x and builds its graph; a nil s means the defaults. With
+// knn.ErrRecall comes the graph that was reached.
+func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, error) {
+	g, ix, err := p.search(x, s, "graph")
+	if err != nil {
+		return nil, err
+	}
+	w, edges, short := knn.NewGraph(ctx, ix, g.Settings.Graph)
+	if w == nil {
+		return nil, short
+	}
+	g.set(w, edges)
+	p.observer().End(DescribeGraph(&g.Graph) + g.keep(ix))
+	return g, short
+}
+
+// Neighbors projects x and finds the nearest neighbours of all points, from which
+// graphs of fewer can be cut; the graph that it returns has no edges yet. With
+// knn.ErrRecall come the neighbours that were reached.
+func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
+	g, ix, err := p.search(x, s, "neighbours")
+	if err != nil {
+		return nil, nil, err
+	}
+	nb, short := ix.Self(ctx, g.Settings.Graph.K)
+	if nb == nil {
+		return nil, nil, short
+	}
+	p.observer().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
+	return g, nb, short
+}
+
+// Cut gives g the edges of the first k of the neighbours.
+func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
+	s := g.Settings.Graph
+	s.K = k
+	w, edges, err := knn.FromNeighbors(nb, s)
+	if err != nil {
+		return err
+	}
+	g.set(w, edges)
+	return nil
+}
+
+// set gives g its edges.
+func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
+	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
+	g.Edges, g.Settings.Graph = edges, edges
+}
+
+// search projects x and prepares the search for neighbours, the stage of which has
+// begun.
+func (p *Pipeline) search(x data.Points, given *GraphSettings, stage string) (*Graph, knn.Index, error) {
+	s := *given.filled()
+	if n, _ := x.Dims(); s.Graph.K >= n {
+		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
+	}
+	z, pca, err := p.Project(x, &s)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.chooseMethod(z, &s)
+	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
+	if s.Method == knn.Brute {
+		c.Operations = knn.BruteOperations(z)
+	}
+	if err := p.observer().Announce("neighbours", c); err != nil {
+		return nil, nil, err
+	}
+	p.observer().Begin(stage)
+	settings := knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.observer().Update(float64(done), float64(total), "") }}
+	if p.Memory > 0 {
+		settings.MaxPairs = max(1, p.Memory/48)
+	}
+	ix, err := knn.NewIndex(z, s.Method, &knn.DescentSettings{Settings: settings, Recall: s.Recall, Seed: p.Seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &Graph{Settings: s}
+	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
+	return g, ix, nil
+}
+
+// keep keeps what is costly to find of the index that was searched, and the recall
+// of an approximate one, which it returns as text.
+func (g *Graph) keep(ix knn.Index) string {
+	g.Index = knn.StateOf(ix)
+	d, ok := ix.(*knn.Descent)
+	if !ok {
+		return ""
+	}
+	recall := d.Stats().Recall
+	g.Settings.Found = &recall
+	return fmt.Sprintf(", recall %s", recall)
+}
+
+// chooseMethod puts a method in place of auto and says which and why. A radius graph
+// is always exact.
+func (p *Pipeline) chooseMethod(x data.Points, s *GraphSettings) {
+	if s.Method != knn.Auto {
+		return
+	}
+	method, why := knn.Choose(x, s.Metric, s.Graph.K)
+	if s.Recall > 0 && s.Graph.Radius == 0 {
+		method, why = knn.NNDescent, "a recall was asked for"
+	}
+	if s.Graph.Radius > 0 && !method.Exact() {
+		method, why = knn.Brute, "a radius needs an exact search"
+	}
+	s.Method = method
+	p.observer().Note(fmt.Sprintf("neighbours: by %s, because %s", method, why))
+}
+
+// DescribeGraph counts edges, components and isolated points.
+func DescribeGraph(g *models.Graph) string {
+	s := fmt.Sprintf("%d edges, %d components", g.W.NNZ()/2, g.Components.Count())
+	if g.Components.Count() == 1 {
+		s = fmt.Sprintf("%d edges, 1 component", g.W.NNZ()/2)
+	}
+	if isolated := g.Components.Isolated(); isolated > 0 {
+		s += fmt.Sprintf(", %d isolated points", isolated)
+	}
+	return s
+}

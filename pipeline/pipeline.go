@@ -1,0 +1,259 @@
+// Package pipeline leads from points to a model: principal components, an index,
+// the graph of nearest neighbours, eigenpairs of its Laplacian, a learner fitted to
+// targets, and answers in batches. Each stage says what it takes before it begins
+// and how far it is; nothing is printed.
+//
+//	x, err := data.ReadPoints("X.npy", data.ReadOptions{})
+//	y, err := data.ReadLabels("y.npy", data.LabelOptions{})
+//	t, err := models.ClassTargets(y)
+//	l := all.Learner("lapsvm")
+//	m, err := (&pipeline.Pipeline{}).Fit(ctx, l, &models.Input{Points: x, Targets: t,
+//		Values: models.Values{"gamma-a": "1e-6", "gamma-i": "0.01"}}, nil)
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Pipeline holds what all stages have in common. The zero value is ready for use.
+type Pipeline struct {
+	// Seed of everything random.
+	Seed uint64
+	// Memory, if positive, bounds the bytes that the stages may take: what needs
+	// more is refused before it begins, or done in a way that needs less.
+	Memory int64
+	// Observer, if not nil, is told about the stages.
+	Observer Observer
+}
+
+// Observer is told about stages, one after the other.
+type Observer interface {
+	// Announce says what a stage will take before it begins; an error refuses it.
+	Announce(stage string, c models.Cost) error
+	// Note reports a choice in one line.
+	Note(text string)
+	Begin(stage string)
+	// Update says how far the stage is. Several goroutines may call it at once.
+	Update(done, total float64, note string)
+	// End ends the stage with a line on its result.
+	End(note string)
+}
+
+// silent is the observer of a pipeline that has none. It refuses what exceeds the
+// memory.
+type silent struct{ memory int64 }
+
+func (s silent) Announce(stage string, c models.Cost) error {
+	if s.memory > 0 && c.Bytes > s.memory {
+		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes, s.memory, c.Remedy)
+	}
+	return nil
+}
+func (silent) Note(string)                     {}
+func (silent) Begin(string)                    {}
+func (silent) Update(float64, float64, string) {}
+func (silent) End(string)                      {}
+
+func (p *Pipeline) observer() Observer {
+	if p.Observer == nil {
+		return silent{p.Memory}
+	}
+	return p.Observer
+}
+
+// Fit fits a learner to in. What in lacks of what the learner needs is made: the
+// graph by the settings g (nil for the defaults) of in.Points, and the eigenpairs.
+// A graph that is given without points is joined with in.Points, if the learner
+// answers through the graph. What is made is left in in, and Seed and Memory of in
+// are those of p.
+//
+// An error that is [models.Usable] comes with the model that was reached.
+func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, error) {
+	info := l.Info()
+	in.Seed, in.Memory = p.Seed, p.Memory
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	if info.Needs.Has(models.NeedsPoints) && in.Points == nil {
+		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
+	}
+	settings := g.filled()
+	in.Edges = in.Len() * settings.Graph.K
+	cost, err := l.Cost(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.observer().Announce("fit", cost); err != nil {
+		return nil, err
+	}
+	var short error // of what was asked, but usable
+	if info.UsesGraph(in.Values) {
+		if short, err = p.complete(ctx, l, in, settings); err != nil {
+			return nil, err
+		}
+	}
+	p.observer().Begin("fit")
+	in.Progress = func(s models.Progress) { p.observer().Update(s.Done, s.Total, s.Note) }
+	m, err := l.Fit(ctx, in)
+	if !models.Usable(err) {
+		return nil, err
+	}
+	p.observer().End(m.Summary().Text)
+	return m, errors.Join(short, err)
+}
+
+// complete makes the graph and the eigenpairs that a fit needs. The first error
+// comes with usable results.
+func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+	info := l.Info()
+	if in.Graph == nil && in.Points == nil {
+		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
+	}
+	if in.Graph == nil {
+		var made *Graph
+		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
+			return nil, short
+		}
+		in.Graph = &made.Graph
+	} else if in.Points != nil && in.Graph.Points == nil && info.Transductive() {
+		joined := *in.Graph
+		if joined.Points, joined.PCA, err = p.Project(in.Points, s); err != nil {
+			return nil, err
+		}
+		in.Graph = &joined
+	}
+	if s.ClassWeights != nil {
+		if err := weighClasses(in, s.ClassWeights); err != nil {
+			return nil, err
+		}
+	}
+	paired, ok := l.(models.Paired)
+	if !ok || in.Pairs != nil {
+		return short, nil
+	}
+	k, kind, tolerance, err := paired.Pairs(in)
+	if err != nil {
+		return nil, err
+	}
+	in.Laplacian = kind
+	r, unfinished := p.Eigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}, nil)
+	if !models.Usable(unfinished) {
+		return nil, unfinished
+	}
+	in.Pairs = r
+	return errors.Join(short, unfinished), nil
+}
+
+// EigsSettings are the settings of eigenpairs, as the manifests of their files keep
+// them.
+type EigsSettings struct {
+	Laplacian sparse.Kind   `json:"laplacian"`
+	Largest   bool          `json:"largest,omitempty"`
+	Power     int           `json:"power,omitempty"` // default 1
+	K         int           `json:"k"`
+	Tolerance float64       `json:"tolerance"` // default that of lanczos.Settings
+	Seed      uint64        `json:"seed"`
+	Graph     GraphSettings `json:"graph"` // what the graph was made with, if known
+	// Certificate of the pairs that were found; nil in settings.
+	Certificate any `json:"certificate,omitempty"`
+}
+
+// Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil,
+// may add to the settings of the solver.
+func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	if change != nil {
+		change(settings)
+	}
+	if err := p.AnnounceEigenpairs(g.W.Rows, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
+		return nil, err
+	}
+	p.observer().Begin("eigenpairs")
+	settings.OnRestart = func(s lanczos.State) error {
+		p.observer().Update(float64(s.Basis), float64(s.BasisMax), s.String())
+		return nil
+	}
+	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	if r != nil {
+		p.observer().End(r.String())
+	}
+	return r, err
+}
+
+// AnnounceEigenpairs announces what eigenpairs of n points and nnz stored edges
+// take. Where the memory allowed is short, the basis is made smaller before anything
+// is refused.
+func (p *Pipeline) AnnounceEigenpairs(n, nnz int, s lanczos.Settings, remedy string) error {
+	bytes, err := lanczos.Bytes(n, &s)
+	if err != nil && s.MemoryLimit > 0 {
+		s.MemoryLimit, s.Basis = 0, 1
+		bytes, err = lanczos.Bytes(n, &s)
+	}
+	if err != nil {
+		return err
+	}
+	return p.observer().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: lanczos.Operations(n, nnz, &s), Remedy: remedy})
+}
+
+// Batch is the number of points that [Pipeline.Predict] answers for at once.
+const Batch = 1 << 14
+
+// Predict answers for all points of x in batches. Scores of classes are kept only if
+// they are asked for.
+func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
+	n, d := x.Dims()
+	if dim := m.Dim(); dim > 0 && d != dim {
+		return nil, fmt.Errorf("pipeline: points of %d columns for a model of points of %d", d, dim)
+	}
+	o := m.Output()
+	keep := scores || o.Kind != models.OutputClasses
+	c := m.QueryCost(min(n, Batch), &s)
+	c.Bytes += 8*int64(min(n, Batch))*int64(d) + 4*int64(n)
+	if keep {
+		c.Bytes += 8 * int64(n) * int64(o.Columns)
+	}
+	c.Remedy = "split the new points over several files"
+	if err := p.observer().Announce("prediction", c); err != nil {
+		return nil, err
+	}
+	p.observer().Begin("predict")
+	out := &models.Prediction{}
+	if keep {
+		out.Scores = mat.NewDense(max(n, 1), o.Columns, nil)
+	}
+	for lo := 0; lo < n || lo == 0; lo += Batch {
+		hi := min(lo+Batch, n)
+		s.OnProgress = func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") }
+		batch := x
+		if hi-lo < n {
+			batch = data.Select(x, data.Range(lo, hi))
+		}
+		answer, err := m.Predict(ctx, batch, &s)
+		if err != nil {
+			return nil, err
+		}
+		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall
+		if keep {
+			out.Scores.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Scores)
+		}
+	}
+	text := fmt.Sprintf("%d points", n)
+	if o.Extends {
+		text += fmt.Sprintf(", %s extension", s.Extension)
+	}
+	p.observer().End(text)
+	return out, nil
+}

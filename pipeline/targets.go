@@ -1,0 +1,197 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/metrics"
+)
+
+// Targets are what a model is fitted to, and what was held back to measure it.
+type Targets struct {
+	*models.Targets
+	// Of classes: all that are known and those that are used.
+	truth, used *data.Labels
+	// Of values, and of labels of which a point may have several, the same, n×m, NaN
+	// for none.
+	values, usedValues *mat.Dense
+}
+
+// ClassTargets takes the classes y, or so many of the labels, drawn by seed; 0 is
+// all.
+func ClassTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
+	t, err := drawClasses(y, labels, seed)
+	if err == nil {
+		t.Targets, err = models.ClassTargets(t.used)
+	}
+	return t, err
+}
+
+func drawClasses(y *data.Labels, labels int, seed uint64) (*Targets, error) {
+	t := &Targets{truth: y, used: y}
+	if labels > 0 && len(y.Labeled()) > 0 {
+		var err error
+		if t.used, err = y.Draw(labels, seed); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// InsideTargets takes the points with a label, whatever it is.
+func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
+	t, err := drawClasses(y, labels, seed)
+	if err != nil {
+		return t, err
+	}
+	block := mat.NewDense(y.Len(), 1, nil)
+	for i, c := range t.used.Index {
+		if c == data.Unlabeled {
+			block.Set(i, 0, math.NaN())
+		}
+	}
+	t.truth = t.used // nothing to compare with
+	t.Targets, err = models.ValueTargets(block)
+	return t, err
+}
+
+// BlockTargets takes targets that code makes of an n×m block, or of so many of its
+// rows with a number, drawn by seed; 0 is all.
+func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int, seed uint64) (*Targets, error) {
+	all, err := code(values)
+	if err != nil {
+		return nil, err
+	}
+	t := &Targets{Targets: all, values: values, usedValues: values}
+	if labels == 0 {
+		return t, nil
+	}
+	given := make([]bool, all.Len)
+	for _, i := range all.Labeled {
+		given[i] = true
+	}
+	drawn, err := data.NewLabels(make([]int64, all.Len), given).Draw(labels, seed)
+	if err != nil {
+		return nil, err
+	}
+	t.usedValues = mat.DenseCopyOf(values)
+	for i, c := range drawn.Index {
+		if c == data.Unlabeled {
+			blankRow(t.usedValues, i)
+		}
+	}
+	t.Targets, err = code(t.usedValues)
+	return t, err
+}
+
+// Used returns the classes that are used; nil for other targets.
+func (t *Targets) Used() *data.Labels { return t.used }
+
+// HeldBack tells whether there are labels that are not used.
+func (t *Targets) HeldBack() bool {
+	if t.values != nil {
+		return t.usedValues != t.values
+	}
+	return t.used != t.truth
+}
+
+// Measured compares answers with the truth; nil fields do not apply.
+type Measured struct {
+	Error *float64 `json:"error,omitempty"` // of classes, in percent
+	RMSE  *float64 `json:"rmse,omitempty"`
+	// MultiLabel is of points that may have several labels.
+	MultiLabel *metrics.MultiLabelReport `json:"multilabel,omitempty"`
+}
+
+// Measure compares answers for all points with what was held back.
+func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
+	if !t.HeldBack() {
+		return Measured{}, nil
+	}
+	if t.values == nil {
+		if e := 100 * metrics.ErrorRate(p.Classes, t.truth, t.used); !math.IsNaN(e) {
+			return Measured{Error: &e}, nil
+		}
+		return Measured{}, nil
+	}
+	rest := mat.DenseCopyOf(t.values)
+	for _, i := range t.Labeled {
+		blankRow(rest, i)
+	}
+	return MeasureValues(rest, p.Scores, t.Labels)
+}
+
+// MeasureValues compares numbers with those of truth that are not NaN: scores of
+// the labels of the columns, or, if labels is nil, values.
+func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error) {
+	if labels != nil {
+		if len(KnownRows(truth)) == 0 {
+			return Measured{}, nil
+		}
+		r, err := metrics.NewMultiLabelReport(truth, predicted)
+		if r != nil {
+			r.Labels = labels
+		}
+		return Measured{MultiLabel: r}, err
+	}
+	var want, got []float64
+	rows, _ := truth.Dims()
+	for i := range rows {
+		for j, v := range truth.RawRowView(i) {
+			if !math.IsNaN(v) {
+				want, got = append(want, v), append(got, predicted.At(i, j))
+			}
+		}
+	}
+	if len(want) == 0 {
+		return Measured{}, nil
+	}
+	e, err := metrics.RMSE(want, got)
+	return Measured{RMSE: &e}, err
+}
+
+// Hash is that of what the model is fitted to.
+func (t *Targets) Hash() string {
+	if t.values != nil {
+		n, m := t.usedValues.Dims()
+		return data.HashPoints(&data.Dense[float64]{Rows: n, Cols: m, Data: t.usedValues.RawMatrix().Data})
+	}
+	values := ClassValues(t.used)
+	return data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
+}
+
+// ClassValues returns the class values with NaN for none.
+func ClassValues(y *data.Labels) []float64 {
+	out := make([]float64, y.Len())
+	for i, c := range y.Index {
+		out[i] = math.NaN()
+		if c != data.Unlabeled {
+			out[i] = float64(y.Classes[c])
+		}
+	}
+	return out
+}
+
+// KnownRows returns the numbers of the rows that are not all NaN.
+func KnownRows(values *mat.Dense) []int {
+	var rows []int
+	n, _ := values.Dims()
+	for i := range n {
+		if slices.ContainsFunc(values.RawRowView(i), func(v float64) bool { return !math.IsNaN(v) }) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// blankRow makes row i of values NaN.
+func blankRow(values *mat.Dense, i int) {
+	row := values.RawRowView(i)
+	for j := range row {
+		row[j] = math.NaN()
+	}
+}

@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/selection"
+)
+
+// Tuning is a cross-validation that was prepared: neighbours are searched for, or
+// the graph is given.
+type Tuning struct {
+	Data     selection.Data
+	Grid     selection.Grid
+	pipeline *Pipeline
+	graph    *Graph // without edges until one of Neighbors is cut
+}
+
+// Prepare gathers what a choice among the settings of grid takes: neighbours of
+// in.Points, as many as the largest graph needs, or the graph of a radius, unless
+// in.Graph is given. With knn.ErrRecall comes what was reached.
+func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid, g *GraphSettings) (*Tuning, error) {
+	t := &Tuning{Data: selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs}, Grid: grid, pipeline: p}
+	if g == nil {
+		g = &GraphSettings{}
+	}
+	s := *g
+	if s.ClassWeights != nil {
+		return nil, errors.New("pipeline: class weights need a class for every point, and cross-validation holds some back; leave --class-weights out")
+	}
+	for _, k := range grid.Neighbors {
+		s.Graph.K = max(s.Graph.K, k)
+	}
+	info := grid.Learner.Info()
+	if !usesGraph(&grid, &info) {
+		t.Grid.Neighbors = nil
+		return t, nil
+	}
+	var short error
+	switch {
+	case in.Graph != nil:
+		t.Grid.Neighbors = nil
+		t.graph = &Graph{Graph: *in.Graph, Settings: *s.filled()}
+		if in.Points != nil && info.Transductive() && in.Graph.Points == nil {
+			var err error
+			if t.graph.Points, t.graph.PCA, err = p.Project(in.Points, &s); err != nil {
+				return nil, err
+			}
+		}
+		t.Data.Graph = &t.graph.Graph
+	case s.Graph.Radius > 0:
+		if t.graph, short = p.Graph(ctx, in.Points, &s); !models.Usable(short) {
+			return nil, short
+		}
+		t.Data.Graph, t.Grid.Neighbors = &t.graph.Graph, nil
+	default:
+		if t.graph, t.Data.Neighbors, short = p.Neighbors(ctx, in.Points, &s); !models.Usable(short) {
+			return nil, short
+		}
+		t.Data.Edges = t.graph.Settings.Graph
+	}
+	return t, short
+}
+
+// usesGraph tells whether any setting takes a graph.
+func usesGraph(grid *selection.Grid, info *models.Info) bool {
+	if !info.Needs.Has(models.NeedsGraph) {
+		return false
+	}
+	values, ok := grid.Axes[info.GraphIf]
+	if !ok {
+		return info.UsesGraph(grid.Fixed)
+	}
+	for _, v := range values {
+		if info.UsesGraph(models.Values{info.GraphIf: v}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Search runs the cross-validation. onProgress, if not nil, is given what is known
+// whenever fits are finished.
+func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress func(*selection.Result)) (*selection.Result, error) {
+	p := t.pipeline
+	s.Seed, s.Memory = p.Seed, p.Memory
+	cost, count, err := selection.Cost(&t.Data, &t.Grid, &s)
+	if err != nil {
+		return nil, err
+	}
+	folds := s.Folds
+	if folds == 0 {
+		folds = min(5, len(t.Data.Targets.Labeled))
+	}
+	folds *= max(1, s.Repeats)
+	p.observer().Note(fmt.Sprintf("tune: %d settings on %d folds, %d fits", count, folds, count*folds))
+	if err := p.observer().Announce("tune", cost); err != nil {
+		return nil, err
+	}
+	p.observer().Begin("tune")
+	s.OnProgress = func(r *selection.Result) {
+		p.observer().Update(float64(r.Done), float64(r.Total), "")
+		if onProgress != nil {
+			onProgress(r)
+		}
+	}
+	r, err := selection.Search(ctx, &t.Data, &t.Grid, &s)
+	if r != nil && ctx.Err() == nil {
+		p.observer().End(fmt.Sprintf("%d fits", r.Done))
+	}
+	return r, err
+}
+
+// Fit fits a setting of the grid to all targets of in, and leaves the graph in in.
+func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, error) {
+	in.Values, in.Graph = s.Values, t.Data.Graph
+	info := t.Grid.Learner.Info()
+	switch {
+	case !info.UsesGraph(s.Values):
+		in.Graph = nil
+	case t.Data.Neighbors != nil:
+		g := *t.graph // whose settings are those of all numbers of neighbours
+		if err := g.Cut(t.Data.Neighbors, s.Neighbors); err != nil {
+			return nil, err
+		}
+		in.Graph = &g.Graph
+	}
+	var settings *GraphSettings
+	if in.Graph != nil {
+		settings = &t.graph.Settings
+	}
+	return t.pipeline.Fit(ctx, t.Grid.Learner, in, settings)
+}

@@ -1,0 +1,34 @@
+package sparse
+
+import "math"
+
+// Incidence returns the edges×n matrix G with L = GᵀG: for every edge between i < j
+// a row with √w_ij at i and −√w_ij at j, divided by the roots of their degrees for
+// the normalized Laplacian. The power and the shift of l do not matter.
+func (l *Laplacian) Incidence() *CSR {
+	w, degrees := l.Graph(), l.Degrees()
+	g := &CSR{Cols: w.Rows, Ptr: []int64{0}, Val: []float64{}}
+	for i := range w.Rows {
+		col, val := w.Row(i)
+		for p, j := range col {
+			if int(j) <= i {
+				continue
+			}
+			weight := 1.0
+			if val != nil {
+				weight = val[p]
+			}
+			if weight == 0 {
+				continue
+			}
+			a, b := math.Sqrt(weight), math.Sqrt(weight)
+			if l.Kind() != Combinatorial {
+				a, b = a/math.Sqrt(degrees[i]), b/math.Sqrt(degrees[j])
+			}
+			g.Col, g.Val = append(g.Col, int32(i), j), append(g.Val, a, -b)
+			g.Ptr = append(g.Ptr, int64(len(g.Col)))
+			g.Rows++
+		}
+	}
+	return g
+}
