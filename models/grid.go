@@ -155,7 +155,7 @@ func (g *Grid) Sizes() (n, l, d, outputs float64) {
 // Bytes converts an estimate without overflow.
 func Bytes(v float64) int64 { return int64(math.Min(v, math.MaxInt64/4)) }
 
-// Answer is what a model says about the points held in a split.
+// Answer holds a model's answers for the points held in a split.
 type Answer struct {
 	Scores  *mat.Dense // a row each
 	Classes []int32    // positions in the classes of the split; nil for other targets

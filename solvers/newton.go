@@ -66,7 +66,7 @@ type NewtonSettings struct {
 	OnIteration func(NewtonState) error
 }
 
-// NewtonState is what [NewtonSettings.OnIteration] is told.
+// NewtonState describes an iteration to [NewtonSettings.OnIteration].
 type NewtonState struct {
 	Iteration          int     // Newton steps taken
 	Columns, Converged int     // of Y, and those that are done

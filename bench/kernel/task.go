@@ -20,7 +20,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// task is what all programs are told, task.json in a folder beside X.npy (n×d),
+// task of all programs, task.json in a folder beside X.npy (n×d),
 // Y.npy (l×c) and for LapRLS the graph W.npz and the numbers of the labeled
 // points, labeled.npy.
 type task struct {

@@ -176,7 +176,7 @@ func count(diffs []difference, entries int) map[string]any {
 	return sum
 }
 
-// A comparison is what differs from one peer.
+// A comparison holds the differences from one peer.
 type comparison struct {
 	work, peer string
 	diffs      []difference

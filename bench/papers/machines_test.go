@@ -220,7 +220,7 @@ func TestSSLBook(t *testing.T) {
 	}
 }
 
-// The search is what fits on the folds one by one give.
+// The search equals fits on the folds one by one.
 func TestGridSearchScore(t *testing.T) {
 	values, _ := blobs(60, 3, 3, 2)
 	x := &data.Dense[float64]{Rows: 60, Cols: 3, Data: values}

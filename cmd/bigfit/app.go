@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/progress"
 )
 
-// app is what all commands share.
+// app holds the state that all commands share.
 type app struct {
 	stdout, stderr io.Writer
 	progress       *progress.Sink

@@ -10,7 +10,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// scaledSummary is what fit and info print of a machine that is not exact.
+// scaledSummary is the part of fit and info about a machine that is not exact.
 type scaledSummary struct {
 	Model    string
 	Error    *float64

@@ -70,7 +70,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	return cmd
 }
 
-// clusterSummary is what cluster prints.
+// clusterSummary is the output of cluster.
 type clusterSummary struct {
 	Points     int       `json:"points"`
 	Clusters   int       `json:"clusters"`

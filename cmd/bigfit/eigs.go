@@ -207,7 +207,7 @@ func (a *app) openCheckpoint(run *eigsRun, operator string) (string, *lanczos.Sn
 // checkpointName is the file of the checkpoint in its folder.
 const checkpointName = "eigs-snapshot.npz"
 
-// beginAnew is what to do about a checkpoint that cannot be gone on from.
+// beginAnew is the remedy for a checkpoint from which a run cannot go on.
 const beginAnew = "without --resume the run begins anew"
 
 // removeLeftovers removes the temporary files that a kill left, of checkpoints
@@ -239,7 +239,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// eigsSummary is what there is to say about computed eigenpairs: their
+// eigsSummary describes computed eigenpairs: their
 // certificate.
 type eigsSummary struct {
 	Pairs         int     `json:"pairs"` // all within the tolerance

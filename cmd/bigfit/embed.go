@@ -152,7 +152,7 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	return m, nil
 }
 
-// embedSummary is what embed prints.
+// embedSummary is the output of embed.
 type embedSummary struct {
 	Model      string    `json:"model"`
 	Points     int       `json:"points"`

@@ -118,7 +118,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	return a.finishFit(ctx, o, m, in, t, fitErr)
 }
 
-// fitInput is what a learner is fitted to, with the settings of its graph and the
+// fitInput is the input of a learner, with the settings of its graph and the
 // hashes of what was read.
 type fitInput struct {
 	models.Input

@@ -90,7 +90,7 @@ func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipel
 	return g, pipeline.Hashes{}, nil
 }
 
-// graphSummary is what there is to say about a graph.
+// graphSummary describes a graph.
 type graphSummary struct {
 	Points     int     `json:"points"`
 	Edges      int     `json:"edges"`

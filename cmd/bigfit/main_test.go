@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// outcome is what a command line did.
+// outcome of a command line.
 type outcome struct {
 	code        int
 	out, stderr string

@@ -93,7 +93,7 @@ different shapes as well.`,
 	return cmd
 }
 
-// plotSummary is what plot prints.
+// plotSummary is the output of plot.
 type plotSummary struct {
 	File   string  `json:"file"`
 	Kind   string  `json:"kind"`

@@ -8,7 +8,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// modelSummary is what there is to say about a model.
+// modelSummary describes a model.
 type modelSummary struct {
 	models.Summary
 	name   string
@@ -55,7 +55,7 @@ func (s modelSummary) String() string {
 	return text + s.Text
 }
 
-// fitSummary is what fit prints.
+// fitSummary is the output of fit.
 type fitSummary struct {
 	modelSummary
 	points               int

@@ -24,7 +24,7 @@ func valueOf(s selection.Setting, name string) string {
 	return s.Values[name]
 }
 
-// tuneSummary is what tune prints and writes.
+// tuneSummary is the output of tune.
 type tuneSummary struct {
 	Model string `json:"model"`
 	*selection.Result

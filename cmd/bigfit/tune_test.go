@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// tuned is what tune prints with --json and writes.
+// tuned is the output of tune in JSON.
 type tuned struct {
 	Model, Metric, Best         string
 	Folds, Repeats, Done, Total int

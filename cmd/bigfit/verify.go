@@ -17,7 +17,7 @@ import (
 // errNotVerified is the end of a verification that found faults.
 var errNotVerified = errors.New("the pairs are not the smallest eigenpairs of this Laplacian")
 
-// verifySummary is what bigfit eigs --verify prints.
+// verifySummary is the output of eigs --verify.
 type verifySummary struct {
 	Pairs         int         `json:"pairs"`
 	Laplacian     sparse.Kind `json:"laplacian"`

@@ -20,7 +20,7 @@ type Figure struct {
 // Surfaces is the former name of a Figure of surfaces.
 type Surfaces = Figure
 
-// figure is what template "figure" shows.
+// figure holds the data of template "figure".
 type figure struct {
 	Title, Caption string
 	Notes          []string

@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// spectralChoice is what the values of a [Spectral] say.
+// spectralChoice holds the settings in the values of a [Spectral].
 type spectralChoice struct {
 	SpectralSettings
 	Kernel models.KernelChoice

@@ -23,7 +23,7 @@ type pairing struct {
 
 // decodeGrid returns the options of all settings of a grid and the largest number of
 // eigenpairs that they need. A penalty needs its γ and its number of eigenvectors:
-// choosing them is what the grid is for.
+// the grid chooses them.
 func decodeGrid(g *models.Grid) (all []options, pairs int, err error) {
 	for _, v := range g.Settings {
 		o, err := params.Decode(v)

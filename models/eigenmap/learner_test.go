@@ -18,7 +18,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// input is what the learner is fitted to.
+// input returns an input for the learner.
 func input(t testing.TB, p *modeltest.Problem, y *data.Labels, v models.Values) *models.Input {
 	t.Helper()
 	return &models.Input{Targets: modeltest.ClassTargets(t, y), Graph: p.Graph(), Pairs: p.Eigs, Laplacian: p.L.Kind(), Values: v}

@@ -415,7 +415,7 @@ func fault(c *modeltest.KernelCase, k kernel.Kernel, l *sparse.Laplacian, y *mod
 	return err
 }
 
-// What a problem holds, and what it is refused for, is what ScaledCost says.
+// A problem holds no more than its cost says, and is refused for that cost.
 func TestScaledCost(t *testing.T) {
 	const n, d = 3000, 5
 	rng := rand.New(rand.NewPCG(1, 2))

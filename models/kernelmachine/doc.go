@@ -4,7 +4,7 @@
 // intrinsic norm (laprls, lapsvm, lapsvr, lap-oneclass), transductive ones (tsvm) and
 // functions of several related outputs (vvmr).
 //
-// [Data] is what all of them are fitted on. [Problem] and [Warped] fit exactly, from
+// All of them are fitted on [Data]. [Problem] and [Warped] fit exactly, from
 // the Gram matrix; [ApproximateProblem] fits by landmarks, Fourier features or
 // products that hold no Gram matrix; [VVMRProblem] is for several outputs. What they
 // answer with is an [models.Expansion].
@@ -37,7 +37,7 @@ var Learners = []models.Learner{
 	Learner{RLS, true}, Learner{SVM, true}, Learner{SVR, true}, Learner{OneClass, true}, VVMRLearner{},
 }
 
-// Data is what machines are fitted on.
+// Data holds the points, the kernel and the graph that machines are fitted on.
 type Data struct {
 	Points data.Points // n×d; of a precomputed kernel its values, n×n
 	Kernel kernel.Kernel

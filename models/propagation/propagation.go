@@ -164,7 +164,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 	return s, errors.Join(faults...)
 }
 
-// Solution is what graph regularization found at the n points of a graph. It is
+// Solution holds the values of graph regularization at the n points of a graph. It is
 // immutable.
 type Solution struct {
 	Settings Settings

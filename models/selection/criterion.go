@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Criterion is what cross-validation measures.
+// Criterion of a cross-validation: the measure by which settings are compared.
 type Criterion int
 
 const (

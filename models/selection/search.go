@@ -20,7 +20,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Data is what [Search] fits to.
+// Data holds the points, targets and graphs of a [Search].
 type Data struct {
 	Targets *models.Targets
 	// Points are n×d; learners that work on a graph alone do without.
@@ -52,7 +52,7 @@ type Settings struct {
 	OnProgress func(*Result)
 }
 
-// Result is what cross-validation found.
+// Result of a cross-validation.
 type Result struct {
 	Criterion Criterion `json:"metric"`
 	Folds     int       `json:"folds"`
@@ -66,7 +66,7 @@ type Result struct {
 	Scores []Score `json:"scores"`
 }
 
-// Score is what cross-validation found about a setting.
+// Score of a setting in a cross-validation.
 type Score struct {
 	Setting Setting        `json:"setting"`
 	Mean    metrics.Number `json:"mean"` // of Folds, those left out that are NaN
