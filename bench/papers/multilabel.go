@@ -146,7 +146,7 @@ func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.
 	if err != nil {
 		return err
 	}
-	graph, err := kernelmachine.OutputGraph(targets, e.Outputs)
+	graph, err := models.OutputGraph(targets, e.Outputs)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func TestVVMRInputs(t *testing.T) {
 	}
 	targets, err := models.LabelTargets(y.Y, nil)
 	must(t, err)
-	w, err := kernelmachine.OutputGraph(targets, 1)
+	w, err := models.OutputGraph(targets, 1)
 	must(t, err)
 	must(t, sparse.WriteNPZ("w.npz", w, nil))
 	dense := mat.NewDense(4, 4, nil)

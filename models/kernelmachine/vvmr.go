@@ -22,7 +22,7 @@ type VVMRSettings struct {
 	models.Regularizer
 	// GammaO is γ_O, from 0 for independent outputs to 1.
 	GammaO float64
-	// OutputNeighbors is the k of [OutputGraph], which [FitVVMR] makes where γ_O needs
+	// OutputNeighbors is the k of [models.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
 	OutputNeighbors int
 	// Tolerance of the conjugate gradients. Default 1e-10.

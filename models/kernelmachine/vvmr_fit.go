@@ -27,7 +27,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVM
 		return nil, err
 	}
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
-		w, err := OutputGraph(t, s.OutputNeighbors)
+		w, err := models.OutputGraph(t, s.OutputNeighbors)
 		if err != nil {
 			return nil, err
 		}

@@ -1,16 +1,12 @@
 package kernelmachine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -80,45 +76,4 @@ func independentOutputs(n int) *Outputs {
 		o.vectors.Set(j, j, 1)
 	}
 	return o
-}
-
-// OutputGraph joins every output with the k whose columns of t.Y are nearest by
-// the mean squared difference over the points where both are known, ties to the
-// smaller number, with weights one and edges either way: the graph of Minh &
-// Sindhwani (2011), section 6. Outputs that are never known together are not
-// joined. With k ≥ n all are. It costs n²l operations.
-func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
-	if k < 1 {
-		return nil, fmt.Errorf("kernelmachine: %d neighbours of an output; there must be at least 1", k)
-	}
-	l, n := t.Y.Dims()
-	sums, counts := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-	for i := range l {
-		row := t.Y.RawRowView(i)
-		for a, v := range row {
-			to, count := sums.RawRowView(a), counts.RawRowView(a)
-			for b, w := range row {
-				if d := v - w; !math.IsNaN(d) {
-					to[b] += d * d
-					count[b]++
-				}
-			}
-		}
-	}
-	joined := mat.NewDense(n, n, nil)
-	for a := range n {
-		var others []int
-		for b := range n {
-			if b != a && counts.At(a, b) > 0 {
-				others = append(others, b)
-			}
-		}
-		distance := func(b int) float64 { return sums.At(a, b) / counts.At(a, b) }
-		slices.SortStableFunc(others, func(p, q int) int { return cmp.Compare(distance(p), distance(q)) })
-		for _, b := range others[:min(k, len(others))] {
-			joined.Set(a, b, 1)
-			joined.Set(b, a, 1)
-		}
-	}
-	return sparse.FromDense(joined), nil
 }

@@ -62,7 +62,7 @@ func vvmrData(t *testing.T, points, l, outputs int) (*data.Dense[float64], *spar
 
 func vvmrOutputs(t *testing.T, targets *models.Targets) *Outputs {
 	t.Helper()
-	w, err := OutputGraph(targets, 2)
+	w, err := models.OutputGraph(targets, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
 func TestMultiLabelReport(t *testing.T) {
@@ -89,7 +88,7 @@ func TestLabelTargets(t *testing.T) {
 
 func TestOutputGraph(t *testing.T) {
 	nan := math.NaN()
-	w, err := kernelmachine.OutputGraph(&models.Targets{Y: mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, 1, nan, -1})}, 1)
+	w, err := models.OutputGraph(&models.Targets{Y: mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, 1, nan, -1})}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +111,7 @@ func TestOutputGraph(t *testing.T) {
 			t.Errorf("weight %v of outputs %d and %d, want %v", got, c.i, c.j, c.v)
 		}
 	}
-	if _, err := kernelmachine.OutputGraph(&models.Targets{Y: mat.NewDense(1, 1, nil)}, 0); err == nil {
+	if _, err := models.OutputGraph(&models.Targets{Y: mat.NewDense(1, 1, nil)}, 0); err == nil {
 		t.Error("no neighbours were taken")
 	}
 }
