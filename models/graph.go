@@ -115,11 +115,8 @@ var ErrNoPoints = errors.New("models: the model was fitted on a graph without po
 // Nearest finds the k nearest training points of every point of x. The first call
 // restores or builds the index. The recall is that of a [Prediction].
 func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, onProgress func(done, total int)) (*knn.Neighbors, *knn.Recall, error) {
-	if h.Points == nil {
-		return nil, nil, ErrNoPoints
-	}
-	if n, _ := x.Dims(); n == 0 {
-		return nil, nil, ErrNoQuery
+	if err := CheckQuery(x, h.Dim()); err != nil {
+		return nil, nil, err
 	}
 	ix, err := h.index()
 	if err != nil {

@@ -286,7 +286,7 @@ func TestPredictRejects(t *testing.T) {
 	}{
 		{"no points", ctx, without, x, nil, "without points"},
 		{"radius", ctx, radius, x, &models.PredictSettings{Extension: models.Nystrom}, "0.5"},
-		{"dimension", ctx, good, data.NewDense[float64](1, 3), nil, "3 dimensions"},
+		{"dimension", ctx, good, data.NewDense[float64](1, 3), nil, "points of 3 columns for a model of 2"},
 		{"neighbours", ctx, good, x, &models.PredictSettings{Neighbors: -1}, "-1 neighbours"},
 		{"extension", ctx, good, x, &models.PredictSettings{Extension: 9}, "unknown (9)"},
 		{"cancelled", cancelled, good, x, nil, context.Canceled.Error()},

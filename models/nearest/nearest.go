@@ -66,8 +66,12 @@ func (Learner) Cost(in *models.Input) (models.Cost, error) {
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
 	c := models.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: "use fewer --labels"}
-	if s.Method == knn.Brute && s.Vote == 0 {
-		c.Operations = knn.BruteOperations(labeled)
+	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
+		l, _ := labeled.Dims()
+		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20
+		if s.Method == knn.Brute {
+			c.Operations = knn.BruteOperations(labeled)
+		}
 	}
 	return c, nil
 }
@@ -209,9 +213,6 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	k := m.votes(s)
 	if k < 1 {
 		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive", k)
-	}
-	if err := models.CheckQuery(x, m.Dim()); err != nil {
-		return nil, err
 	}
 	var onProgress func(done, total int)
 	if s != nil {

@@ -222,3 +222,9 @@ func TestNearestProgress(t *testing.T) {
 		t.Errorf("%v of %v done at the end", last, total)
 	}
 }
+
+func TestCosts(t *testing.T) {
+	for _, v := range []models.Values{nil, {"vote": "3"}} {
+		modeltest.Costs(t, Learner{}, v, 1000, 10000, 50000)
+	}
+}

@@ -156,7 +156,7 @@ func TestGraphPredictUnknown(t *testing.T) {
 		{func(m *Model) { m.Points = nil }, q, nil, "without points"},
 		{func(m *Model) { m.Edges = knn.GraphSettings{Radius: 2} }, q, nil, "within 2"},
 		{func(m *Model) {}, q, &models.PredictSettings{Neighbors: -1}, "-1 neighbours"},
-		{func(m *Model) {}, data.NewDense[float64](1, 2), nil, "dimension"},
+		{func(m *Model) {}, data.NewDense[float64](1, 2), nil, "points of 2 columns for a model of 1"},
 	} {
 		bad := &Model{Solution: m.Solution, Neighborhood: m.Keep()}
 		c.change(bad)
