@@ -102,7 +102,7 @@ type until struct {
 	ctx context.Context
 }
 
-// MulTo sets dst to the product with v, or what there is time for.
+// MulTo sets dst to the product with v; rows that a cancelled ctx leaves out are zero.
 func (o until) MulTo(dst, v *mat.Dense) { o.mulUntil(o.ctx, dst, v) }
 
 // Until is that of [Operator].

@@ -64,7 +64,7 @@ func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Kernel, error) {
 			return k, err
 		}
 	}
-	if slices.Contains(WidthKernels, k.Kind.String()) {
+	if k.Kind.HasWidth() {
 		var err error
 		if k.Sigma, err = c.width(x, seed); err != nil {
 			return k, err
@@ -108,7 +108,7 @@ func ResolveWidth(in *Input) (Values, error) {
 		return nil, err
 	}
 	k, err := c.On(in.Points, in.Seed)
-	if err != nil || !slices.Contains(WidthKernels, k.Kind.String()) {
+	if err != nil || !k.Kind.HasWidth() {
 		return in.Values, err
 	}
 	return in.Values.With(Values{"sigma": FormatFloat(k.Sigma)}), nil

@@ -1,7 +1,7 @@
-// Package models holds the contract between learners and the rest of bigfit: what
-// a learner is, its parameters as data, what it is fitted to, what it costs, the
-// model it makes, and how that model is kept in a file. The learners themselves
-// live in the packages below, one for each family; [all.Learners] lists them.
+// Package models holds the contract between learners and the rest of bigfit: the
+// interface [Learner], parameters as data ([Param]), the [Input] and the [Cost] of a
+// fit, the [Model] that it makes, and the model's file. The learners themselves live
+// in the packages below, one for each family; [all.Learners] lists them.
 package models
 
 import (
@@ -108,8 +108,8 @@ func (i *Info) Transductive() bool { return i.Needs.Has(NeedsGraph) && !i.Needs.
 type Input struct {
 	Points  data.Points // n×d, as given
 	Targets *Targets
-	// Graph joins the points. Edges is an estimate of the number of its edges
-	// while it is not made yet.
+	// Graph joins the points. Edges is an estimate of the number of its stored
+	// edges, each of them twice, while it is not made yet.
 	Graph *Graph
 	Edges int
 	// Pairs are the smallest eigenpairs of the graph's Laplacian, of the kind in
@@ -188,6 +188,18 @@ type Cost struct {
 	// --name.
 	Remedy string
 }
+
+// RuntimeBytes are about those of small things in any fit.
+const RuntimeBytes = 4 << 20
+
+// HeapBytes returns about the memory that so many bytes in use take: the command
+// lets garbage grow to 40 % of them.
+func HeapBytes(inUse int64) int64 { return inUse + inUse*2/5 }
+
+// DenseBytes is the same of large matrices, most of which live as long as the fit:
+// the collector leaves less, and products of matrices take buffers, which are smaller
+// where the matrices are.
+func DenseBytes(inUse int64) int64 { return inUse + inUse/6 + min(RuntimeBytes+2*inUse, 20<<20) }
 
 // Paired is a learner that needs eigenpairs and knows which.
 type Paired interface {

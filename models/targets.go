@@ -40,7 +40,7 @@ func Decide(scores *mat.Dense) []int32 {
 	return out
 }
 
-// Targets are what a model learns from: numbers for some of n points. They are
+// Targets are numbers for some of n points, from which a model learns. They are
 // the classes in one-against-all coding, or the values of a regression.
 type Targets struct {
 	// Len is the number n of points.

@@ -69,7 +69,7 @@ func sameBits(t *testing.T, what string, got, want *models.Prediction) {
 	}
 }
 
-// recorder is an observer that writes down what it is told, many updates as one.
+// recorder is an observer that keeps its calls in order; updates in a row count once.
 type recorder struct {
 	events []string
 	costs  map[string]models.Cost

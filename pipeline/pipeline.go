@@ -87,7 +87,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
 	settings := g.filled()
-	in.Edges = in.Len() * settings.Graph.K
+	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
 	cost, err := l.Cost(in)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// Targets are what a model is fitted to, and what was held back to measure it.
+// Targets holds the targets of a fit and those held back to measure the model.
 type Targets struct {
 	*models.Targets
 	// Of classes: all that are known and those that are used.

@@ -252,9 +252,9 @@ func cost(in *models.Input, s *Settings) (models.Cost, error) {
 	}
 	// Then the values at the labeled points are copied for the fits.
 	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
-	bytes += bytes/4 + 24<<20 // for the collector and the buffers of matrix products
+	bytes += bytes / 8 // of the bases that restarts leave behind
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
-	return models.Cost{Bytes: bytes, Operations: operations, Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
+	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
 }
 
 // GridCost is that of the eigenfunctions of a kernel, which are shared, and of the

@@ -30,7 +30,7 @@ type Embedding struct {
 	models.Neighborhood
 }
 
-// embeddingParams are what a model file says of the settings of an embedding.
+// embeddingParams are the settings of an embedding in its model file.
 var embeddingParams = models.Table[sparse.Kind]{
 	{Param: laplacianParam, At: func(k *sparse.Kind) any { return k }},
 }

@@ -119,14 +119,6 @@ func (Learner) Cost(in *models.Input) (models.Cost, error) {
 	return fitCost(in.Len(), len(in.Targets.Labeled), p, len(in.Targets.Classes), &o.Settings), nil
 }
 
-const (
-	// heap is the memory for a byte in use: the command lets garbage grow to 40 % of
-	// what is.
-	heap = 1.4
-	// runtimeBytes are about those of small things.
-	runtimeBytes = 4 << 20
-)
-
 // fitCost is that of a fit of p eigenvectors to c classes of l of n points.
 func fitCost(points, labels, eigenvectors, classes int, s *Settings) models.Cost {
 	n, l, p, c := float64(points), float64(labels), float64(eigenvectors), float64(classes)
@@ -148,7 +140,7 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) models.Cost
 	}
 	fit := rows*(p+c) + squares*p*p + 4*p*c
 	return models.Cost{
-		Bytes:      models.Bytes(heap*(8*(fit+scores)+16*n) + 8*garbage + runtimeBytes),
+		Bytes:      models.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) + models.RuntimeBytes,
 		Operations: 2*l*p*p + solutions*p*p*p/3 + 2*n*p*c,
 		Remedy:     "take fewer --eigenvectors",
 	}

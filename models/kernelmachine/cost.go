@@ -85,10 +85,6 @@ func featureBytes(n, m int) int64 {
 	return heldBytes(n, m) + 8*(4*int64(n)*int64(min(m, 128))+2*int64(m)*int64(m))
 }
 
-// withGarbage adds what the collector leaves, 4 MiB at least, and the buffers of
-// matrix products, which are smaller where the matrices are.
-func withGarbage(bytes int64) int64 { return bytes + bytes/6 + min(4<<20+2*bytes, 20<<20) }
-
 // sideBytes is the memory of the points made ready for a kernel.
 func sideBytes(x data.Points, k kernel.Kind) int64 {
 	if _, isSparse := x.(*sparse.CSR); isSparse || k == kernel.Precomputed {
@@ -245,5 +241,5 @@ func approximateCost(in *models.Input, k kernel.Kind, r *Settings, s *Approximat
 		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)
 		c.one += m*m*m*(1./3+1./24) + estimated*m*2*float64(outputs)
 	}
-	return models.Cost{Bytes: withGarbage(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
+	return models.Cost{Bytes: models.DenseBytes(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
 }

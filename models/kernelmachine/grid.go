@@ -307,7 +307,7 @@ func (g *grid) approximateCost(widths float64, kind kernel.Kind) (models.GridCos
 		one = of(g.EdgeCount())
 		c.Operations += widths * norms * (one.prepare - alone)
 	}
-	c.Shared, c.Fold = withGarbage(one.made), one.fit
+	c.Shared, c.Fold = models.DenseBytes(one.made), one.fit
 	if widths > 1 {
 		c.Shared += one.held / 3 // of the width before, not collected yet
 	}

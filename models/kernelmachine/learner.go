@@ -259,7 +259,7 @@ func exactCost(in *models.Input, kind kernel.Kind, s *Settings) models.Cost {
 		fit = 8 * min(c, threads()) * (12*l + min(l/2, 4096)*min(l/2, 4096)/4)
 	}
 	fit += 8*2*n*c + kept // the expansion
-	out := models.Cost{Bytes: withGarbage(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
+	out := models.Cost{Bytes: models.DenseBytes(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
 	if s.Method.approximates() {
 		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
 	}
@@ -281,7 +281,7 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
-		faults = append(faults, &models.UnusedError{Name: "heat", Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}}})
+		faults = append(faults, &models.UnusedError{Name: "heat", Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}}, Is: v["approximation"]})
 	}
 	kinds := models.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {

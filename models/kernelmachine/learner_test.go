@@ -107,7 +107,7 @@ func TestLearnersRefuse(t *testing.T) {
 		{LapRLSName, models.Values{"gamma-a": "0", "gamma-i": "-1", "sigma": "wide", "power": "1.5"}, []string{"gamma-a is 0", "gamma-i is -1", `sigma is "wide"`, "power is 1.5"}},
 		{RLSName, models.Values{"gamma-a": "1", "features": "3", "landmarks": "5", "kernel": "linear"},
 			[]string{"landmarks is for approximation nystrom or matrix-free", "features is 3; it must be an even number", "approximation fourier is for kernel gaussian or laplace"}},
-		{LapRLSName, models.Values{"gamma-a": "1", "gamma-i": "1", "heat": "1", "power": "2", "landmarks": "5"}, []string{"heat is for approximation exact", "power is 2; it must be 1 with heat"}},
+		{LapRLSName, models.Values{"gamma-a": "1", "gamma-i": "1", "heat": "1", "power": "2", "landmarks": "5"}, []string{"heat is for approximation exact, not nystrom", "power is 2; it must be 1 with heat"}},
 		{LapSVMName, models.Values{"gamma-a": "1", "gamma-i": "1", "heat": "-1"}, []string{"heat is -1"}},
 		{RLSName, models.Values{"gamma-a": "1", "tolerance": "0.1", "sampling": "uniform"}, []string{"tolerance is for approximation", "sampling is for approximation"}},
 		{RLSName, models.Values{"gamma-a": "1", "approximation": "matrix-free", "intercept": "true"}, []string{"intercept is for approximation exact, nystrom or fourier, not matrix-free"}},

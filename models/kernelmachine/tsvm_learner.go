@@ -55,7 +55,7 @@ func (TSVMLearner) Cost(in *models.Input) (models.Cost, error) {
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(sideBytes(in.Points, kind), programs+pointBytes(in.Points))
-	return models.Cost{Bytes: withGarbage(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
+	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
 }
 
 // Fit is the function [FitTSVM].

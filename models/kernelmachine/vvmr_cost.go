@@ -86,7 +86,7 @@ func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *Approximation
 		return cost, err
 	}
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)
-	cost.Bytes = withGarbage(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
+	cost.Bytes = models.DenseBytes(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
 	cost.Operations = operations + 5*columns*columns*columns
 	return cost, nil
 }

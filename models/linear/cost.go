@@ -54,9 +54,6 @@ func (z *size) intrinsic() bool { return z.s.Regularizer.GammaI > 0 }
 func (z *size) formed() bool  { return z.element > 0 && z.d <= MaxFormed }
 func (z *size) spanned() bool { return !z.formed() && z.n <= MaxFormed && z.n < z.d }
 
-// withGarbage adds what the collector and the buffers of matrix products hold.
-func withGarbage(bytes int64) int64 { return bytes + bytes/8 + 16<<20 }
-
 // converted returns the bytes of dense points in float64 that products leave
 // behind.
 func (z *size) converted(n int64) int64 {
@@ -160,7 +157,7 @@ func (k learner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	return models.Cost{Bytes: withGarbage(z.fit()), Remedy: remedy}, nil
+	return models.Cost{Bytes: models.DenseBytes(z.fit()), Remedy: remedy}, nil
 }
 
 // Cost is that of Newton's method over all points.
@@ -177,7 +174,7 @@ func (tsvmLearner) Cost(in *models.Input) (models.Cost, error) {
 	if z.stored > 0 {
 		bytes += 12*z.stored + 8*z.d
 	}
-	return models.Cost{Bytes: withGarbage(bytes), Remedy: remedy}, nil
+	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: remedy}, nil
 }
 
 // GridCost is that of the graph, XᵀLᵖX and its eigenvectors, which are shared, and

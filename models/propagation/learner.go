@@ -141,15 +141,8 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 	case s.Regularizer.Power > 1:
 		fit += 8 * n * c
 	}
-	return heap(problem), heap(fit) + runtimeBytes, nil
+	return models.HeapBytes(problem), models.HeapBytes(fit) + models.RuntimeBytes, nil
 }
-
-// runtimeBytes are about those of small things.
-const runtimeBytes = 4 << 20
-
-// heap returns about the memory that so many bytes in use take: the command lets
-// garbage grow to 40 % of them.
-func heap(inUse int64) int64 { return inUse + inUse*2/5 }
 
 // operations guesses a hundred iterations.
 func operations(in *models.Input) float64 {
