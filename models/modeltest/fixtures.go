@@ -3,11 +3,13 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -93,6 +95,23 @@ func Entries(t *testing.T, path string) map[string]npy.Entry {
 		out[name] = npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
 	}
 	return out
+}
+
+// WantRefused reports unless load refuses a file of the entries e with an error that
+// names the file and says want.
+func WantRefused(t *testing.T, e map[string]npy.Entry, load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bad.npz")
+	if err := npy.WriteArchive(path, slices.Collect(maps.Values(e))); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := load(path, 0)
+	if err == nil || m != nil {
+		t.Fatal("no error")
+	}
+	if !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %q does not say %q of the file", err, want)
+	}
 }
 
 func ClassTargets(t testing.TB, y *data.Labels) *models.Targets {
