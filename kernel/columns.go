@@ -4,25 +4,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
 )
 
 // ColumnsTo sets dst to the columns j of the Gram matrix: entry (i, p) becomes
 // k(z_i, z_j[p]). dst is n×len(j). It costs what [Side.CrossTo] does.
 func (s *Side) ColumnsTo(dst *mat.Dense, j []int) {
-	if s.kernel.Kind == Precomputed {
-		par.For(s.n, 64, func(lo, hi int) {
-			row := make([]float64, s.d)
-			for i := lo; i < hi; i++ {
-				data.RowTo(row, s.z, i)
-				to := dst.RawRowView(i)
-				for p, c := range j {
-					to[p] = row[c]
-				}
-			}
-		})
-		return
-	}
 	part, err := New(s.kernel, data.Select(s.z, j))
 	if err == nil {
 		err = part.CrossTo(dst, s.z, 0, s.n)

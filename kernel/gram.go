@@ -37,15 +37,10 @@ func Gram(x data.Points, k Kernel, limit int64) (*mat.Dense, error) {
 	return s.Gram(context.Background())
 }
 
-// Gram returns the Gram matrix of the points of s; see the function [Gram]. A
-// precomputed one that is not symmetric is an error. ctx is looked at every 256
-// rows.
+// Gram returns the Gram matrix of the points of s; see the function [Gram]. ctx is
+// looked at every 256 rows.
 func (s *Side) Gram(ctx context.Context) (*mat.Dense, error) {
 	g := dense.New(s.n, s.n)
-	if s.kernel.Kind == Precomputed {
-		s.block(g, s.z, 0, s.n, s.n)
-		return g, symmetrize(g)
-	}
 	for lo := 0; lo < s.n; lo += tileRows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -60,29 +55,6 @@ func (s *Side) Gram(ctx context.Context) (*mat.Dense, error) {
 		}
 	}
 	return g, nil
-}
-
-// symmetrize makes g exactly symmetric, or returns an error if it is not so up to
-// the rounding of float32 values.
-func symmetrize(g *mat.Dense) error {
-	n, _ := g.Dims()
-	var top float64
-	for i := range n {
-		for _, v := range g.RawRowView(i) {
-			top = max(top, v, -v)
-		}
-	}
-	for i := range n {
-		for j := range i {
-			a, b := g.At(i, j), g.At(j, i)
-			if !(max(a-b, b-a) <= 1e-6*top) {
-				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
-			}
-			g.Set(i, j, a/2+b/2)
-			g.Set(j, i, a/2+b/2)
-		}
-	}
-	return nil
 }
 
 // Cross sets dst = k(x_i, z_j) for m points x and n points z of as many

@@ -34,12 +34,9 @@ const (
 	Laplace
 	// Cosine is k(x, z) = xᵀz/(‖x‖‖z‖), 0 if one of them is zero.
 	Cosine
-	// Precomputed takes the rows of x as the values k(x, z_j) themselves: the
-	// training points are a Gram matrix, new points its further rows.
-	Precomputed
 )
 
-var kinds = enum.New[Kind]("kernel", "linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed")
+var kinds = enum.New[Kind]("kernel", "linear", "polynomial", "gaussian", "laplace", "cosine")
 
 // String returns the name used on the command line and in manifests.
 func (k Kind) String() string { return kinds.String(k) }

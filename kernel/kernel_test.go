@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -287,6 +288,15 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
+// gramOf is the Gram matrix of values that are given.
+func gramOf(values data.Points) (*mat.Dense, error) {
+	set, err := kernel.Source{Values: values}.Set()
+	if err != nil {
+		return nil, err
+	}
+	return set.Gram(context.Background())
+}
+
 func TestPrecomputed(t *testing.T) {
 	x := uniform[float64](20, 3, 1, 0, 1)
 	g, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, 0)
@@ -294,16 +304,81 @@ func TestPrecomputed(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := &data.Dense[float64]{Rows: 20, Cols: 20, Data: g.RawMatrix().Data}
-	again, err := kernel.Gram(given, kernel.Kernel{Kind: kernel.Precomputed}, 0)
+	again, err := gramOf(given)
 	if err != nil || !mat.Equal(again, g) {
 		t.Errorf("a Gram matrix does not come back: %v", err)
 	}
 	skew := &data.Dense[float64]{Rows: 2, Cols: 2, Data: []float64{1, 0.5, 0.4, 1}}
-	if _, err := kernel.Gram(skew, kernel.Kernel{Kind: kernel.Precomputed}, 0); err == nil {
+	if _, err := gramOf(skew); err == nil {
 		t.Error("a Gram matrix that is not symmetric was taken")
 	}
-	if _, err := kernel.New(kernel.Kernel{Kind: kernel.Precomputed}, x); err == nil {
+	if _, err := kernel.NewGiven(x); err == nil {
 		t.Error("a Gram matrix of 20×3 was taken")
+	}
+}
+
+// Values in place of points answer every question of a Set as the points do.
+func TestGivenIsItsPoints(t *testing.T) {
+	const n, m = 300, 20
+	x := uniform[float64](n, 3, 1, 0, 1)
+	points := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Laplace, Sigma: 0.7}, Points: x}
+	g, err := kernel.Gram(x, points.Kernel, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := kernel.Source{Values: &data.Dense[float64]{Rows: n, Cols: n, Data: g.RawMatrix().Data}}
+	some := data.Range(5, 5+m)
+	type answers struct {
+		product, among, queries, columns *mat.Dense
+		diagonal, row                    []float64
+	}
+	var both []answers
+	for _, s := range []kernel.Source{points, values} {
+		set, err := s.Set()
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := s.Select(some).Set()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := answers{mat.NewDense(n, 2, nil), mat.NewDense(m, m, nil), mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil), make([]float64, n), make([]float64, n)}
+		ones := mat.NewDense(n, 2, nil)
+		for i := range n {
+			ones.SetRow(i, []float64{1, float64(i)})
+		}
+		set.MulTo(a.product, ones)
+		among, err := part.Gram(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.among.Copy(among)
+		if err := part.ProductTo(a.queries, s.Queries(data.Range(0, n), some), 0, n, ones.Slice(0, m, 0, 2).(*mat.Dense)); err != nil {
+			t.Fatal(err)
+		}
+		set.ColumnsTo(a.columns, []int{7, 2})
+		set.DiagonalTo(a.diagonal)
+		set.RowTo(a.row, 11)
+		both = append(both, a)
+		if err := part.ProductTo(a.queries, uniform[float64](n, m+1, 1, 0, 1), 0, n, ones.Slice(0, m, 0, 2).(*mat.Dense)); err == nil {
+			t.Errorf("%v: points of another dimension were compared", s)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		none := mat.DenseCopyOf(a.product)
+		if set.Until(ctx).MulTo(none, ones); mat.Norm(none, 1) != 0 {
+			t.Errorf("%v: a cancelled product is not zero", s)
+		}
+	}
+	for name, get := range map[string]func(a answers) *mat.Dense{
+		"product": func(a answers) *mat.Dense { return a.product },
+		"among":   func(a answers) *mat.Dense { return a.among }, "queries": func(a answers) *mat.Dense { return a.queries },
+		"columns": func(a answers) *mat.Dense { return a.columns }, "diagonal": func(a answers) *mat.Dense { return mat.NewDense(1, n, a.diagonal) },
+		"row": func(a answers) *mat.Dense { return mat.NewDense(1, n, a.row) },
+	} {
+		if !mat.EqualApprox(get(both[0]), get(both[1]), 1e-11) {
+			t.Errorf("%s: values answer otherwise than points", name)
+		}
 	}
 }
 

@@ -43,29 +43,38 @@ func (s *Side) productTo(ctx context.Context, dst *mat.Dense, x data.Points, lo 
 	if err := s.check(x); err != nil {
 		return err
 	}
-	count, c := dst.Dims()
+	count, _ := dst.Dims()
+	return productTo(ctx, dst, count, s.n, a, func(k *mat.Dense, i int) {
+		rows, _ := k.Dims()
+		s.block(k, x, lo+i, lo+i+rows, s.n)
+	})
+}
+
+// productTo sets the count rows of dst to those of a kernel with n points times a,
+// tile by tile: fill writes the values of rows i, i+1, …, as many as its matrix has.
+// When ctx is cancelled, the rest of dst is zero.
+func productTo(ctx context.Context, dst *mat.Dense, count, n int, a *mat.Dense, fill func(k *mat.Dense, i int)) error {
+	have, c := dst.Dims()
 	rows, b := a.Dims()
-	if c != b || rows != s.n {
+	if have != count || c != b || rows != n {
 		panic(mat.ErrShape)
 	}
-	hi := lo + count
-	tile := mat.NewDense(min(tileRows, hi-lo), s.n, nil)
+	tile := mat.NewDense(min(tileRows, count), n, nil)
 	r := a.RawMatrix()
-	for i := lo; i < hi; i += tileRows {
+	for i := 0; i < count; i += tileRows {
 		if ctx.Err() != nil {
-			dst.Slice(i-lo, count, 0, b).(*mat.Dense).Zero()
+			dst.Slice(i, count, 0, b).(*mat.Dense).Zero()
 			break
 		}
-		m := min(tileRows, hi-i)
-		k := tile.Slice(0, m, 0, s.n).(*mat.Dense)
-		s.block(k, x, i, i+m, s.n)
-		out := dst.Slice(i-lo, i-lo+m, 0, b).(*mat.Dense).RawMatrix()
-		for p := 0; p < s.n; p += depth {
+		m := min(tileRows, count-i)
+		fill(tile.Slice(0, m, 0, n).(*mat.Dense), i)
+		out := dst.Slice(i, i+m, 0, b).(*mat.Dense).RawMatrix()
+		for p := 0; p < n; p += depth {
 			beta := 1.0
 			if p == 0 {
 				beta = 0
 			}
-			dense.Gemm64(dense.NoTrans, dense.NoTrans, m, b, min(depth, s.n-p), 1, tile.RawMatrix().Data[p:], s.n, r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
+			dense.Gemm64(dense.NoTrans, dense.NoTrans, m, b, min(depth, n-p), 1, tile.RawMatrix().Data[p:], n, r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
 		}
 	}
 	return nil

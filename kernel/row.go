@@ -61,10 +61,6 @@ func (s *Side) RowTo(dst []float64, i int) {
 			s.finish(dst[lo:hi], s.sq[i], z, i, lo)
 		})
 	default:
-		if s.kernel.Kind == Precomputed {
-			data.RowTo(dst, z, i)
-			return
-		}
 		s.across.fill(s)
 		x := s.dense[i*s.d:][:s.d]
 		grain := max(1, 1<<17/(panelPoints*(s.d+16)))

@@ -41,12 +41,6 @@ func New(k Kernel, z data.Points) (*Side, error) {
 		return nil, fmt.Errorf("kernel: no points")
 	}
 	_, isSparse := z.(*sparse.CSR)
-	if k.Kind == Precomputed {
-		if isSparse || s.n != s.d {
-			return nil, fmt.Errorf("kernel: a precomputed kernel needs the Gram matrix of the points, n×n and dense; this is %d×%d", s.n, s.d)
-		}
-		return s, nil
-	}
 	if !isSparse {
 		if k.Kind.HasWidth() {
 			s.centre = mean(z)
@@ -62,12 +56,6 @@ func New(k Kernel, z data.Points) (*Side, error) {
 	s.squares(s.sq, z, 0, s.dense)
 	return s, nil
 }
-
-// Len returns the number n of points.
-func (s *Side) Len() int { return s.n }
-
-// Kernel returns the kernel, with its defaults filled in.
-func (s *Side) Kernel() Kernel { return s.kernel }
 
 // mean returns the mean point, summed in chunks of fixed size.
 func mean(x data.Points) []float64 {
@@ -129,9 +117,6 @@ func (s *Side) squares(sq []float64, x data.Points, lo int, rows []float64) {
 // check returns an error unless the points x can be compared with s.
 func (s *Side) check(x data.Points) error {
 	if _, d := x.Dims(); d != s.d {
-		if s.kernel.Kind == Precomputed {
-			return fmt.Errorf("kernel: %d kernel values a point, but there are %d training points", d, s.n)
-		}
 		return fmt.Errorf("kernel: points of %d dimensions, the others have %d", d, s.d)
 	}
 	return nil
@@ -163,20 +148,11 @@ func (s *Side) CrossTo(dst *mat.Dense, x data.Points, lo, hi int) error {
 func (s *Side) block(dst *mat.Dense, x data.Points, lo, hi, columns int) {
 	r := dst.RawMatrix()
 	csr, isSparse := x.(*sparse.CSR)
-	switch {
-	case s.kernel.Kind == Precomputed:
-		par.For(hi-lo, 64, func(a, b int) {
-			row := make([]float64, s.d)
-			for i := a; i < b; i++ {
-				data.RowTo(row, x, lo+i)
-				copy(r.Data[i*r.Stride:][:columns], row)
-			}
-		})
-	case isSparse && s.dense == nil:
+	if isSparse && s.dense == nil {
 		par.ForWorker(hi-lo, sparseRows, s.sparseTiles(func(i int) []float64 { return r.Data[i*r.Stride:][:columns] }, csr, lo))
-	default:
-		s.denseTiles(r.Data, r.Stride, x, lo, hi, columns)
+		return
 	}
+	s.denseTiles(r.Data, r.Stride, x, lo, hi, columns)
 }
 
 // denseTiles fills rows of values from products of dense tiles; a sparse set is
@@ -287,18 +263,13 @@ func value(val []float64, p int) float64 {
 
 // DiagonalTo sets dst[j] = k(z_j, z_j).
 func (s *Side) DiagonalTo(dst []float64) {
-	row := make([]float64, s.d)
 	for j := range dst {
-		switch {
-		case s.kernel.Kind.HasWidth():
+		if s.kernel.Kind.HasWidth() {
 			dst[j] = 1
-		case s.kernel.Kind == Precomputed:
-			data.RowTo(row, s.z, j)
-			dst[j] = row[j]
-		default:
-			dst[j] = s.sq[j]
-			s.finish(dst[j:j+1], s.sq[j], s.z, j, j)
+			continue
 		}
+		dst[j] = s.sq[j]
+		s.finish(dst[j:j+1], s.sq[j], s.z, j, j)
 	}
 }
 

@@ -21,13 +21,57 @@ import (
 // use.
 type Expansion struct {
 	Kernel kernel.Kernel
-	// Points are the x_i; nil for a precomputed kernel, where a point is given
-	// by its values with all training points and no coefficient is left out.
-	Points       data.Points
-	Coefficients *mat.Dense // m×c
+	// Given says that a point is the row of its values k(x, x_i) with all training
+	// points: Kernel does not matter, Points are nil, and no coefficient is left out.
+	Given        bool
+	Points       data.Points // the x_i
+	Coefficients *mat.Dense  // m×c
 	// Intercepts are the b_c; nil is none.
 	Intercepts []float64
 	Classes    []int64 // coded by the outputs; nil for values
+}
+
+// Expand returns the expansion with coefficients of the given points of s, or of all
+// for nil rows; they are spread over all points where the values are given.
+func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
+	e := &Expansion{Kernel: s.Kernel, Given: s.Values != nil, Points: s.Points, Coefficients: coefficients}
+	switch {
+	case rows == nil:
+	case e.Given:
+		n, _ := s.Values.Dims()
+		_, c := coefficients.Dims()
+		e.Coefficients = mat.NewDense(n, c, nil)
+		for p, i := range rows {
+			copy(e.Coefficients.RawRowView(i), coefficients.RawRowView(p))
+		}
+	default:
+		e.Points = data.Select(s.Points, rows)
+	}
+	return e
+}
+
+// KernelChoice is the choice of the kernel itself.
+func (e *Expansion) KernelChoice() KernelChoice {
+	if e.Given {
+		return KernelChoice{Kind: Precomputed}
+	}
+	return kernelChoiceOf(e.Kernel)
+}
+
+// DescribeKernel describes the kernel in a few words.
+func (e *Expansion) DescribeKernel() string {
+	if e.Given {
+		return Precomputed + " kernel"
+	}
+	return e.Kernel.String()
+}
+
+// KernelFact is the kernel in a summary.
+func (e *Expansion) KernelFact() Fact {
+	if e.Given {
+		return Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
+	}
+	return Fact{Key: "kernel", Value: e.Kernel}
 }
 
 // Output describes the answers.
@@ -81,7 +125,7 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettin
 		return nil, err
 	}
 	product := func(dst *mat.Dense, lo, hi int) error {
-		precomputedProduct(dst, x, lo, e.Coefficients)
+		givenProduct(dst, x, lo, e.Coefficients)
 		return nil
 	}
 	if e.Points != nil {
@@ -118,9 +162,9 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSetti
 	return NewPrediction(f, e.Classes), nil
 }
 
-// precomputedProduct sets dst to the product of rows of kernel values, from lo on,
+// givenProduct sets dst to the product of rows of kernel values, from lo on,
 // with a.
-func precomputedProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
+func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 	rows, _ := dst.Dims()
 	n, _ := a.Dims()
 	par.For(rows, 16, func(p, q int) {
@@ -137,7 +181,7 @@ func precomputedProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 }
 
 // Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
-// there are any, and the points (m×d) unless the kernel is precomputed.
+// there are any, and the points (m×d) if there are any.
 func (e *Expansion) Arrays() []Array {
 	out := []Array{MatrixEntry("coefficients", e.Coefficients)}
 	if e.Intercepts != nil {
@@ -146,14 +190,14 @@ func (e *Expansion) Arrays() []Array {
 	return append(append(out, ClassEntries(e.Classes)...), PointEntries(e.Points, nil)...)
 }
 
-// Expansion is the inverse of [Expansion.Arrays] for the kernel k; intercepts
-// tells whether there must be some.
-func (r *Reader) Expansion(k kernel.Kernel, intercepts bool) (*Expansion, error) {
-	k, err := k.Fill()
+// Expansion is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
+// intercepts tells whether there must be some.
+func (r *Reader) Expansion(k KernelChoice, intercepts bool) (*Expansion, error) {
+	s, err := k.On(nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	e := &Expansion{Kernel: k, Coefficients: r.Matrix("coefficients"), Classes: r.ReadClasses()}
+	e := &Expansion{Kernel: s.Kernel, Given: k.Given(), Coefficients: r.Matrix("coefficients"), Classes: r.ReadClasses()}
 	if intercepts {
 		e.Intercepts = Numbers[float64](r, "bias")
 	}
@@ -162,10 +206,10 @@ func (r *Reader) Expansion(k kernel.Kernel, intercepts bool) (*Expansion, error)
 }
 
 // CheckPoints returns an error unless every row of the coefficients has its point,
-// or the kernel is precomputed and there are no points.
+// or the values are given and there are no points.
 func (e *Expansion) CheckPoints() error {
-	if (e.Points == nil) != (e.Kernel.Kind == kernel.Precomputed) {
-		return fmt.Errorf("models: a %v kernel with points %t", e.Kernel.Kind, e.Points != nil)
+	if (e.Points == nil) != e.Given {
+		return fmt.Errorf("models: a %s with points %t", e.DescribeKernel(), e.Points != nil)
 	}
 	if e.Points == nil {
 		return nil

@@ -9,10 +9,13 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 )
 
+// Precomputed is the choice of values of a kernel that are given in place of points.
+const Precomputed = "precomputed"
+
 // KernelChoice names a kernel whose width may depend on the points. Its zero value
 // is the Gaussian kernel of the median distance.
 type KernelChoice struct {
-	// Kind is the name of a [kernel.Kind]; empty means gaussian.
+	// Kind is the name of a [kernel.Kind], or [Precomputed]; empty means gaussian.
 	Kind string
 	// Sigma is the width σ as a number, or the name of a [kernel.Rule]; empty means
 	// median. It counts for kernels with a width.
@@ -23,14 +26,14 @@ type KernelChoice struct {
 }
 
 // WidthKernels are the names of the kernels with a width.
-var WidthKernels = slices.DeleteFunc(Names(kernel.Precomputed), func(name string) bool {
+var WidthKernels = slices.DeleteFunc(Names(kernel.Cosine+1), func(name string) bool {
 	var k kernel.Kind
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
 // KernelParams are the parameters of a [KernelChoice].
 var KernelParams = Table[KernelChoice]{
-	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: Names(kernel.Precomputed + 1)},
+	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(Names(kernel.Cosine+1), Precomputed)},
 		func(k *KernelChoice) any { return &k.Kind }},
 	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
 		Range: Positive(), Choices: Names(kernel.Mean + 1), Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true},
@@ -45,8 +48,8 @@ var KernelParams = Table[KernelChoice]{
 
 var onlyPolynomial = &Condition{Param: "kernel", In: []string{kernel.Polynomial.String()}}
 
-// KernelChoiceOf is the choice of k itself.
-func KernelChoiceOf(k kernel.Kernel) KernelChoice {
+// kernelChoiceOf is the choice of k itself.
+func kernelChoiceOf(k kernel.Kernel) KernelChoice {
 	c := KernelChoice{Kind: k.Kind.String(), Degree: k.Degree, Scale: k.Scale, Offset: k.Offset}
 	if k.Sigma != 0 {
 		c.Sigma = FormatFloat(k.Sigma)
@@ -54,23 +57,38 @@ func KernelChoiceOf(k kernel.Kernel) KernelChoice {
 	return c
 }
 
-// On returns the kernel, filled with its defaults. A width that a rule is to choose
-// is that of the points x, by seed: see [kernel.Width], which has the cost. x does
-// not matter otherwise and may be nil.
-func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Kernel, error) {
-	k := kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale, Offset: c.Offset}
-	if c.Kind != "" {
-		if err := k.Kind.UnmarshalText([]byte(c.Kind)); err != nil {
-			return k, err
+// Given tells whether values are given in place of points.
+func (c KernelChoice) Given() bool { return c.Kind == Precomputed }
+
+// Of returns the points x, or the values that they are, with the kernel as far as it
+// is known without them: a width that a rule is to choose is 0.
+func (c KernelChoice) Of(x data.Points) (kernel.Source, error) {
+	if c.Given() {
+		return kernel.Source{Values: x}, nil
+	}
+	s := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale, Offset: c.Offset}, Points: x}
+	if c.Kind == "" {
+		return s, nil
+	}
+	err := s.Kernel.Kind.UnmarshalText([]byte(c.Kind))
+	return s, err
+}
+
+// On is Of with the kernel filled with its defaults. A width that a rule is to choose
+// is that of the points x, by seed: see [kernel.Width], which has the cost. x may be
+// nil if there is no such rule.
+func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
+	s, err := c.Of(x)
+	if err != nil || c.Given() {
+		return s, err
+	}
+	if s.Kernel.Kind.HasWidth() {
+		if s.Kernel.Sigma, err = c.width(x, seed); err != nil {
+			return s, err
 		}
 	}
-	if k.Kind.HasWidth() {
-		var err error
-		if k.Sigma, err = c.width(x, seed); err != nil {
-			return k, err
-		}
-	}
-	return k.Fill()
+	s.Kernel, err = s.Kernel.Fill()
+	return s, err
 }
 
 // width returns σ.
@@ -107,9 +125,9 @@ func ResolveWidth(in *Input) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := c.On(in.Points, in.Seed)
-	if err != nil || !k.Kind.HasWidth() {
+	s, err := c.On(in.Points, in.Seed)
+	if err != nil || !s.Kernel.Kind.HasWidth() {
 		return in.Values, err
 	}
-	return in.Values.With(Values{"sigma": FormatFloat(k.Sigma)}), nil
+	return in.Values.With(Values{"sigma": FormatFloat(s.Kernel.Sigma)}), nil
 }

@@ -30,14 +30,14 @@ func TestKernelParams(t *testing.T) {
 			t.Fatal(err)
 		}
 		k, err := choice.On(x, 1)
-		if err != nil || k != c.want {
+		if err != nil || k.Kernel != c.want {
 			t.Errorf("%v is %+v, %v", c.given, k, err)
 		}
-		again := KernelChoiceOf(k)
+		again := kernelChoiceOf(k.Kernel)
 		if used := KernelParams.Encode(&again); !maps.Equal(used, c.used) {
 			t.Errorf("%v is encoded as %v", c.given, used)
 		}
-		if back, err := again.On(nil, 0); err != nil || back != k {
+		if back, err := again.On(nil, 0); err != nil || back.Kernel != k.Kernel {
 			t.Errorf("%v came back as %+v, %v", k, back, err)
 		}
 	}

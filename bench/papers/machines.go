@@ -12,7 +12,6 @@ import (
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
@@ -62,7 +61,7 @@ var machines = []machine{
 func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
 	n, _ := gram.Dims()
 	values := &data.Dense[float64]{Rows: n, Cols: n, Data: gram.RawMatrix().Data}
-	return kernelmachine.NewProblem(ctx, &kernelmachine.Data{Points: values, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: l})
+	return kernelmachine.NewProblem(ctx, &kernelmachine.Data{Values: values, Laplacian: l})
 }
 
 // laplacian joins the k first of the given neighbours.

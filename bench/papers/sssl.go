@@ -284,7 +284,7 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 		if out.lap.problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
-		if p.functions, err = eigenfunction.New(ctx, out.train, p.kernel, &eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
+		if p.functions, err = eigenfunction.New(ctx, kernel.Source{Kernel: p.kernel, Points: out.train}, &eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
 		if p.at, err = p.functions.At(ctx, labeled); err != nil {

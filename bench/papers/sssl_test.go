@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 )
@@ -97,7 +98,7 @@ func TestSSSLChoice(t *testing.T) {
 	}
 	least, sigma, number := math.Inf(1), 0.0, 0
 	for _, w := range d.widths {
-		f, err := eigenfunction.Fit(t.Context(), d.train, w.kernel, targets, &eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, eigenfunction.Limits{})
+		f, err := eigenfunction.Fit(t.Context(), kernel.Source{Kernel: w.kernel, Points: d.train}, targets, &eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}, eigenfunction.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

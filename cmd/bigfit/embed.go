@@ -14,7 +14,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -112,7 +111,7 @@ func (o *regularOptions) check(a *app) error {
 		return usagef("--gamma is %v; it must be positive", o.gamma)
 	case o.landmarks < 0 || a.given["landmarks"] && o.landmarks == 0:
 		return usagef("--landmarks is %d; it must be at least 1", o.landmarks)
-	case o.kernel.Kind == kernel.Precomputed.String():
+	case o.kernel.Given():
 		return usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
 	}
 	return nil
@@ -142,7 +141,7 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	}
 	a.note("kernel: %s", k)
 	st := a.progress.Stage("functions")
-	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: g.x, Kernel: k, Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
+	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: k.Points, Kernel: k.Kernel, Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
 		Landmarks: o.landmarks, Seed: a.seed})
 	if err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.check(l, values); err != nil {
 		return err
 	}
-	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == "precomputed" && o.graphFile == "" {
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
 	return checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile, o.outputGraph}, o.out, o.predictions)
@@ -222,7 +222,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 		if g.W.Rows != n {
 			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.y, n)
 		}
-		if in.Values["kernel"] != "precomputed" { // where X is not the points
+		if in.Values["kernel"] != models.Precomputed { // where X is not the points
 			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x); err != nil {
 				return err
 			}

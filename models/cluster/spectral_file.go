@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -35,7 +34,7 @@ var spectralParams = append(models.Table[spectralChoice]{
 
 // values are those of the settings and the kernel.
 func (m *Spectral) values() models.Values {
-	return spectralParams.Encode(&spectralChoice{m.Settings, models.KernelChoiceOf(m.Kernel)})
+	return spectralParams.Encode(&spectralChoice{m.Settings, m.KernelChoice()})
 }
 
 // Summary names the functions, γ and the kernel.
@@ -43,8 +42,8 @@ func (m *Spectral) Summary() models.Summary {
 	size, p := m.Coefficients.Dims()
 	return models.Summary{
 		Values: m.values(),
-		Facts:  []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}},
-		Text:   fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %v", p, m.Settings.Gamma, size, m.Kernel),
+		Facts:  []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}},
+		Text:   fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %s", p, m.Settings.Gamma, size, m.DescribeKernel()),
 	}
 }
 
@@ -79,11 +78,7 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	s.Seed = f.Seed
-	k, err := c.Kernel.On(nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.Expansion(k, false)
+	e, err := r.Expansion(c.Kernel, false)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +103,8 @@ func (m *Spectral) check() error {
 	if p != m.Settings.Components || len(m.Values) != p {
 		return fmt.Errorf("cluster: coefficients of %d functions and %d values for %d components", p, len(m.Values), m.Settings.Components)
 	}
-	if m.Kernel.Kind == kernel.Precomputed {
-		return fmt.Errorf("cluster: a %v kernel with points %t", m.Kernel.Kind, m.Points != nil)
+	if m.Given {
+		return errNoPoints
 	}
 	if err := m.CheckPoints(); err != nil {
 		return err

@@ -59,7 +59,7 @@ const lostDirection = 1e-12
 // of order n, or m, and with landmarks 2nm² operations and m passes over the
 // graph; see [SpectralBytes] for memory, of which more than the limit
 // of d is an error. More components than Φ has independent columns is an
-// error. A precomputed kernel has no points to expand over and is one too.
+// error, and so are values of a kernel in place of points to expand over.
 func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings) (*Spectral, error) {
 	if s == nil {
 		s = &SpectralSettings{} // whose fault is named
@@ -68,6 +68,9 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	if err != nil {
 		return nil, err
 	}
+	if d.Values != nil {
+		return nil, errNoPoints
+	}
 	k, err := d.Kernel.Fill()
 	if err != nil {
 		return nil, err
@@ -75,8 +78,6 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	x, l, limit := d.Points, d.Laplacian, d.Limit
 	n, _ := x.Dims()
 	switch {
-	case k.Kind == kernel.Precomputed:
-		return nil, fmt.Errorf("cluster: a %v kernel gives no points that functions can be expanded over", k.Kind)
 	case l == nil:
 		return nil, errors.New("cluster: there is no graph")
 	case l.Dim() != n:
@@ -121,6 +122,8 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	}
 	return m, nil
 }
+
+var errNoPoints = errors.New("cluster: values of a kernel give no points that functions can be expanded over")
 
 // features returns Φ, n×r, and the matrix that makes coefficients of c: α = E·c
 // with E = UΣ^-½ for the eigenvalues Σ and vectors U of the Gram matrix of

@@ -291,7 +291,6 @@ func TestSpectralFaults(t *testing.T) {
 		{"too many clusters", x, gauss, &SpectralSettings{Gamma: 1, Clusters: 31, Components: 2}, 0},
 		{"components", x, gauss, &SpectralSettings{Gamma: 1, Components: 30}, 0},
 		{"rank", x, kernel.Kernel{Kind: kernel.Linear}, &SpectralSettings{Gamma: 1, Components: 2}, 0},
-		{"precomputed", x, kernel.Kernel{Kind: kernel.Precomputed}, &SpectralSettings{Gamma: 1}, 0},
 		{"points", data.Select(x, []int{0, 1, 2}), gauss, &SpectralSettings{Gamma: 1}, 0},
 		{"zero", data.NewDense[float64](30, 2), kernel.Kernel{Kind: kernel.Linear}, &SpectralSettings{Gamma: 1}, 0},
 		{"memory", x, gauss, &SpectralSettings{Gamma: 1}, 1000},
@@ -299,6 +298,9 @@ func TestSpectralFaults(t *testing.T) {
 		if m, err := FitSpectral(context.Background(), &kernelmachine.Data{Points: c.x, Kernel: c.k, Laplacian: l, Limit: c.mem}, c.s); err == nil || m != nil {
 			t.Errorf("%s is accepted", c.name)
 		}
+	}
+	if m, err := FitSpectral(context.Background(), &kernelmachine.Data{Values: x, Laplacian: l}, &SpectralSettings{Gamma: 1}); err == nil || m != nil {
+		t.Error("values in place of points are accepted")
 	}
 	// Duplicates make the Gram matrix singular and are no fault.
 	twice := data.Select(x, slices.Concat(rangeTo(30), rangeTo(30)))
@@ -334,7 +336,7 @@ func TestSpectralDamage(t *testing.T) {
 		"γ":           func(m *Spectral) { m.Settings.Gamma = 0 },
 		"kernel":      func(m *Spectral) { m.Kernel.Sigma = -1 },
 		"not finite":  func(m *Spectral) { m.Coefficients.Set(0, 0, math.NaN()) },
-		"precomputed": func(m *Spectral) { m.Kernel = kernel.Kernel{Kind: kernel.Precomputed} },
+		"precomputed": func(m *Spectral) { m.Given = true },
 	} {
 		m := spectral(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}, l, SpectralSettings{Gamma: 1, Clusters: 3})
 		damage(m)

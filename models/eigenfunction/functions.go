@@ -33,14 +33,11 @@ import (
 // that the paper's functions, of norm 1 in the space of the kernel, are √λ_j ψ_j.
 // They are immutable and safe for concurrent use.
 type Functions struct {
-	Kernel kernel.Kernel
 	Values []float64 // λ_j, descending and positive
 	// Trace is tr K/n, the sum of all eigenvalues.
 	Trace float64
-	// Points are the z_i; nil for a precomputed kernel, whose expansions are over
-	// all training points.
-	Points    data.Points
-	Expansion *mat.Dense // B, m×s
+	// Expansion has the coefficients B, m×s.
+	Expansion *models.Expansion
 }
 
 // eigenfunctionCut is the ratio to the largest eigenvalue below which another
@@ -84,8 +81,12 @@ func (l *Limits) report(done, total float64, note string) {
 // the first q = 2s + 100 eigenfunctions of the landmarks alone (Rayleigh–Ritz): the
 // values are those of L or below. That takes n·m(2d + 2q + 40) operations in one
 // pass over the points and holds m² + m·q + 2048·q values, none of size n.
-func New(ctx context.Context, x data.Points, k kernel.Kernel, settings *FunctionSettings) (*Functions, error) {
-	n, _ := x.Dims()
+func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Functions, error) {
+	x, err := x.Fill()
+	if err != nil {
+		return nil, err
+	}
+	n, _ := x.Rows().Dims()
 	if settings == nil {
 		settings = &FunctionSettings{}
 	}
@@ -101,11 +102,13 @@ func New(ctx context.Context, x data.Points, k kernel.Kernel, settings *Function
 	landmarks, pairs := eigenfunctionSize(n, s, landmarks)
 	e := &Functions{}
 	rows := drawLandmarks(n, landmarks, settings.Seed)
-	z, err := landmarkSide(x, k, rows)
+	if landmarks == n {
+		rows = nil
+	}
+	z, err := landmarkSet(x, rows)
 	if err != nil {
 		return nil, err
 	}
-	e.Kernel = z.Kernel()
 	r, err := topPairs(ctx, z, pairs, &settings.Limits)
 	if err != nil {
 		return nil, err
@@ -119,7 +122,7 @@ func New(ctx context.Context, x data.Points, k kernel.Kernel, settings *Function
 	}
 	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q)) // of norm 1 in the space of the kernel
 	dense.ScaleColumns(basis, inverseRoots(r.Values[:q]))
-	if e.Trace, err = meanDiagonal(ctx, x, e.Kernel); err != nil {
+	if e.Trace, err = meanDiagonal(ctx, x); err != nil {
 		return nil, err
 	}
 	if landmarks < n {
@@ -127,28 +130,16 @@ func New(ctx context.Context, x data.Points, k kernel.Kernel, settings *Function
 		if err != nil {
 			return nil, err
 		}
-		if err := e.project(gram, basis, min(s, q)); err != nil {
+		if basis, err = e.project(gram, basis, min(s, q)); err != nil {
 			return nil, err
 		}
 	} else {
 		for _, v := range r.Values[:q] {
 			e.Values = append(e.Values, v/float64(n))
 		}
-		e.Expansion = basis
 	}
-	dense.ScaleColumns(e.Expansion, inverseRoots(e.Values))
-	if e.Kernel.Kind == kernel.Precomputed {
-		whole := mat.NewDense(n, len(e.Values), nil)
-		for p, i := range rows {
-			copy(whole.RawRowView(i), e.Expansion.RawRowView(p))
-		}
-		e.Expansion = whole
-	} else {
-		e.Points = x
-		if landmarks < n {
-			e.Points = data.Select(x, rows)
-		}
-	}
+	dense.ScaleColumns(basis, inverseRoots(e.Values))
+	e.Expansion = models.Expand(x, rows, basis)
 	return e, nil
 }
 
@@ -184,27 +175,22 @@ func drawLandmarks(n, m int, seed uint64) []int {
 	return rows[:m]
 }
 
-// landmarkSide prepares the given rows of x, all of them if there are as many; of
-// precomputed values it takes the columns as well.
-func landmarkSide(x data.Points, k kernel.Kernel, rows []int) (*kernel.Side, error) {
-	if n, _ := x.Dims(); len(rows) == n {
-		return kernel.New(k, x)
+// landmarkSet prepares the given rows of x, all of them for nil.
+func landmarkSet(x kernel.Source, rows []int) (kernel.Set, error) {
+	if rows == nil {
+		return x.Set()
 	}
-	z := data.Select(x, rows)
-	if k.Kind == kernel.Precomputed {
-		z = data.Columns(z, rows)
-	}
-	return kernel.New(k, z)
+	return x.Select(rows).Set()
 }
 
 // heldGram is the largest Gram matrix, in bytes, that is held for an eigenproblem.
 const heldGram = 2 << 30
 
 // topPairs returns the largest eigenpairs of the Gram matrix of z.
-func topPairs(ctx context.Context, z *kernel.Side, k int, limits *Limits) (*lanczos.Result, error) {
+func topPairs(ctx context.Context, z kernel.Set, k int, limits *Limits) (*lanczos.Result, error) {
 	a := z.Until(ctx)
 	rest := limits.Memory
-	if need := kernel.GramBytes(z.Len()); need <= heldGram && (rest <= 0 || need <= rest/2) {
+	if need := kernel.GramBytes(z.Dim()); need <= heldGram && (rest <= 0 || need <= rest/2) {
 		limits.report(0, 1, "kernel matrix")
 		g, err := z.Gram(ctx)
 		if err != nil {
@@ -222,23 +208,19 @@ func topPairs(ctx context.Context, z *kernel.Side, k int, limits *Limits) (*lanc
 }
 
 // meanDiagonal returns the mean of k(x_i, x_i).
-func meanDiagonal(ctx context.Context, x data.Points, k kernel.Kernel) (float64, error) {
-	n, _ := x.Dims()
+func meanDiagonal(ctx context.Context, x kernel.Source) (float64, error) {
+	n, _ := x.Rows().Dims()
 	diagonal := make([]float64, n)
-	step := data.BlockRows
-	if k.Kind == kernel.Precomputed {
-		step = n
-	}
-	for lo := 0; lo < n; lo += step {
+	for lo := 0; lo < n; lo += data.BlockRows {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		hi := min(lo+step, n)
-		side, err := kernel.New(k, data.Select(x, data.Range(lo, hi)))
+		hi := min(lo+data.BlockRows, n)
+		part, err := x.Select(data.Range(lo, hi)).Set()
 		if err != nil {
 			return 0, err
 		}
-		side.DiagonalTo(diagonal[lo:hi])
+		part.DiagonalTo(diagonal[lo:hi])
 	}
 	var sum float64
 	for _, v := range diagonal {
@@ -249,8 +231,8 @@ func meanDiagonal(ctx context.Context, x data.Points, k kernel.Kernel) (float64,
 
 // products returns the Gram matrix BᵀB/n of the values at x of functions with the
 // coefficients in basis over z, the given rows of x.
-func (e *Functions) products(ctx context.Context, x data.Points, z *kernel.Side, rows []int, basis *mat.Dense, limits *Limits) (*mat.Dense, error) {
-	n, _ := x.Dims()
+func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set, rows []int, basis *mat.Dense, limits *Limits) (*mat.Dense, error) {
+	n, _ := x.Rows().Dims()
 	_, q := basis.Dims()
 	gram := mat.NewDense(q, q, nil)
 	values := mat.NewDense(min(data.BlockRows, n), q, nil)
@@ -261,11 +243,7 @@ func (e *Functions) products(ctx context.Context, x data.Points, z *kernel.Side,
 		}
 		hi := min(lo+data.BlockRows, n)
 		block := values.Slice(0, hi-lo, 0, q).(*mat.Dense)
-		points, first := x, lo
-		if e.Kernel.Kind == kernel.Precomputed {
-			points, first = data.Columns(data.Select(x, data.Range(lo, hi)), rows), 0
-		}
-		if err := z.ProductTo(block, points, first, first+hi-lo, basis); err != nil {
+		if err := z.ProductTo(block, x.Queries(data.Range(lo, hi), rows), 0, hi-lo, basis); err != nil {
 			return nil, err
 		}
 		dense.Syrk(dense.Transposed, 1/float64(n), block, 1, gram)
@@ -273,14 +251,15 @@ func (e *Functions) products(ctx context.Context, x data.Points, z *kernel.Side,
 	return gram, nil
 }
 
-// project sets Values and Expansion to the s leading pairs of L on the span of
-// functions that are orthonormal in the space of the kernel: the columns of basis
-// are their coefficients, gram is that of [Functions.products].
-func (e *Functions) project(gram, basis *mat.Dense, s int) error {
+// project sets Values to those of the s leading pairs of L on the span of functions
+// that are orthonormal in the space of the kernel, and returns the coefficients of the
+// pairs: the columns of basis are those of the functions, gram is that of
+// [Functions.products].
+func (e *Functions) project(gram, basis *mat.Dense, s int) (*mat.Dense, error) {
 	m, q := basis.Dims()
 	ascending, vectors, err := dense.EigenSym(gram)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for len(e.Values) < s && ascending[q-1-len(e.Values)] > eigenfunctionCut*ascending[q-1] {
 		e.Values = append(e.Values, ascending[q-1-len(e.Values)])
@@ -291,16 +270,15 @@ func (e *Functions) project(gram, basis *mat.Dense, s int) error {
 			turn.Set(i, j, vectors.At(i, q-1-j))
 		}
 	}
-	e.Expansion = mat.NewDense(m, len(e.Values), nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, basis, turn, 0, e.Expansion)
-	return nil
+	out := mat.NewDense(m, len(e.Values), nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, basis, turn, 0, out)
+	return out, nil
 }
 
 // At returns ψ_j(x_i) at m points, m×s. It costs what [kernel.Side.ProductTo] does.
 // A row does not depend on the other points.
 func (e *Functions) At(ctx context.Context, x data.Points) (*mat.Dense, error) {
-	f := &models.Expansion{Kernel: e.Kernel, Points: e.Points, Coefficients: e.Expansion}
-	p, err := f.Predict(ctx, x, nil)
+	p, err := e.Expansion.Predict(ctx, x, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -43,15 +43,15 @@ var params = slices.Concat(
 	},
 )
 
-// decode returns the settings of v and the kernel on the points x.
-func decode(v models.Values, x data.Points, seed uint64) (Settings, kernel.Kernel, error) {
+// decode returns the settings of v and the kernel with the points x, or values.
+func decode(v models.Values, x data.Points, seed uint64) (Settings, kernel.Source, error) {
 	c, err := params.Decode(v)
 	if err != nil {
-		return Settings{}, kernel.Kernel{}, err
+		return Settings{}, kernel.Source{}, err
 	}
-	k, err := c.kernel.On(x, seed)
+	source, err := c.kernel.On(x, seed)
 	c.Seed = seed
-	return c.Settings, k, err
+	return c.Settings, source, err
 }
 
 // Learner fits least squares on eigenfunctions.
@@ -75,11 +75,11 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err := info.Check(in); err != nil {
 		return nil, err
 	}
-	s, k, err := decode(in.Values, in.Points, in.Seed)
+	s, x, err := decode(in.Values, in.Points, in.Seed)
 	if err != nil {
 		return nil, err
 	}
-	m, err := Fit(ctx, in.Points, k, in.Targets, &s, Limits{in.Memory, in.Report})
+	m, err := Fit(ctx, x, in.Targets, &s, Limits{in.Memory, in.Report})
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 // FitGrid computes the eigenfunctions of each kernel once, over all points, and
 // fits all settings and folds on them.
 func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
-	settings, kernels := make([]Settings, len(g.Settings)), make([]kernel.Kernel, len(g.Settings))
+	settings, sources := make([]Settings, len(g.Settings)), make([]kernel.Source, len(g.Settings))
 	counts := make([]int, len(g.Settings))
 	var usable []int
 	for i, v := range g.Settings {
 		var err error
-		if settings[i], kernels[i], err = decode(v, g.Points, g.Seed); err == nil {
+		if settings[i], sources[i], err = decode(v, g.Points, g.Seed); err == nil {
 			_, counts[i], err = settings[i].Fill(len(g.Targets.Labeled))
 		}
 		if err != nil {
@@ -104,15 +104,15 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		usable = append(usable, i)
 	}
 	type span struct {
-		kernel    kernel.Kernel
+		source    kernel.Source
 		landmarks int
 	}
-	for _, same := range models.Grouped(usable, func(i int) span { return span{kernels[i], settings[i].Landmarks} }) {
+	for _, same := range models.Grouped(usable, func(i int) span { return span{sources[i], settings[i].Landmarks} }) {
 		first, most := same[0], 0
 		for _, i := range same {
 			most = max(most, counts[i])
 		}
-		e, err := New(ctx, g.Points, kernels[first], &FunctionSettings{Count: most, Landmarks: settings[first].Landmarks, Seed: g.Seed, Limits: Limits{Memory: g.Memory}})
+		e, err := New(ctx, sources[first], &FunctionSettings{Count: most, Landmarks: settings[first].Landmarks, Seed: g.Seed, Limits: Limits{Memory: g.Memory}})
 		if err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func (m *Model) Summary() models.Summary {
 		s.Text += fmt.Sprintf(" of %d by cross-validation", len(m.Risk))
 		s.Facts = append(s.Facts, models.Fact{Key: "risk", Value: m.Risk})
 	}
-	s.Text += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %v", captured, size, m.Kernel)
-	s.Facts = append(s.Facts, models.Fact{Key: "captured_trace", Value: captured}, models.Fact{Key: "expansion", Value: size}, models.Fact{Key: "kernel", Value: m.Kernel})
+	s.Text += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", captured, size, m.DescribeKernel())
+	s.Facts = append(s.Facts, models.Fact{Key: "captured_trace", Value: captured}, models.Fact{Key: "expansion", Value: size}, m.KernelFact())
 	if len(m.Values) > 1 {
 		_, decay := PowerLaw(m.Values)
 		s.Text += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", decay)
@@ -170,7 +170,7 @@ func (m *Model) Summary() models.Summary {
 }
 
 func (m *Model) values() models.Values {
-	return params.Encode(&choice{m.Settings, models.KernelChoiceOf(m.Kernel)})
+	return params.Encode(&choice{m.Settings, m.KernelChoice()})
 }
 
 // fit is the part of a model in its manifest.
@@ -198,15 +198,16 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	s, k, err := decode(r.Manifest.Params, nil, f.Seed)
+	c, err := params.Decode(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(k, true)
+	c.Seed = f.Seed
+	e, err := r.Expansion(c.kernel, true)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Settings: s, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Values: models.Numbers[float64](r, "values")}
+	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Values: models.Numbers[float64](r, "values")}
 	if f.Risk {
 		m.Risk = models.Numbers[float64](r, "risk")
 	}

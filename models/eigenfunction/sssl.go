@@ -105,22 +105,26 @@ type Model struct {
 // smallest squared error of cross-validation on the labels is taken, the smallest
 // of equals. The cost is that of [New] and about 4ls²·(folds·repeats + 1)
 // operations. A nil s means the defaults.
-func Fit(ctx context.Context, x data.Points, k kernel.Kernel, t *models.Targets, s *Settings, limits Limits) (*Model, error) {
+func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings, limits Limits) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
-	if n, _ := x.Dims(); n != t.Len {
+	x, err := x.Fill()
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := x.Rows().Dims(); n != t.Len {
 		return nil, fmt.Errorf("eigenfunction: targets for %d points, there are %d", t.Len, n)
 	}
 	_, most, err := s.Fill(len(t.Labeled))
 	if err != nil {
 		return nil, err
 	}
-	e, err := New(ctx, x, k, &FunctionSettings{Count: most, Landmarks: s.Landmarks, Seed: s.Seed, Limits: limits})
+	e, err := New(ctx, x, &FunctionSettings{Count: most, Landmarks: s.Landmarks, Seed: s.Seed, Limits: limits})
 	if err != nil {
 		return nil, err
 	}
-	at, err := e.At(ctx, data.Select(x, t.Labeled))
+	at, err := e.At(ctx, data.Select(x.Rows(), t.Labeled))
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +145,9 @@ func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s
 		copy(m.Intercepts, gamma.RawRowView(0))
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
 	}
-	size, _ := e.Expansion.Dims()
+	size, _ := e.Expansion.Coefficients.Dims()
 	m.Coefficients = mat.NewDense(size, c, nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Slice(0, size, 0, used).(*mat.Dense), gamma, 0, m.Coefficients)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Coefficients.Slice(0, size, 0, used).(*mat.Dense), gamma, 0, m.Coefficients)
 	return m, nil
 }
 
@@ -158,7 +162,8 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 		return nil, nil, fmt.Errorf("eigenfunction: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
 	}
 	m := &Model{Settings: filled, Labeled: l, Trace: e.Trace}
-	m.Kernel, m.Points, m.Classes = e.Kernel, e.Points, t.Classes
+	m.Expansion = *e.Expansion // whose coefficients are set last
+	m.Coefficients, m.Classes = nil, t.Classes
 	most = min(most, have)
 	m.Values = e.Values[:most]
 	if m.Settings.Eigenfunctions > 0 {

@@ -30,20 +30,20 @@ func load(path string, limit int64) (models.Model, *models.Manifest, error) {
 
 func fitSSSL(t testing.TB, x data.Points, k kernel.Kernel, y *models.Targets, s eigenfunction.Settings) *eigenfunction.Model {
 	t.Helper()
-	m, err := eigenfunction.Fit(t.(interface{ Context() context.Context }).Context(), x, k, y, &s, eigenfunction.Limits{})
+	m, err := eigenfunction.Fit(t.(interface{ Context() context.Context }).Context(), kernel.Source{Kernel: k, Points: x}, y, &s, eigenfunction.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func eigenfunctions(t testing.TB, x data.Points, k kernel.Kernel, s, landmarks int, limit int64) (*eigenfunction.Functions, *mat.Dense) {
+func eigenfunctions(t testing.TB, x kernel.Source, s, landmarks int, limit int64) (*eigenfunction.Functions, *mat.Dense) {
 	t.Helper()
-	e, err := eigenfunction.New(t.(interface{ Context() context.Context }).Context(), x, k, &eigenfunction.FunctionSettings{Count: s, Landmarks: landmarks, Seed: 1, Limits: eigenfunction.Limits{Memory: limit}})
+	e, err := eigenfunction.New(t.(interface{ Context() context.Context }).Context(), x, &eigenfunction.FunctionSettings{Count: s, Landmarks: landmarks, Seed: 1, Limits: eigenfunction.Limits{Memory: limit}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := e.At(context.Background(), x)
+	at, err := e.At(context.Background(), x.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEigenfunctionsAreEigenvectors(t *testing.T) {
 		landmarks int
 		limit     int64
 	}{"held": {}, "tiles": {limit: 12 << 20}, "landmarks": {landmarks: n}} {
-		e, at := eigenfunctions(t, x, k, s, c.landmarks, c.limit)
+		e, at := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, s, c.landmarks, c.limit)
 		if len(e.Values) != s || math.Abs(e.Trace-1) > 1e-12 || !(e.Captured(s) > e.Captured(1) && e.Captured(s) < 1) {
 			t.Fatalf("%s: values %v of %v", name, e.Values, e.Trace)
 		}
@@ -94,8 +94,8 @@ func TestEigenfunctionsAreEigenvectors(t *testing.T) {
 func TestEigenfunctionsOfLandmarks(t *testing.T) {
 	x := data.Manifold(1000, 6, 2, 0.01, 3)
 	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.4}
-	exact, _ := eigenfunctions(t, x, k, 15, 0, 0)
-	some, at := eigenfunctions(t, x, k, 15, 300, 0)
+	exact, _ := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 15, 0, 0)
+	some, at := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 15, 300, 0)
 	for j, v := range some.Values {
 		if !(v <= exact.Values[j]*(1+1e-9) && v >= 0.97*exact.Values[j]) {
 			t.Errorf("value %d: %v, exact %v", j, v, exact.Values[j])
@@ -115,7 +115,7 @@ func TestEigenfunctionsOfLandmarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	pre := &data.Dense[float64]{Rows: 1000, Cols: 1000, Data: gram.RawMatrix().Data}
-	_, same := eigenfunctions(t, pre, kernel.Kernel{Kind: kernel.Precomputed}, 15, 300, 0)
+	_, same := eigenfunctions(t, kernel.Source{Values: pre}, 15, 300, 0)
 	modeltest.WantClose(t, "precomputed", same, at, 1e-7)
 }
 
@@ -124,7 +124,7 @@ func TestEigenfunctionsOfLandmarks(t *testing.T) {
 func planted(t *testing.T) (x *data.Dense[float32], k kernel.Kernel, y *models.Targets, fitted *mat.Dense) {
 	x = data.Manifold(600, 5, 2, 0.01, 2)
 	k = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.6}
-	_, at := eigenfunctions(t, x, k, 8, 0, 0)
+	_, at := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 8, 0, 0)
 	fitted = mat.NewDense(600, 2, nil)
 	values := mat.NewDense(600, 2, nil)
 	for i := range 600 {
@@ -355,14 +355,14 @@ func TestSSSLFaults(t *testing.T) {
 		"-1 repeats":           {Repeats: -1},
 		"as many landmarks":    {Eigenfunctions: 9, Landmarks: 8},
 	} {
-		if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value, &s, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := eigenfunction.Fit(t.Context(), kernel.Source{Kernel: modeltest.Gaussian, Points: c.X}, c.Value, &s, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if _, err := eigenfunction.Fit(t.Context(), c.X, modeltest.Gaussian, c.Value.Keep([]int{0, 1}), &eigenfunction.Settings{Intercept: true}, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), "too few") {
+	if _, err := eigenfunction.Fit(t.Context(), kernel.Source{Kernel: modeltest.Gaussian, Points: c.X}, c.Value.Keep([]int{0, 1}), &eigenfunction.Settings{Intercept: true}, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), "too few") {
 		t.Errorf("two labels: %v", err)
 	}
-	if _, err := eigenfunction.Fit(t.Context(), data.Select(c.X, []int{1, 2}), modeltest.Gaussian, c.Value, nil, eigenfunction.Limits{}); err == nil {
+	if _, err := eigenfunction.Fit(t.Context(), kernel.Source{Kernel: modeltest.Gaussian, Points: data.Select(c.X, []int{1, 2})}, c.Value, nil, eigenfunction.Limits{}); err == nil {
 		t.Error("fewer points than targets")
 	}
 	same := data.NewDense[float64](60, 3)
@@ -371,7 +371,7 @@ func TestSSSLFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := eigenfunction.Fit(ctx, c.X, modeltest.Gaussian, c.Value, nil, eigenfunction.Limits{}); err == nil {
+	if _, err := eigenfunction.Fit(ctx, kernel.Source{Kernel: modeltest.Gaussian, Points: c.X}, c.Value, nil, eigenfunction.Limits{}); err == nil {
 		t.Error("a cancelled fit")
 	}
 }

@@ -71,28 +71,31 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int, s *Approxima
 		return nil, err
 	}
 	p := &ApproximateProblem{data: d, settings: filled}
-	if p.method, err = filled.approach(d.Points, d.Kernel.Kind, d.Limit); err == nil {
-		err = filled.fits(d.Points, d.Kernel.Kind, p.method.rank, d.Limit)
+	if p.method, err = filled.approach(d.Source(), d.Limit); err == nil {
+		err = filled.fits(d.Source(), p.method.rank, d.Limit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if filled.Approximation == Fourier {
+		if d.Values != nil {
+			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the kernel are given; take landmarks")
+		}
 		return p, p.features(ctx, power)
 	}
-	side, err := kernel.New(d.Kernel, d.Points)
+	set, err := d.Source().Set()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.landmarks(ctx, side, p.method.rank, power); err != nil {
+	if err := p.landmarks(ctx, set, p.method.rank, power); err != nil {
 		return nil, err
 	}
 	switch {
 	case filled.Approximation == MatrixFree:
-		p.products = side
+		p.products = set
 		p.report.KernelError = 0
 	case p.method.expansion > 0:
-		return p, p.addLandmarks(ctx, side)
+		return p, p.addLandmarks(ctx, set)
 	}
 	return p, nil
 }
@@ -109,8 +112,8 @@ func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian) 
 }
 
 // landmarks chooses m of them and makes their features.
-func (p *ApproximateProblem) landmarks(ctx context.Context, side *kernel.Side, m, power int) error {
-	y, err := solvers.NewNystrom(ctx, side, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling, Seed: p.settings.Seed,
+func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m, power int) error {
+	y, err := solvers.NewNystrom(ctx, set, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling, Seed: p.settings.Seed,
 		OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "landmarks") }})
 	if err != nil {
 		return err
@@ -215,7 +218,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 			parts[s.biased()] = w
 		}
 		m := &Approximate{ApproximationSettings: p.settings, Report: p.report, Frequencies: p.frequencies}
-		m.Machine = Machine{Settings: s, Expansion: models.Expansion{Kernel: p.data.Kernel, Classes: t.Classes}, Labeled: len(t.Labeled)}
+		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t.Classes), Labeled: len(t.Labeled)}
 		var err error
 		if p.products != nil {
 			err = p.conjugateGradients(ctx, w, m)
@@ -263,7 +266,7 @@ func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m
 
 // check returns an error unless the problem has machines for t and s.
 func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
-	n, _ := p.data.Points.Dims()
+	n, _ := p.data.Source().Rows().Dims()
 	switch {
 	case t.Len != n:
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
@@ -285,7 +288,7 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 // they are held.
 func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate, rows []int) (*models.Prediction, error) {
 	if p.products != nil {
-		return m.Predict(ctx, data.Select(p.data.Points, rows), nil)
+		return m.Predict(ctx, data.Select(p.data.Source().Rows(), rows), nil)
 	}
 	_, r := p.phi.Dims()
 	_, c := m.Coefficients.Dims()
@@ -326,23 +329,8 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 		return
 	}
 	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
-	p.place(m, p.pivots)
-}
-
-// place gives the coefficients of m their points. For a precomputed kernel they
-// are spread over all of them.
-func (p *ApproximateProblem) place(m *Approximate, rows []int) {
-	if p.data.Kernel.Kind != kernel.Precomputed {
-		m.Points = data.Select(p.data.Points, rows)
-		return
-	}
-	n, _ := p.data.Points.Dims()
-	_, c := m.Coefficients.Dims()
-	whole := mat.NewDense(n, c, nil)
-	for j, i := range rows {
-		copy(whole.RawRowView(i), m.Coefficients.RawRowView(j))
-	}
-	m.Coefficients = whole
+	e := models.Expand(p.data.Source(), p.pivots, m.Coefficients)
+	m.Coefficients, m.Points = e.Coefficients, e.Points
 }
 
 // leading returns the matrix and the right-hand side of the normal equations for
@@ -355,7 +343,7 @@ func (p *ApproximateProblem) leading(w *linear.Labeled, r models.Regularizer, si
 			return nil, nil, err
 		}
 	}
-	n, _ := p.data.Points.Dims()
+	n, _ := p.data.Source().Rows().Dims()
 	_, outputs := w.Moments.Dims()
 	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
 	h.Scale(factor/float64(w.Rows), w.Gram.Slice(0, size, 0, size))

@@ -200,12 +200,12 @@ func (m *Approximate) Predict(ctx context.Context, x data.Points, s *models.Pred
 func (m *Approximate) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
-	s.Facts = append(s.Facts, models.Fact{Key: "kernel", Value: m.Kernel})
+	s.Facts = append(s.Facts, m.KernelFact())
 	if m.Frequencies == nil {
 		s.Facts = append(s.Facts, models.Fact{Key: "expansion", Value: size})
 	}
 	s.Facts = append(s.Facts, models.Fact{Key: "approximation_report", Value: m.Report})
-	s.Text = fmt.Sprintf("%s, %v, %s", m.describe(), m.Kernel, m.Settings.Regularizer.Describe())
+	s.Text = fmt.Sprintf("%s, %s, %s", m.describe(), m.DescribeKernel(), m.Settings.Regularizer.Describe())
 	return s
 }
 

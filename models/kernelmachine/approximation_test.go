@@ -356,7 +356,7 @@ func TestScaledOfPrecomputedKernel(t *testing.T) {
 	r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.MatrixFree} {
 		s := kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 30}
-		m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: gram, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: c.L}, c.Three, &r, &s)
+		m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Values: gram, Laplacian: c.L}, c.Three, &r, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func TestScaledCost(t *testing.T) {
 	biased, svr := plain, plain
 	biased.Intercept, svr.Method = true, kernelmachine.SVR
 	cost := func(s kernelmachine.ApproximationSettings, r kernelmachine.Settings, limit int64) (int64, float64, error) {
-		c, err := kernelmachine.ApproximateCost(&models.Input{Points: x, Targets: values, Memory: limit}, kernel.Gaussian, &r, &s)
+		c, err := kernelmachine.ApproximateCost(&models.Input{Points: x, Targets: values, Memory: limit}, kernel.Source{Kernel: modeltest.Gaussian, Points: x}, &r, &s)
 		return c.Bytes, c.Operations, err
 	}
 	for _, s := range []kernelmachine.ApproximationSettings{{Landmarks: 100}, {Landmarks: 300}, {Approximation: kernelmachine.Fourier, Features: 200}, {Approximation: kernelmachine.MatrixFree, Landmarks: 50}} {

@@ -21,16 +21,16 @@ type approach struct {
 	expansion int
 }
 
-// approach chooses for the points x, under limit if there is one; s has its
+// approach chooses for the points of x, under limit if there is one; s has its
 // defaults.
-func (s ApproximationSettings) approach(x data.Points, k kernel.Kind, limit int64) (approach, error) {
-	n, d := x.Dims()
+func (s ApproximationSettings) approach(x kernel.Source, limit int64) (approach, error) {
+	n, d := x.Rows().Dims()
 	direct := approach{rank: s.Landmarks}
 	if s.Approximation == Fourier {
 		direct.rank = s.Features
 	}
 	p := direct
-	tooMuch := func(rank int) bool { return s.fits(x, k, rank, limit) != nil }
+	tooMuch := func(rank int) bool { return s.fits(x, rank, limit) != nil }
 	const iterations, outputs = 50, 10
 	switch {
 	case s.Approximation == MatrixFree:
@@ -68,9 +68,9 @@ func (s ApproximationSettings) remedy() string {
 }
 
 // fits returns an error if features of the given rank for x take more than limit.
-func (s ApproximationSettings) fits(x data.Points, k kernel.Kind, rank int, limit int64) error {
-	n, _ := x.Dims()
-	if need := featureBytes(n, rank) + s.sideBytes(x, k); limit > 0 && need > limit {
+func (s ApproximationSettings) fits(x kernel.Source, rank int, limit int64) error {
+	n, _ := x.Rows().Dims()
+	if need := featureBytes(n, rank) + s.sideBytes(x); limit > 0 && need > limit {
 		return fmt.Errorf("kernelmachine: %d %s of %d points take %d bytes, %d are allowed; use fewer %s, or allow more memory", rank, s.basis(), n, need, limit, s.basis())
 	}
 	return nil
@@ -85,21 +85,12 @@ func featureBytes(n, m int) int64 {
 	return heldBytes(n, m) + 8*(4*int64(n)*int64(min(m, 128))+2*int64(m)*int64(m))
 }
 
-// sideBytes is the memory of the points made ready for a kernel.
-func sideBytes(x data.Points, k kernel.Kind) int64 {
-	if _, isSparse := x.(*sparse.CSR); isSparse || k == kernel.Precomputed {
-		return 0
-	}
-	n, d := x.Dims()
-	return 8 * int64(n) * int64(d+1)
-}
-
-// sideBytes is the same for an approximation; features do without.
-func (s ApproximationSettings) sideBytes(x data.Points, k kernel.Kind) int64 {
+// sideBytes is the memory of the points made ready for a kernel; features do without.
+func (s ApproximationSettings) sideBytes(x kernel.Source) int64 {
 	if s.Approximation == Fourier {
 		return 0
 	}
-	return sideBytes(x, k)
+	return x.Bytes()
 }
 
 // pointBytes is the memory of the points as given.
@@ -133,8 +124,8 @@ func (s ApproximationSettings) checkFit(r *Settings, p approach) error {
 
 // resolve returns s with its defaults and the approach for machines of the settings
 // r. The limit counts only where there is an approach that takes less memory.
-func (s ApproximationSettings) resolve(x data.Points, k kernel.Kind, r *Settings, limit int64) (ApproximationSettings, approach, error) {
-	n, _ := x.Dims()
+func (s ApproximationSettings) resolve(x kernel.Source, r *Settings, limit int64) (ApproximationSettings, approach, error) {
+	n, _ := x.Rows().Dims()
 	s, err := s.fill(n)
 	if err != nil {
 		return s, approach{}, err
@@ -142,7 +133,7 @@ func (s ApproximationSettings) resolve(x data.Points, k kernel.Kind, r *Settings
 	if r.biased() || s.Approximation != Nystrom {
 		limit = 0
 	}
-	p, err := s.approach(x, k, limit)
+	p, err := s.approach(x, limit)
 	if err == nil {
 		err = s.checkFit(r, p)
 	}
@@ -162,18 +153,18 @@ type parts struct {
 type sizes struct{ labeled, outputs, edges int }
 
 // parts estimates the approach p for machines of the settings r on the points x.
-func (s ApproximationSettings) parts(p approach, x data.Points, k kernel.Kind, z sizes, r *Settings) parts {
+func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Settings) parts {
 	const steps = 50
-	rows, cols := x.Dims()
+	rows, cols := x.Rows().Dims()
 	l, edges := z.labeled, z.edges
 	n, d, m, c := float64(rows), float64(cols), float64(p.rank), float64(z.outputs)
-	if k == kernel.Precomputed {
+	if x.Values != nil {
 		d = 0
 	}
 	power := float64(max(1, r.Power))
 	var out parts
 	out.held = heldBytes(rows, p.rank)
-	out.made = featureBytes(rows, p.rank) + s.sideBytes(x, k)
+	out.made = featureBytes(rows, p.rank) + s.sideBytes(x)
 
 	out.prepare = n*m*(2*d+40) + n*m*m // features
 	if r.GammaI > 0 {
@@ -214,7 +205,7 @@ func (s ApproximationSettings) parts(p approach, x data.Points, k kernel.Kind, z
 		}
 		out.fit = blocks
 		values += 8*(n+float64(l+q))*c + 2*256*math.Max(n, e) + e*d // the tile of a product and of the one before; answers take the points once more
-		out.held += s.sideBytes(x, k)
+		out.held += s.sideBytes(x)
 		product := n * e * (2*d + 2*c + 40)
 		if s.Approximation == Nystrom {
 			product *= 2
@@ -227,15 +218,15 @@ func (s ApproximationSettings) parts(p approach, x data.Points, k kernel.Kind, z
 	return out
 }
 
-// approximateCost is that of [FitApproximate] for a kernel of the given kind.
+// approximateCost is that of [FitApproximate] for the values of source.
 // Settings that cannot be fitted are an error.
-func approximateCost(in *models.Input, k kernel.Kind, r *Settings, s *ApproximationSettings) (models.Cost, error) {
-	filled, p, err := s.resolve(in.Points, k, r, in.Memory)
+func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *ApproximationSettings) (models.Cost, error) {
+	filled, p, err := s.resolve(source, r, in.Memory)
 	if err != nil {
 		return models.Cost{}, err
 	}
 	_, outputs := in.Targets.Y.Dims()
-	c := filled.parts(p, in.Points, k, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
+	c := filled.parts(p, source, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
 	m := float64(p.rank)
 	if p.expansion == 0 {
 		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)

@@ -39,8 +39,11 @@ var Learners = []models.Learner{
 
 // Data holds the points, the kernel and the graph that machines are fitted on.
 type Data struct {
-	Points data.Points // n×d; of a precomputed kernel its values, n×n
+	Points data.Points // n×d; nil where there are Values
 	Kernel kernel.Kernel
+	// Values of the kernel, n×n, if they are given in place of points: see
+	// [kernel.Source].
+	Values data.Points
 	// Laplacian of the points' graph; its power and shift do not matter. Nil allows
 	// γ_I = 0 only.
 	Laplacian *sparse.Laplacian
@@ -57,37 +60,42 @@ func dataOf(l models.Learner, in *models.Input, k models.KernelChoice, r models.
 	if err := info.Check(in); err != nil {
 		return nil, err
 	}
-	d := &Data{Points: in.Points, Limit: in.Memory, Report: in.Report}
-	var err error
-	if d.Kernel, err = k.On(in.Points, in.Seed); err != nil {
+	s, err := k.On(in.Points, in.Seed)
+	if err != nil {
 		return nil, err
 	}
+	d := &Data{Points: s.Points, Kernel: s.Kernel, Values: s.Values, Limit: in.Memory, Report: in.Report}
 	if r.GammaI > 0 {
 		d.Laplacian, err = in.LaplacianOf(r.Laplacian)
 	}
 	return d, err
 }
 
-var errNoPoints = errors.New("kernelmachine: there are no points")
+// Source is what gives the values of the kernel.
+func (d *Data) Source() kernel.Source {
+	return kernel.Source{Kernel: d.Kernel, Points: d.Points, Values: d.Values}
+}
+
+// expansion returns an expansion for d and classes, without coefficients yet.
+func (d *Data) expansion(classes []int64) models.Expansion {
+	return models.Expansion{Kernel: d.Kernel, Given: d.Values != nil, Classes: classes}
+}
 
 // check returns the number of points and d with the defaults of its kernel.
 func (d *Data) check() (int, *Data, error) {
-	if d.Points == nil {
-		return 0, nil, errNoPoints
-	}
-	n, _ := d.Points.Dims()
-	if n == 0 {
-		return 0, nil, errNoPoints
-	}
-	k, err := d.Kernel.Fill()
+	s, err := d.Source().Fill()
 	if err != nil {
 		return 0, nil, err
+	}
+	n, _ := s.Rows().Dims()
+	if n == 0 {
+		return 0, nil, errors.New("kernelmachine: there are no points")
 	}
 	if d.Laplacian != nil && d.Laplacian.Dim() != n {
 		return 0, nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", d.Laplacian.Dim(), n)
 	}
 	out := *d
-	out.Kernel = k
+	out.Kernel = s.Kernel
 	return n, &out, nil
 }
 

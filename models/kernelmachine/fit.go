@@ -40,7 +40,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 		return nil, err
 	}
 	d = d.plain(&filled.Regularizer)
-	if filled.GammaI == 0 && d.Kernel.Kind != kernel.Precomputed {
+	if filled.GammaI == 0 && d.Values == nil {
 		d.Points = data.Select(d.Points, t.Labeled)
 		inner := *t
 		inner.Len, inner.Labeled = len(t.Labeled), data.Range(0, len(t.Labeled))
@@ -93,9 +93,9 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 	}
 	limit := d.Limit
 	if limit <= 0 {
-		limit = kernel.GramBytes(side.Len())
+		limit = kernel.GramBytes(side.Dim())
 	}
-	m := newMachine(s, d.Kernel, t)
+	m := newMachine(s, d, t)
 	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), s.columns(t), t, d)
 	if beta == nil {
 		return nil, err
@@ -104,8 +104,8 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 	return m, err
 }
 
-func newMachine(s *Settings, k kernel.Kernel, t *models.Targets) *Machine {
-	m := &Machine{Settings: *s, Expansion: models.Expansion{Kernel: k, Classes: t.Classes}, Labeled: len(t.Labeled)}
+func newMachine(s *Settings, d *Data, t *models.Targets) *Machine {
+	m := &Machine{Settings: *s, Expansion: d.expansion(t.Classes), Labeled: len(t.Labeled)}
 	if s.Method == OneClass {
 		m.Classes = []int64{-1, 1}
 	}
@@ -129,7 +129,7 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if err != nil {
 		return nil, err
 	}
-	m := newMachine(&filled, w.problem.data.Kernel, t)
+	m := newMachine(&filled, w.problem.data, t)
 	beta, err := m.solve(ctx, gram, t, w.problem.data)
 	if beta == nil {
 		return nil, err
@@ -305,5 +305,5 @@ func (w *Warped) expansion(m *Machine, beta *mat.Dense, positions []int) {
 		}
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, padded, 0, whole)
 	}
-	m.rows = m.keep(w.problem.points(), whole)
+	m.rows = m.keep(w.problem.data.Points, whole)
 }

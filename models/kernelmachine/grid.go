@@ -2,13 +2,11 @@ package kernelmachine
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
@@ -21,14 +19,14 @@ var _ models.GridLearner = Learner{}
 type grid struct {
 	*models.Grid
 	options []options
-	kernels []kernel.Kernel
+	sources []kernel.Source
 	usable  []int // settings that can be fitted
 }
 
 // grid decodes the settings of g.
 func (l Learner) grid(g *models.Grid) *grid {
-	out := &grid{Grid: g, options: make([]options, len(g.Settings)), kernels: make([]kernel.Kernel, len(g.Settings))}
-	widths := map[models.KernelChoice]kernel.Kernel{}
+	out := &grid{Grid: g, options: make([]options, len(g.Settings)), sources: make([]kernel.Source, len(g.Settings))}
+	widths := map[models.KernelChoice]kernel.Source{}
 	for i, v := range g.Settings {
 		o, err := l.decode(v)
 		k, known := widths[o.Kernel]
@@ -44,7 +42,7 @@ func (l Learner) grid(g *models.Grid) *grid {
 			g.Fail([]int{i}, err)
 			continue
 		}
-		out.options[i], out.kernels[i] = o, k
+		out.options[i], out.sources[i] = o, k
 		out.usable = append(out.usable, i)
 	}
 	return out
@@ -58,10 +56,10 @@ func (g *grid) norms(i int) models.Regularizer { return g.options[i].Regularizer
 func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	t := l.grid(g)
 	type shared struct {
-		kernel kernel.Kernel
+		source kernel.Source
 		by     ApproximationSettings
 	}
-	for _, same := range models.Grouped(t.usable, func(i int) shared { return shared{t.kernels[i], t.options[i].ApproximationSettings} }) {
+	for _, same := range models.Grouped(t.usable, func(i int) shared { return shared{t.sources[i], t.options[i].ApproximationSettings} }) {
 		fit := t.exact
 		if t.options[same[0]].Approximation != Exact {
 			fit = t.approximate
@@ -75,7 +73,8 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 
 // data returns the points with the kernel of a setting.
 func (g *grid) data(setting int) *Data {
-	return &Data{Points: g.Points, Kernel: g.kernels[setting], Limit: g.Memory}
+	s := g.sources[setting]
+	return &Data{Points: s.Points, Kernel: s.Kernel, Values: s.Values, Limit: g.Memory}
 }
 
 // exact fits settings of one kernel.
@@ -135,26 +134,11 @@ func (g *grid) sameRatio(settings []int) [][]int {
 
 // labeledGram returns the Gram matrix of the labeled points.
 func (g *grid) labeledGram(ctx context.Context, d *Data) (*mat.Dense, error) {
-	labeled := g.Targets.Labeled
-	x := data.Select(d.Points, labeled)
-	if d.Kernel.Kind != kernel.Precomputed {
-		inner := *d
-		inner.Points = x
-		return gramOf(ctx, &inner, len(labeled))
+	_, d, err := d.check()
+	if err != nil {
+		return nil, err
 	}
-	n, cols := d.Points.Dims()
-	if n != cols {
-		return nil, errors.New("kernelmachine: a precomputed kernel is a square matrix")
-	}
-	l := len(labeled)
-	gram, row := mat.NewDense(l, l, nil), make([]float64, n)
-	for i := range l {
-		data.RowTo(row, x, i)
-		for j, at := range labeled {
-			gram.Set(i, j, row[at])
-		}
-	}
-	return gram, nil
+	return gramOf(ctx, d, d.Source().Select(g.Targets.Labeled), len(g.Targets.Labeled))
 }
 
 // exactAnswers fits machines on the kernel among all labeled points.
@@ -182,7 +166,7 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 	by := g.options[settings[0]].ApproximationSettings
 	by.Seed = g.Seed
 	d := g.data(settings[0])
-	if _, _, err := by.resolve(d.Points, d.Kernel.Kind, &g.options[settings[0]].Settings, d.Limit); err != nil {
+	if _, _, err := by.resolve(d.Source(), &g.options[settings[0]].Settings, d.Limit); err != nil {
 		g.Fail(settings, err)
 		return nil
 	}
@@ -238,14 +222,14 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		kernels[i] = t.options[i].Kernel
 	}
 	widths := g.CountOf(func(i int) any { return kernels[i] })
-	kind, err := kindOf(kernels[0])
+	source, err := kernels[0].Of(g.Points)
 	if err != nil {
 		return models.GridCost{}, err
 	}
 	var c models.GridCost
 	if t.options[0].Approximation == Exact {
 		c = t.exactCost(widths)
-	} else if c, err = t.approximateCost(widths, kind); err != nil {
+	} else if c, err = t.approximateCost(widths, source); err != nil {
 		return c, err
 	}
 	if t.intrinsic() {
@@ -284,17 +268,17 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	return c
 }
 
-// approximateCost is that of approximate machines with so many kernels of a kind.
-func (g *grid) approximateCost(widths float64, kind kernel.Kind) (models.GridCost, error) {
+// approximateCost is that of approximate machines with so many kernels, of which source has one.
+func (g *grid) approximateCost(widths float64, source kernel.Source) (models.GridCost, error) {
 	o := g.options[0]
 	c := models.GridCost{Remedy: o.remedy() + ", or fewer threads"}
-	s, p, err := o.resolve(g.Points, kind, &o.Settings, g.Memory)
+	s, p, err := o.resolve(source, &o.Settings, g.Memory)
 	if err != nil {
 		return c, err
 	}
 	_, l, _, outputs := g.Sizes()
 	r := o.Settings
-	of := func(edges int) parts { return s.parts(p, g.Points, kind, sizes{int(l), int(outputs), edges}, &r) }
+	of := func(edges int) parts { return s.parts(p, source, sizes{int(l), int(outputs), edges}, &r) }
 	r.GammaI = 0
 	one := of(0)
 	norms := g.NormCount(g.norms)

@@ -177,26 +177,16 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	kind, err := kindOf(o.Kernel)
+	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
 		return models.Cost{}, err
 	}
 	if o.Approximation == Exact {
-		return exactCost(in, kind, &o.Settings), nil
+		return exactCost(in, source, &o.Settings), nil
 	}
-	c, err := approximateCost(in, kind, &o.Settings, &o.ApproximationSettings)
+	c, err := approximateCost(in, source, &o.Settings, &o.ApproximationSettings)
 	c.Remedy = o.remedy()
 	return c, err
-}
-
-// kindOf returns the kind of a kernel whose width is not known yet.
-func kindOf(k models.KernelChoice) (kernel.Kind, error) {
-	kind := kernel.Gaussian
-	if k.Kind == "" {
-		return kind, nil
-	}
-	err := kind.UnmarshalText([]byte(k.Kind))
-	return kind, err
 }
 
 // Fit is the function [Fit], or [FitApproximate].
@@ -228,12 +218,12 @@ func modelOf[T any, M interface {
 }
 
 // exactCost is that of [Fit].
-func exactCost(in *models.Input, kind kernel.Kind, s *Settings) models.Cost {
+func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost {
 	rows, cols := in.Points.Dims()
 	n, l, c := int64(rows), int64(len(in.Targets.Labeled)), int64(s.columns(in.Targets))
 	intrinsic := s.GammaI > 0
-	side := sideBytes(in.Points, kind)
-	if !intrinsic && kind != kernel.Precomputed {
+	side := source.Bytes()
+	if !intrinsic && source.Values == nil {
 		side = side / max(n, 1) * l
 		n = l // the others are left out
 	}
@@ -248,7 +238,7 @@ func exactCost(in *models.Input, kind kernel.Kind, s *Settings) models.Cost {
 		blocks := int64(max(3, 2*(s.Power-1))) // scratch of sparse.Function or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
 		held += 8 * (n*l + l*l)
-	} else if kind == kernel.Precomputed {
+	} else if source.Values != nil {
 		held += 8 * l * l
 	} else {
 		held += kept

@@ -150,8 +150,8 @@ func (m *Machine) Name() string { return m.Settings.name() }
 func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
-	s.Facts = []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}}
-	s.Text = fmt.Sprintf("expansion over %d points, %v, %s", size, m.Kernel, m.Settings.Regularizer.Describe())
+	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}}
+	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), m.Settings.Regularizer.Describe())
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
@@ -164,7 +164,7 @@ func (m *Machine) Summary() models.Summary {
 
 // options are the parameters of the machine.
 func (m *Machine) options() *options {
-	return &options{Settings: m.Settings, Kernel: models.KernelChoiceOf(m.Kernel), ApproximationSettings: ApproximationSettings{Approximation: Exact}}
+	return &options{Settings: m.Settings, Kernel: m.KernelChoice(), ApproximationSettings: ApproximationSettings{Approximation: Exact}}
 }
 
 // machineFit is the part of a machine in its manifest.
@@ -195,11 +195,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := o.Kernel.On(nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.Expansion(k, true)
+	e, err := r.Expansion(o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +218,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 }
 
 // keep makes m the expansion over points x with the given coefficients, without
-// those that are zero, and returns the rows that are left; x is nil for a
-// precomputed kernel, where all stay and the rows are nil.
+// those that are zero, and returns the rows that are left. Where there are no points
+// but values, all stay and the rows are nil.
 func (m *Machine) keep(x data.Points, whole *mat.Dense) []int {
 	m.Coefficients = whole
 	if x == nil {

@@ -197,7 +197,7 @@ func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	for _, method := range kernelMethods {
 		for name, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: flat, Tolerance: 1e-10}
-			plain, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: warped, Kernel: kernel.Kernel{Kind: kernel.Precomputed}}, y, &s)
+			plain, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Values: warped}, y, &s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -373,7 +373,7 @@ func TestKernelSaveLoad(t *testing.T) {
 		for _, y := range targetsFor(c, method) {
 			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 			on := fitKernel(t, c, y, s)
-			off, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: given, Kernel: kernel.Kernel{Kind: kernel.Precomputed}, Laplacian: c.L}, y, &s)
+			off, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Values: given, Laplacian: c.L}, y, &s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,8 +20,9 @@ import (
 
 // addLandmarks adds landmarks, drawn with equal chances, to those of the preconditioner,
 // as many as were asked for.
-func (p *ApproximateProblem) addLandmarks(ctx context.Context, side *kernel.Side) error {
-	if p.data.Kernel.Kind == kernel.Precomputed {
+func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) error {
+	side, ok := set.(*kernel.Side)
+	if !ok {
 		return errors.New("kernelmachine: too many landmarks for a precomputed kernel; use fewer, or the exact machine")
 	}
 	n, _ := p.data.Points.Dims()
@@ -104,12 +105,10 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	m.Intercepts = make([]float64, c)
 	m.Report.Iterations = res.MaxIterations()
 	m.Report.Residual = residual(root, products, alpha, b, s.GammaA)
-	m.Coefficients = alpha
 	if o := p.expansion; o != nil {
-		m.Coefficients = o.Coefficients(alpha)
-		m.Points = o.Landmarks()
-	} else if p.data.Kernel.Kind != kernel.Precomputed {
-		m.Points = p.data.Points
+		m.Coefficients, m.Points = o.Coefficients(alpha), o.Landmarks()
+	} else {
+		m.Coefficients, m.Points = alpha, p.data.Points
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -119,7 +118,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 
 // normRoot returns S with SSᵀ = EEᵀ/l + γ_I s Lᵖ.
 func (p *ApproximateProblem) normRoot(labeled []int, r models.Regularizer) *solvers.NormRoot {
-	n, _ := p.data.Points.Dims()
+	n, _ := p.data.Source().Rows().Dims()
 	if r.GammaI == 0 {
 		return solvers.NewNormRoot(n, labeled, nil, 0)
 	}

@@ -111,7 +111,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	if err != nil {
 		return nil, err
 	}
-	m := &TSVM{Settings: filled, Machine: newMachine(&machine, w.problem.data.Kernel, t)}
+	m := &TSVM{Settings: filled, Machine: newMachine(&machine, w.problem.data, t)}
 	unlabeled := data.Without(len(w.points), labeled) // positions in w
 	if len(unlabeled) == 0 {
 		return nil, linear.ErrNoUnlabeled

@@ -46,7 +46,7 @@ func (TSVMLearner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	kind, err := kindOf(o.Kernel)
+	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
 		return models.Cost{}, err
 	}
@@ -54,7 +54,7 @@ func (TSVMLearner) Cost(in *models.Input) (models.Cost, error) {
 	n, c := int64(rows), int64(in.Targets.Y.RawMatrix().Cols)
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
-	bytes := 8*n*n + max(sideBytes(in.Points, kind), programs+pointBytes(in.Points))
+	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
 	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
 }
 
@@ -86,7 +86,7 @@ func (m *TSVM) Summary() models.Summary {
 }
 
 func (m *TSVM) values() models.Values {
-	return tsvmParams.Encode(&tsvmOptions{m.Settings, m.Settings.Choice(), models.KernelChoiceOf(m.Kernel)})
+	return tsvmParams.Encode(&tsvmOptions{m.Settings, m.Settings.Choice(), m.KernelChoice()})
 }
 
 // tsvmFit is the part of a model in its manifest.
@@ -116,11 +116,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := o.Kernel.On(nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.Expansion(k, true)
+	e, err := r.Expansion(o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}

@@ -131,13 +131,13 @@ func (m *VVMR) Predict(ctx context.Context, x data.Points, s *models.PredictSett
 func (m *VVMR) Summary() models.Summary {
 	size, outputs := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.values(), Text: fmt.Sprintf("%d outputs", outputs)}
-	s.Facts = []models.Fact{{Key: "kernel", Value: m.Kernel}, {Key: "expansion", Value: size}, {Key: "outputs", Value: outputs},
+	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}, {Key: "outputs", Value: outputs},
 		{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: m.Residual}}
 	if m.Labels != nil {
 		s.Text = fmt.Sprintf("%d labels", outputs)
 	}
 	switch a := m.Approximation; {
-	case m.onPoints() && m.Kernel.Kind == kernel.Linear:
+	case m.onPoints() && !m.Given:
 		s.Text += fmt.Sprintf(", %d dimensions", size)
 	case a != nil && a.Approximation == Nystrom:
 		s.Text += fmt.Sprintf(", %d landmarks (%v), kernel error %.2g", size, a.Sampling, m.KernelError)
@@ -145,13 +145,13 @@ func (m *VVMR) Summary() models.Summary {
 	default:
 		s.Text += fmt.Sprintf(", expansion over %d points", size)
 	}
-	s.Text += fmt.Sprintf(", %v, %s, γ_O = %g, residual %.1e of equation (17) after %d iterations",
-		m.Kernel, m.Settings.Regularizer.Describe(), m.Settings.GammaO, m.Residual, m.Iterations)
+	s.Text += fmt.Sprintf(", %s, %s, γ_O = %g, residual %.1e of equation (17) after %d iterations",
+		m.DescribeKernel(), m.Settings.Regularizer.Describe(), m.Settings.GammaO, m.Residual, m.Iterations)
 	return s
 }
 
 func (m *VVMR) values() models.Values {
-	o := &vvmrOptions{VVMRSettings: m.Settings, Kernel: models.KernelChoiceOf(m.Kernel), Approximation: ApproximationSettings{Approximation: Exact}}
+	o := &vvmrOptions{VVMRSettings: m.Settings, Kernel: m.KernelChoice(), Approximation: ApproximationSettings{Approximation: Exact}}
 	if m.Approximation != nil {
 		o.Approximation = *m.Approximation
 	}
@@ -191,11 +191,7 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := o.Kernel.On(nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	e, err := r.Expansion(k, false)
+	e, err := r.Expansion(o.Kernel, false)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +214,7 @@ func (m *VVMR) check() error {
 	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {
 		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
 	}
-	if m.onPoints() && m.Kernel.Kind == kernel.Linear {
+	if m.onPoints() && !m.Given && m.Kernel.Kind == kernel.Linear {
 		return nil
 	}
 	return m.CheckPoints()

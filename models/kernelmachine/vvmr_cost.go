@@ -11,11 +11,11 @@ import (
 	"github.com/bigfit/bigfit/models/linear"
 )
 
-// vvmrCost is that of [FitVVMR] for a kernel of the given kind; a nil s is exact.
+// vvmrCost is that of [FitVVMR] for the values of source; a nil s is exact.
 // The limit chooses the approach of landmarks only. What cannot be fitted in any
 // memory is an error.
-func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *ApproximationSettings) (models.Cost, error) {
-	x, t, edges := in.Points, in.Targets, in.EdgeCount()
+func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *ApproximationSettings) (models.Cost, error) {
+	t, edges := in.Targets, in.EdgeCount()
 	var cost models.Cost
 	var bytes int64
 	var operations float64
@@ -23,7 +23,7 @@ func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *Approximation
 	if err != nil {
 		return cost, err
 	}
-	rows, d := x.Dims()
+	rows, d := in.Points.Dims()
 	intrinsic, power := settings.GammaI > 0, settings.Power
 	var rank int
 	product, steps := 0.0, 3.0 // with the kernel, a column; of conjugate gradients
@@ -34,7 +34,7 @@ func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *Approximation
 	switch {
 	case s != nil && s.Approximation == Fourier:
 		return cost, errVVMRFourier
-	case onPoints(x, k, s):
+	case onPoints(source, s):
 		rank = d
 		bytes = featureBytes(rows, rank)
 	case s == nil && rows > linear.MaxFormed:
@@ -51,11 +51,11 @@ func vvmrCost(in *models.Input, k kernel.Kind, r *VVMRSettings, s *Approximation
 		if err != nil {
 			return cost, err
 		}
-		p, err := filled.approach(x, k, in.Memory)
+		p, err := filled.approach(source, in.Memory)
 		if err != nil {
 			return cost, err
 		}
-		c := filled.parts(p, x, k, sizes{0, 1, edges}, &Settings{}) // without the graph
+		c := filled.parts(p, source, sizes{0, 1, edges}, &Settings{}) // without the graph
 		bytes, operations, rank = c.made, c.prepare, p.rank
 		if p.expansion > 0 {
 			steps = 50

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
@@ -103,7 +102,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s 
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Expansion: models.Expansion{Kernel: p.data.Kernel}, Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
+	m := &VVMR{Settings: filled, Expansion: p.data.expansion(nil), Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
 	if p.settings.Landmarks > 0 {
 		by := p.settings
 		m.Approximation, m.KernelError = &by, p.report.KernelError
@@ -131,7 +130,7 @@ func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []fl
 
 // checkFit returns an error unless the problem has a function for t, o and s.
 func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) error {
-	points, _ := p.data.Points.Dims()
+	points, _ := p.data.Source().Rows().Dims()
 	switch {
 	case t.Len != points:
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, points)
@@ -182,10 +181,7 @@ func (p *VVMRProblem) finish(m *VVMR, aq *mat.Dense) {
 	case p.expansion != nil:
 		m.Coefficients, m.Points = p.expansion.Coefficients(aq), p.expansion.Landmarks()
 	case p.gram:
-		m.Coefficients = aq
-		if p.data.Kernel.Kind != kernel.Precomputed {
-			m.Points = p.data.Points
-		}
+		m.Coefficients, m.Points = aq, p.data.Points
 	default:
 		_, r := p.phi.Dims()
 		w := mat.NewDense(r, n, nil)

@@ -85,13 +85,13 @@ func (l VVMRLearner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	kind, err := kindOf(o.Kernel)
+	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
 		return models.Cost{}, err
 	}
 	remedy := "take --approximation nystrom or matrix-free, or give fewer points"
 	a := o.approximation()
-	c, err := vvmrCost(in, kind, &o.VVMRSettings, a)
+	c, err := vvmrCost(in, source, &o.VVMRSettings, a)
 	switch {
 	case err != nil && a == nil:
 		return c, fmt.Errorf("%w: %s", err, remedy)

@@ -41,9 +41,9 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		return nil, fmt.Errorf("kernelmachine: power %d of the Laplacian; it must be at least 1", power)
 	}
 	p := &VVMRProblem{ApproximateProblem: &ApproximateProblem{data: d}}
-	x, limit := d.Points, d.Limit
-	_, columns := x.Dims()
-	direct := onPoints(x, d.Kernel.Kind, s)
+	limit := d.Limit
+	_, columns := d.Source().Rows().Dims()
+	direct := onPoints(d.Source(), s)
 	switch {
 	case s != nil && s.Approximation == Fourier:
 		return nil, errVVMRFourier
@@ -60,7 +60,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		if need := featureBytes(n, columns); limit > 0 && need > limit {
 			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are allowed; use fewer points, or allow more memory", n, columns, need, limit)
 		}
-		p.phi = wholeBlock(x)
+		p.phi = wholeBlock(d.Points)
 		p.operator = kernel.Factor{Phi: p.phi}
 		return p, p.form(ctx, power)
 	case n > linear.MaxFormed:
@@ -68,7 +68,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	case limit > 0 && 4*kernel.GramBytes(n) > limit:
 		return nil, fmt.Errorf("kernelmachine: four matrices of %d points take %d bytes, %d are allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
 	}
-	g, err := gramOf(ctx, d, n)
+	g, err := gramOf(ctx, d, d.Source(), n)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,9 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 var errVVMRFourier = errors.New("kernelmachine: vvmr is fitted exactly, by landmarks or matrix-free")
 
 // onPoints tells whether the points themselves are the features Φ.
-func onPoints(x data.Points, k kernel.Kind, s *ApproximationSettings) bool {
-	n, d := x.Dims()
-	return k == kernel.Linear && d <= min(n, linear.MaxFormed) && (s == nil || s.Approximation == Nystrom)
+func onPoints(x kernel.Source, s *ApproximationSettings) bool {
+	n, d := x.Rows().Dims()
+	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) && (s == nil || s.Approximation == Nystrom)
 }
 
 // wholeBlock returns x as float64.

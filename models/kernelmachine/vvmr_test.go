@@ -234,20 +234,19 @@ func TestVVMRMeans(t *testing.T) {
 	var values []*mat.Dense
 	for _, c := range []struct {
 		name  string
-		x     data.Points
-		k     kernel.Kernel
+		x     kernel.Source
 		scale *ApproximationSettings
 	}{
-		{"exact", x, gaussian, nil},
-		{"precomputed", precomputed, kernel.Kernel{Kind: kernel.Precomputed}, nil},
-		{"matrix-free", x, gaussian, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 40}},
-		{"all landmarks", x, gaussian, &ApproximationSettings{Landmarks: 200}},
-		{"linear", x, kernel.Kernel{}, nil},
-		{"linear, sparse", data.ToSparse(x), kernel.Kernel{}, &ApproximationSettings{}},
-		{"linear, matrix-free", x, kernel.Kernel{}, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 2}},
-		{"few landmarks", x, gaussian, &ApproximationSettings{Landmarks: 30}},
+		{"exact", kernel.Source{Kernel: gaussian, Points: x}, nil},
+		{"precomputed", kernel.Source{Values: precomputed}, nil},
+		{"matrix-free", kernel.Source{Kernel: gaussian, Points: x}, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 40}},
+		{"all landmarks", kernel.Source{Kernel: gaussian, Points: x}, &ApproximationSettings{Landmarks: 200}},
+		{"linear", kernel.Source{Kernel: kernel.Kernel{}, Points: x}, nil},
+		{"linear, sparse", kernel.Source{Kernel: kernel.Kernel{}, Points: data.ToSparse(x)}, &ApproximationSettings{}},
+		{"linear, matrix-free", kernel.Source{Kernel: kernel.Kernel{}, Points: x}, &ApproximationSettings{Approximation: MatrixFree, Landmarks: 2}},
+		{"few landmarks", kernel.Source{Kernel: gaussian, Points: x}, &ApproximationSettings{Landmarks: 30}},
 	} {
-		m, err := FitVVMR(ctx, &Data{Points: c.x, Kernel: c.k, Laplacian: lap}, targets, o, s, c.scale)
+		m, err := FitVVMR(ctx, &Data{Points: c.x.Points, Kernel: c.x.Kernel, Values: c.x.Values, Laplacian: lap}, targets, o, s, c.scale)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -255,7 +254,7 @@ func TestVVMRMeans(t *testing.T) {
 			t.Errorf("%s: residual %.1e after %d iterations", c.name, m.Residual, m.Iterations)
 		}
 		values = append(values, m.Values)
-		got, err := m.Predict(ctx, c.x, nil)
+		got, err := m.Predict(ctx, c.x.Rows(), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -268,7 +267,7 @@ func TestVVMRMeans(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		again, err := back.Predict(ctx, c.x, nil)
+		again, err := back.Predict(ctx, c.x.Rows(), nil)
 		same := reflect.DeepEqual(back.(*VVMR).Approximation, m.Approximation) && (m.Approximation == nil) == (c.scale == nil || m.Points == nil) && slices.Equal(back.(*VVMR).Labels, targets.Labels)
 		if err != nil || !same || !mat.Equal(again.Scores, got.Scores) || back.Name() != VVMRName || back.Output().Kind != models.OutputLabels {
 			t.Errorf("%s: another model came back: %v", c.name, err)
@@ -341,7 +340,7 @@ func TestVVMRCost(t *testing.T) {
 		{"features", x, kernel.Gaussian, &ApproximationSettings{Approximation: Fourier}, 0, "matrix-free"},
 		{"too many", many, kernel.Gaussian, nil, 0, "the most is 5000"},
 	} {
-		cost, err := vvmrCost(&models.Input{Points: c.x, Targets: targets, Edges: 2000}, c.k, s, c.scale)
+		cost, err := vvmrCost(&models.Input{Points: c.x, Targets: targets, Edges: 2000}, kernel.Source{Kernel: kernel.Kernel{Kind: c.k}, Points: c.x}, s, c.scale)
 		bytes, operations := cost.Bytes, cost.Operations
 		_, faultOfFit := NewVVMRProblem(context.Background(), &Data{Points: c.x, Kernel: kernel.Kernel{Kind: c.k, Sigma: 1}}, 1, c.scale)
 		switch {
@@ -356,9 +355,10 @@ func TestVVMRCost(t *testing.T) {
 		}
 	}
 	in := &models.Input{Points: x, Targets: targets, Edges: 2000}
-	few, _ := vvmrCost(in, kernel.Gaussian, s, nil)
+	source := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian}, Points: x}
+	few, _ := vvmrCost(in, source, s, nil)
 	in.Targets, in.Edges = targets.Keep([]int{0}), 200000
-	if many, _ := vvmrCost(in, kernel.Gaussian, s, nil); many.Bytes-few.Bytes < 8*198000*4 {
+	if many, _ := vvmrCost(in, source, s, nil); many.Bytes-few.Bytes < 8*198000*4 {
 		t.Errorf("%d bytes with 2000 edges, %d with 200000", few.Bytes, many.Bytes)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
@@ -24,37 +23,28 @@ type Problem struct {
 	gram *mat.Dense
 }
 
-// NewProblem evaluates the Gram matrix; for a precomputed kernel the points are
-// that matrix. The limit of d holds here and in Warp.
+// NewProblem evaluates the Gram matrix. The limit of d holds here and in Warp.
 func NewProblem(ctx context.Context, d *Data) (*Problem, error) {
 	n, d, err := d.check()
 	if err != nil {
 		return nil, err
 	}
 	p := &Problem{data: d}
-	p.gram, err = gramOf(ctx, d, n)
+	p.gram, err = gramOf(ctx, d, d.Source(), n)
 	return p, err
 }
 
-// gramOf returns the Gram matrix of the n points of d.
-func gramOf(ctx context.Context, d *Data, n int) (*mat.Dense, error) {
+// gramOf returns the Gram matrix of the n points of s, within the limit of d.
+func gramOf(ctx context.Context, d *Data, s kernel.Source, n int) (*mat.Dense, error) {
 	if err := kernel.GramFits(n, d.Limit); err != nil {
 		return nil, err
 	}
-	side, err := kernel.New(d.Kernel, d.Points)
+	set, err := s.Set()
 	if err != nil {
 		return nil, err
 	}
 	d.report(0, 1, "Gram matrix")
-	return side.Gram(ctx)
-}
-
-// points are those that functions are expanded over; nil for a precomputed kernel.
-func (p *Problem) points() data.Points {
-	if p.data.Kernel.Kind == kernel.Precomputed {
-		return nil
-	}
-	return p.data.Points
+	return set.Gram(ctx)
 }
 
 // withNorm returns the problem on the same Gram matrix with the Laplacian l.
