@@ -40,7 +40,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 			t.Fatalf("%v: %v", r, err)
 		}
 		f := mat.DenseCopyOf(a)
-		if err := dense.Cholesky(f); err != nil {
+		if err := dense.Cholesky(context.Background(), f); err != nil {
 			t.Fatal(err)
 		}
 		want := mat.DenseCopyOf(b)
@@ -131,7 +131,7 @@ func TestPreconditionersArePositive(t *testing.T) {
 		if e := mat.Norm(&back, math.Inf(1)); !(e <= 1e-5*mat.Norm(x, math.Inf(1))) {
 			t.Errorf("%s: asymmetry %g of %g", name, e, mat.Norm(x, math.Inf(1)))
 		}
-		values, _, err := dense.EigenSym(x)
+		values, _, err := dense.EigenSym(context.Background(), x)
 		if err != nil || !(values[0] > 0) {
 			t.Errorf("%s: smallest eigenvalue %g of %g, %v", name, values[0], values[n-1], err)
 		}

@@ -1,6 +1,7 @@
 package cg
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -115,7 +116,7 @@ func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 			f.Set(i, j, (h.At(i, j)+h.At(j, i))/2*unit[i]*unit[j])
 		}
 	}
-	if dense.Cholesky(f) != nil {
+	if dense.Cholesky(context.Background(), f) != nil {
 		return nil, false
 	}
 	for i := range r {

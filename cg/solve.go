@@ -380,7 +380,7 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 	if bad >= 0 {
 		u.Set(bad, 0, 1)
 	} else {
-		values, vectors, err := dense.EigenSym(h)
+		values, vectors, err := dense.EigenSym(context.Background(), h)
 		if err != nil || values[0] > -1e-10 {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -33,7 +34,7 @@ type PCA struct {
 
 // NewPCA returns the k principal components of x: the eigenvectors of the
 // covariance matrix 1/n Σ (x_i − m)(x_i − m)ᵀ with the largest eigenvalues. The
-// entry of largest magnitude of every component is positive.
+// entry of largest magnitude of every component is positive. A cancelled ctx is an error.
 //
 // It costs n·d² + O(d³) operations and holds d² + 4096·d values; the products of
 // bytes are exact and cost an eighth. k is at most min(n, d). In more than 5000
@@ -41,25 +42,28 @@ type PCA struct {
 // subspace: their variances are no larger than the true ones, and accurate as far as
 // they stand out from the rest (Halko, Martinsson & Tropp, SIAM Rev. 53 (2011),
 // 217–288, algorithm 4.4).
-func NewPCA(x Points, k int) (*PCA, error) {
+func NewPCA(ctx context.Context, x Points, k int) (*PCA, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err
 	}
 	if _, sparse := x.(*sparse.CSR); d > maxCovariance || sparse && d > maxSparseCovariance {
-		return newRandomizedPCA(x, k, 1)
+		return newRandomizedPCA(ctx, x, k, 1)
 	}
 	p := &PCA{}
 	var cov *mat.Dense
 	if b, ok := x.(*Dense[uint8]); ok {
-		p.Mean, cov = byteCovariance(b)
+		p.Mean, cov = byteCovariance(ctx, b)
 	} else {
-		p.Mean, cov = covariance(x)
+		p.Mean, cov = covariance(ctx, x)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	for j := range d {
 		p.Total += cov.At(j, j)
 	}
-	values, vectors, err := dense.EigenSym(cov)
+	values, vectors, err := dense.EigenSym(ctx, cov)
 	if err != nil {
 		return nil, fmt.Errorf("data: principal components: %w", err)
 	}
@@ -98,11 +102,11 @@ func (p *PCA) setComponents(k int, values []float64, vectors *mat.Dense) {
 }
 
 // covariance returns the mean m and 1/n Σ (x_i − m)(x_i − m)ᵀ.
-func covariance(x Points) (mean []float64, cov *mat.Dense) {
+func covariance(ctx context.Context, x Points) (mean []float64, cov *mat.Dense) {
 	n, d := x.Dims()
 	mean, cov = Mean(x), mat.NewDense(d, d, nil)
 	block := mat.NewDense(min(pcaBlock, n), d, nil)
-	for lo := 0; lo < n; lo += pcaBlock {
+	for lo := 0; lo < n && ctx.Err() == nil; lo += pcaBlock {
 		hi := min(lo+pcaBlock, n)
 		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
 		centre(b, x, lo, mean)
@@ -114,9 +118,9 @@ func covariance(x Points) (mean []float64, cov *mat.Dense) {
 // byteCovariance is covariance for bytes: XᵀX and Σ x_i are summed in integers,
 // so that the entries (n Σ x_i x_iᵀ − Σ x_i Σ x_iᵀ)/n² are rounded a few times only,
 // without cancellation.
-func byteCovariance(x *Dense[uint8]) (mean []float64, cov *mat.Dense) {
+func byteCovariance(ctx context.Context, x *Dense[uint8]) (mean []float64, cov *mat.Dense) {
 	n, d := x.Rows, x.Cols
-	sum, gram := byteSums(x), byteGram(x)
+	sum, gram := byteSums(x), byteGram(ctx, x)
 	mean, cov = make([]float64, d), mat.NewDense(d, d, nil)
 	for i, s := range sum {
 		mean[i] = float64(s) / float64(n)
@@ -170,11 +174,11 @@ func byteSums(x *Dense[uint8]) []uint64 {
 }
 
 // byteGram returns the lower triangle of the d×d matrix XᵀX.
-func byteGram(x *Dense[uint8]) []uint64 {
+func byteGram(ctx context.Context, x *Dense[uint8]) []uint64 {
 	const rows = 8192 // at most dense.MaxInnerU8, so that products fit an int32
 	d := x.Cols
 	gram := make([]uint64, d*d)
-	for lo := 0; lo < x.Rows; lo += rows {
+	for lo := 0; lo < x.Rows && ctx.Err() == nil; lo += rows {
 		hi := min(lo+rows, x.Rows)
 		part := x.Data[lo*d : hi*d]
 		left := dense.PackAU8(dense.Transposed, part, d, hi-lo, d)

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -29,7 +30,7 @@ const powerIterations = 7
 // points, and 2·d·l values beside blocks of the points.
 //
 // Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
-func newRandomizedPCA(x Points, k int, seed uint64) (*PCA, error) {
+func newRandomizedPCA(ctx context.Context, x Points, k int, seed uint64) (*PCA, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err
@@ -47,19 +48,24 @@ func newRandomizedPCA(x Points, k int, seed uint64) (*PCA, error) {
 		q.RawMatrix().Data[i] = rng.NormFloat64()
 	}
 	for range powerIterations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := orthonormalize(q, rng); err != nil {
 			return nil, err
 		}
-		multiply(y, q, x)
+		multiply(ctx, y, q, x)
 		q, y = y, q
 	}
 	if err := orthonormalize(q, rng); err != nil {
 		return nil, err
 	}
-	multiply(y, q, x)
+	if multiply(ctx, y, q, x); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	projected := mat.NewDense(l, l, nil)
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, q, y, 0, projected)
-	values, vectors, err := dense.EigenSym(projected)
+	values, vectors, err := dense.EigenSym(ctx, projected)
 	if err != nil {
 		return nil, fmt.Errorf("data: principal components: %w", err)
 	}
@@ -92,12 +98,12 @@ func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 }
 
 // denseCovariance sets y to the covariance matrix of x times q.
-func (p *PCA) denseCovariance(y, q *mat.Dense, x Points) {
+func (p *PCA) denseCovariance(ctx context.Context, y, q *mat.Dense, x Points) {
 	n, d := x.Dims()
 	_, l := q.Dims()
 	rows := blockRows(d, n)
 	block, product := mat.NewDense(rows, d, nil), mat.NewDense(rows, l, nil)
-	for lo := 0; lo < n; lo += rows {
+	for lo := 0; lo < n && ctx.Err() == nil; lo += rows {
 		hi := min(lo+rows, n)
 		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
@@ -120,19 +126,22 @@ const sparseRows = 1 << 15
 
 // sparseCovariance returns denseCovariance for sparse points. It keeps a
 // transposed copy of them.
-func sparseCovariance(x *sparse.CSR, mean []float64) func(y, q *mat.Dense, _ Points) {
+func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense, _ Points) {
 	var parts, transposed []*sparse.CSR
 	for lo := 0; lo < x.Rows; lo += sparseRows {
 		part := rowsOf(x, lo, min(lo+sparseRows, x.Rows))
 		parts, transposed = append(parts, part), append(transposed, part.T())
 	}
-	return func(y, q *mat.Dense, _ Points) {
+	return func(ctx context.Context, y, q *mat.Dense, _ Points) {
 		y.Zero()
 		_, l := q.Dims()
 		offset := combination(mean, q)
 		product := mat.NewDense(min(sparseRows, x.Rows), l, nil)
 		scale := 1 / float64(x.Rows)
 		for b, part := range parts {
+			if ctx.Err() != nil {
+				return // what is not finished is not looked at
+			}
 			c := product.Slice(0, part.Rows, 0, l).(*mat.Dense)
 			multiplySparse(part, q, func(i int, sum []float64) {
 				simd.CombineRow(c.RawRowView(i), sum, 1, offset, -1)

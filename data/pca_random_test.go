@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -56,11 +57,11 @@ func TestRandomizedPCA(t *testing.T) {
 	} {
 		n, d := x.Dims()
 		k := min(15, n, d)
-		exact, err := NewPCA(x, k)
+		exact, err := NewPCA(t.Context(), x, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newRandomizedPCA(x, k, 3)
+		got, err := newRandomizedPCA(t.Context(), x, k, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestRandomizedPCA(t *testing.T) {
 func TestRandomizedPCAManyBlocks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	long := words(sparseRows+500, 30, false)
-	exact, err := NewPCA(long, 3)
+	exact, err := NewPCA(t.Context(), long, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 	var first [2]*PCA
 	for _, threads := range []int{1, 2, 3} {
 		runtime.GOMAXPROCS(threads)
-		p, err := newRandomizedPCA(long, 3, 1)
+		p, err := newRandomizedPCA(t.Context(), long, 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 				t.Errorf("variance %v along component %d, want %v", v, c, exact.Variance[c])
 			}
 		}
-		q, err := NewPCA(wide, 2)
+		q, err := NewPCA(t.Context(), wide, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newRandomizedPCA(long, 31, 1); err == nil {
+	if _, err := newRandomizedPCA(t.Context(), long, 31, 1); err == nil {
 		t.Error("31 components in 30 dimensions: no error")
 	}
 }
@@ -160,7 +161,7 @@ func TestByteCovariance(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = uint8(255 - rng.IntN(3)*rng.IntN(2))
 		}
-		mean, cov := byteCovariance(x)
+		mean, cov := byteCovariance(context.Background(), x)
 		for i := range c.d {
 			for j := range c.d {
 				var si, sj, sij int64

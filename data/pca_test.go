@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -65,7 +66,7 @@ func centred(x Points) *mat.Dense {
 func TestPCA(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{300, 8, 3}, {300, 8, 8}, {6, 9, 6}, {5000, 5, 2}} {
 		x := pcaPoints(c.n, c.d, 0.7)
-		p, err := NewPCA(x, c.k)
+		p, err := NewPCA(t.Context(), x, c.k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func TestPCATypes(t *testing.T) {
 	var want *PCA
 	var applied *Dense[float32]
 	for _, same := range []Points{wider, wide, ToSparse(x), x} {
-		got, err := NewPCA(same, 20)
+		got, err := NewPCA(t.Context(), same, 20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ func TestPCAThreads(t *testing.T) {
 	var coordinates *Dense[float32]
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
-		p, err := NewPCA(x, 4)
+		p, err := NewPCA(t.Context(), x, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +213,7 @@ func TestPCADegenerate(t *testing.T) {
 		copy(equal.Row(i), []uint8{3, 1, 2})
 	}
 	for _, x := range []Points{equal, NewDense[float32](1, 4), NewDense[float64](7, 1)} {
-		p, err := NewPCA(x, 1)
+		p, err := NewPCA(t.Context(), x, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,11 +237,11 @@ func TestPCADegenerate(t *testing.T) {
 	for i := range x.Rows {
 		x.Row(i)[2], far.Row(i)[2] = 7, 7
 	}
-	p, err := NewPCA(x, 3)
+	p, err := NewPCA(t.Context(), x, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := NewPCA(far, 3)
+	q, err := NewPCA(t.Context(), far, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,14 +253,14 @@ func TestPCADegenerate(t *testing.T) {
 func TestPCAFaults(t *testing.T) {
 	x := NewDense[float32](5, 3)
 	for _, k := range []int{-1, 0, 4} {
-		if p, err := NewPCA(x, k); err == nil || p != nil {
+		if p, err := NewPCA(t.Context(), x, k); err == nil || p != nil {
 			t.Errorf("%d components of 5 points in 3 dimensions: no error", k)
 		}
 	}
-	if _, err := NewPCA(NewDense[float32](2, 3), 3); err == nil {
+	if _, err := NewPCA(t.Context(), NewDense[float32](2, 3), 3); err == nil {
 		t.Error("3 components of 2 points: no error")
 	}
-	p, err := NewPCA(x, 2)
+	p, err := NewPCA(t.Context(), x, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestSparseHelpers(t *testing.T) {
 func ExampleNewPCA() {
 	// Points on a line.
 	x := &Dense[float64]{Rows: 3, Cols: 2, Data: []float64{0, 0, 3, 4, 6, 8}}
-	p, err := NewPCA(x, 1)
+	p, err := NewPCA(context.Background(), x, 1)
 	if err != nil {
 		panic(err)
 	}

@@ -179,7 +179,7 @@ func TestGram(t *testing.T) {
 					}
 				}
 			}
-			values, _, err := dense.EigenSym(mat.DenseCopyOf(g))
+			values, _, err := dense.EigenSym(context.Background(), mat.DenseCopyOf(g))
 			if err != nil || !(values[0] >= -1e-13*float64(n)*scale) {
 				t.Errorf("%s, %v: smallest eigenvalue %g of largest %g, %v", name, k.Kind, values[0], values[n-1], err)
 			}

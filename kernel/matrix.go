@@ -40,8 +40,8 @@ func (o Factor) MulTo(dst, a *mat.Dense) {
 
 // Features returns Φ, n×r, with G = ΦΦᵀ for a Gram matrix, without the eigenvalues that are zero to
 // working precision.
-func Features(g *mat.Dense) (*mat.Dense, error) {
-	values, vectors, err := dense.EigenSym(g)
+func Features(ctx context.Context, g *mat.Dense) (*mat.Dense, error) {
+	values, vectors, err := dense.EigenSym(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: the Gram matrix: %w", err)
 	}

@@ -25,7 +25,7 @@ func TestNystromOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := mat.DenseCopyOf(g)
-	if err := dense.Cholesky(root); err != nil {
+	if err := dense.Cholesky(context.Background(), root); err != nil {
 		t.Fatal(err)
 	}
 	o, err := kernel.NewNystrom(all, x, root)

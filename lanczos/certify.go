@@ -1,6 +1,7 @@
 package lanczos
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -105,7 +106,7 @@ func permute(x []float64, order []int) []float64 {
 // solveDense forms the n×n matrix and decomposes it completely. The known
 // eigenvectors are moved to the other end of the spectrum first, so that they
 // do not mix with near eigenvalues, and put in front of the result.
-func solveDense(a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
+func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
 	full := formDense(a)
 	// Gershgorin's bound on ‖A‖ moves them beyond everything else.
 	bound := 0.0
@@ -119,7 +120,7 @@ func solveDense(a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
 	if known != nil {
 		dense.Gemm(dense.NoTrans, dense.Transposed, 3*bound, known, known, 1, full)
 	}
-	values, vectors, err := dense.EigenSym(full)
+	values, vectors, err := dense.EigenSym(ctx, full)
 	if err != nil {
 		return nil, fmt.Errorf("lanczos: dense decomposition of dimension %d: %w", p.n, err)
 	}

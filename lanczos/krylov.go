@@ -167,9 +167,9 @@ type ritz struct {
 	residual []float64  // ‖p(A)u − θu‖ from the recurrence
 }
 
-func (k *krylov) ritz() (*ritz, error) {
+func (k *krylov) ritz(ctx context.Context) (*ritz, error) {
 	m := k.size
-	values, vectors, err := dense.EigenSym(mat.DenseCopyOf(k.t.Slice(0, m, 0, m)))
+	values, vectors, err := dense.EigenSym(ctx, mat.DenseCopyOf(k.t.Slice(0, m, 0, m)))
 	if err != nil {
 		return nil, fmt.Errorf("lanczos: the projected %d×%d problem: %w", m, m, err)
 	}
@@ -253,7 +253,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			continue
 		}
 		unchecked = 0
-		z, err := k.ritz()
+		z, err := k.ritz(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -305,7 +305,7 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	found, err := k.missed(res, theta)
+	found, err := k.missed(ctx, res, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +332,7 @@ const searchBlock = 8
 // above, is below the last one found; or when that value is accurate enough to rule
 // this out, and a missing direction, of which a random block holds about 1/√n, would
 // have appeared; or when there is no room left.
-func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
+func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool, error) {
 	defer func() { res.Products = k.state.Products }()
 	if k.K == k.n {
 		return false, nil
@@ -355,12 +355,15 @@ func (k *krylov) missed(res *Result, theta []float64) (bool, error) {
 	}
 	var z *ritz
 	for search.size+p.block <= p.basis {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		search.expand()
 		if search.size < max(min(3, steps)*p.block, k.block) {
 			continue // for an answer, or for as many Ritz vectors as a block has
 		}
 		var err error
-		if z, err = search.ritz(); err != nil {
+		if z, err = search.ritz(ctx); err != nil {
 			return false, err
 		}
 		res.Certificate.Next = k.f.lo

@@ -270,7 +270,7 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		p.setKnown(min(p.Nullity, p.K))
 	}
 	if p.Nullity < p.K && p.dense() {
-		return solveDense(a, p, null)
+		return solveDense(ctx, a, p, null)
 	}
 	if p.Resume != nil {
 		k, err := p.Resume.continued(a, p)

@@ -69,9 +69,9 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	}
 	switch {
 	case n <= verifyDense:
-		err = v.compare()
+		err = v.compare(ctx)
 	case v.Orthogonality <= orthonormal:
-		err = v.search()
+		err = v.search(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -129,10 +129,10 @@ func (v *verifier) checkPairs() {
 }
 
 // compare compares the values with the whole spectrum.
-func (v *verifier) compare() error {
+func (v *verifier) compare(ctx context.Context) error {
 	n, k := v.l.Dim(), v.Pairs
 	v.Exact = true
-	exact, err := solveDense(v.l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
+	exact, err := solveDense(ctx, v.l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
 	if err != nil {
 		return err
 	}
@@ -150,13 +150,13 @@ func (v *verifier) compare() error {
 
 // search looks for values that were left out, by the process that computes them, in
 // the state it would have after finding the claimed vectors.
-func (v *verifier) search() error {
+func (v *verifier) search(ctx context.Context) error {
 	k := v.Pairs
 	proc := newKrylov(v.l, v.p, v.d, nil, nil)
 	proc.columns(0, k).Copy(v.x)
 	proc.low = math.Min(proc.low, v.values[0])
 	claimed := &Result{Values: v.values}
-	missed, err := proc.missed(claimed, []float64{proc.f.value(v.values[k-1])})
+	missed, err := proc.missed(ctx, claimed, []float64{proc.f.value(v.values[k-1])})
 	if err != nil {
 		return err
 	}

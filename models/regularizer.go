@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,9 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// SolvePositive overwrites b with h⁻¹b and h with its factor.
-func SolvePositive(h, b *mat.Dense, r Regularizer) error {
-	if err := dense.Cholesky(h); err != nil {
+// SolvePositive overwrites b with h⁻¹b and h with its factor; a cancelled ctx is an
+// error.
+func SolvePositive(ctx context.Context, h, b *mat.Dense, r Regularizer) error {
+	if err := dense.Cholesky(ctx, h); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return fmt.Errorf("models: γ_A = %g is too small beside the data (and γ_I): %w", r.GammaA, err)
 	}
 	dense.SolveLower(dense.NoTrans, h, b)

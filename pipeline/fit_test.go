@@ -29,7 +29,7 @@ import (
 func byHand(t *testing.T, x data.Points, components int) (*sparse.CSR, data.Points) {
 	t.Helper()
 	if components > 0 {
-		c, err := data.NewPCA(x, components)
+		c, err := data.NewPCA(t.Context(), x, components)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,7 @@ type Graph struct {
 
 // Project applies the principal components that s asks for to x; without any it
 // returns x and nil.
-func (p *Pipeline) Project(x data.Points, s *GraphSettings) (data.Points, *data.PCA, error) {
+func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points, *data.PCA, error) {
 	if s == nil || s.PCA == 0 {
 		return x, nil, nil
 	}
@@ -81,7 +81,7 @@ func (p *Pipeline) Project(x data.Points, s *GraphSettings) (data.Points, *data.
 		return nil, nil, err
 	}
 	p.observer().Begin("pca")
-	c, err := data.NewPCA(x, s.PCA)
+	c, err := data.NewPCA(ctx, x, s.PCA)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +100,7 @@ func (p *Pipeline) Project(x data.Points, s *GraphSettings) (data.Points, *data.
 // Graph projects x and builds its graph; a nil s means the defaults. With
 // knn.ErrRecall comes the graph that was reached.
 func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, error) {
-	g, ix, err := p.search(x, s, "graph")
+	g, ix, err := p.search(ctx, x, s, "graph")
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 // graphs of fewer can be cut; the graph that it returns has no edges yet. With
 // knn.ErrRecall come the neighbours that were reached.
 func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
-	g, ix, err := p.search(x, s, "neighbours")
+	g, ix, err := p.search(ctx, x, s, "neighbours")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,12 +149,12 @@ func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
 
 // search projects x and prepares the search for neighbours, the stage of which has
 // begun.
-func (p *Pipeline) search(x data.Points, given *GraphSettings, stage string) (*Graph, knn.Index, error) {
+func (p *Pipeline) search(ctx context.Context, x data.Points, given *GraphSettings, stage string) (*Graph, knn.Index, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
 		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
 	}
-	z, pca, err := p.Project(x, &s)
+	z, pca, err := p.Project(ctx, x, &s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -126,7 +126,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		in.Graph = &made.Graph
 	} else if in.Points != nil && in.Graph.Points == nil && info.Transductive() {
 		joined := *in.Graph
-		if joined.Points, joined.PCA, err = p.Project(in.Points, s); err != nil {
+		if joined.Points, joined.PCA, err = p.Project(ctx, in.Points, s); err != nil {
 			return nil, err
 		}
 		in.Graph = &joined

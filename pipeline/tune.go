@@ -45,7 +45,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.graph = &Graph{Graph: *in.Graph, Settings: *s.filled()}
 		if in.Points != nil && info.Transductive() && in.Graph.Points == nil {
 			var err error
-			if t.graph.Points, t.graph.PCA, err = p.Project(in.Points, &s); err != nil {
+			if t.graph.Points, t.graph.PCA, err = p.Project(ctx, in.Points, &s); err != nil {
 				return nil, err
 			}
 		}

@@ -38,7 +38,7 @@ type ShiftedProblem struct {
 	Weight float64    // γ, not negative; 0 leaves N out
 	Norm   *mat.Dense // N, r×r
 	// Eigen returns the eigenpairs of N, which several problems may share.
-	Eigen func() (values []float64, vectors *mat.Dense, err error)
+	Eigen func(ctx context.Context) (values []float64, vectors *mat.Dense, err error)
 }
 
 // NewShifted factors for all θ.
@@ -55,7 +55,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 			dense.AddScaled(c, 1, p.Weight, p.Norm)
 		}
 		var err error
-		if s.values, s.basis, err = dense.EigenSym(c); err != nil {
+		if s.values, s.basis, err = dense.EigenSym(ctx, c); err != nil {
 			return nil, fmt.Errorf("solvers: eigenvectors of ΦᵀBΦ: %w", err)
 		}
 		for j, v := range s.values {
@@ -66,7 +66,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 	s.rows = p.Rows
 	s.values = make([]float64, d)
 	if p.Weight > 0 {
-		mu, basis, err := p.Eigen()
+		mu, basis, err := p.Eigen(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("solvers: eigenvectors of ΦᵀLᵖΦ: %w", err)
 		}
@@ -81,7 +81,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := s.factor(v); err != nil {
+		if err := s.factor(ctx, v); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 }
 
 // factor sets the factor for θ = v.
-func (s *Shifted) factor(v float64) error {
+func (s *Shifted) factor(ctx context.Context, v float64) error {
 	l, _ := s.rows.Dims()
 	scaled := mat.DenseCopyOf(s.rows)
 	for i := range l {
@@ -103,7 +103,7 @@ func (s *Shifted) factor(v float64) error {
 	for i := range l {
 		g.Set(i, i, g.At(i, i)+1)
 	}
-	if err := dense.Cholesky(g); err != nil {
+	if err := dense.Cholesky(ctx, g); err != nil {
 		return fmt.Errorf("solvers: γ_A = %g is too small beside the data (and γ_I): %w", s.ridge, err)
 	}
 	s.factors[v] = g

@@ -1,6 +1,7 @@
 package solvers_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestShifted(t *testing.T) {
 		for _, weight := range []float64{0, 0.2} {
 			rows := randomBlock(rng, l, r)
 			s, err := solvers.NewShifted(t.Context(), &solvers.ShiftedProblem{Rows: rows, Theta: theta, Ridge: 0.3, Weight: weight, Norm: &norm,
-				Eigen: func() ([]float64, *mat.Dense, error) { return dense.EigenSym(&norm) }})
+				Eigen: func(ctx context.Context) ([]float64, *mat.Dense, error) { return dense.EigenSym(ctx, &norm) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func TestDualAndSylvester(t *testing.T) {
 	for i := range r {
 		factor.Set(i, i, factor.At(i, i)+ridge)
 	}
-	if err := dense.Cholesky(factor); err != nil {
+	if err := dense.Cholesky(context.Background(), factor); err != nil {
 		t.Fatal(err)
 	}
 	h := randomBlock(rng, q, 2)
@@ -125,7 +126,7 @@ func TestDualAndSylvester(t *testing.T) {
 	lap.MulTo(&lphi, phi)
 	norm.Mul(phi.T(), &lphi)
 	direct, err := solvers.NewShifted(t.Context(), &solvers.ShiftedProblem{Rows: rows, Theta: theta, Ridge: ridge, Weight: 0.7, Norm: &norm,
-		Eigen: func() ([]float64, *mat.Dense, error) { return dense.EigenSym(&norm) }})
+		Eigen: func(ctx context.Context) ([]float64, *mat.Dense, error) { return dense.EigenSym(ctx, &norm) }})
 	if err != nil {
 		t.Fatal(err)
 	}

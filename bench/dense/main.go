@@ -199,7 +199,7 @@ func eigen(w *work) (func() error, error) {
 	a := mat.NewDense(w.n, w.n, random[float64](w.n*w.n))
 	a.Add(a, mat.DenseCopyOf(a.T()))
 	return func() error {
-		_, _, err := dense.EigenSym(a)
+		_, _, err := dense.EigenSym(context.Background(), a)
 		return err
 	}, nil
 }
@@ -212,7 +212,7 @@ func pca(*work) (func() error, error) {
 		return nil, err
 	}
 	return func() error {
-		p, err := data.NewPCA(x, components)
+		p, err := data.NewPCA(context.Background(), x, components)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func writePoints(folder string, x data.Points) error {
 
 // digits are the first n fours and nines of MNIST in 50 principal components.
 func digits(t task) func(context.Context, string, int) (*task, error) {
-	return func(_ context.Context, folder string, n int) (*task, error) {
+	return func(ctx context.Context, folder string, n int) (*task, error) {
 		e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
 		if err != nil {
 			return nil, err
@@ -163,7 +163,7 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 			return nil, fmt.Errorf("-n %d: there are %d fours and nines", n, len(rows))
 		}
 		all := data.Select(e.X, rows)
-		p, err := data.NewPCA(all, 50)
+		p, err := data.NewPCA(ctx, all, 50)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ const tolerance = 1e-4
 // waves are n normal points of d coordinates, the target a sum of sines, of less
 // and less weight, and noise.
 func waves(d int) func(context.Context, string, int) (*task, error) {
-	return func(_ context.Context, folder string, n int) (*task, error) {
+	return func(ctx context.Context, folder string, n int) (*task, error) {
 		rng := rand.New(rand.NewPCG(3, 2))
 		x := data.NewDense[float64](n, d)
 		z := make([]float64, n)

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +53,7 @@ func MNIST(o Options) (*Experiment, error) {
 	if o.Best {
 		dimensions, e.Graph, e.Rows = BestDimensions, BestGraph, mnistTable.bestRows(BestPenalty)
 	}
-	p, err := data.NewPCA(x, dimensions)
+	p, err := data.NewPCA(context.Background(), x, dimensions)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results
 	rows := data.Range(0, min(pairsTrain, truth.Len()))
 	x, truth = data.Select(x, rows), truth.Select(rows)
 	n, d := x.Dims()
-	pca, err := data.NewPCA(x, min(100, d, n))
+	pca, err := data.NewPCA(ctx, x, min(100, d, n))
 	if err != nil {
 		return nil, err
 	}

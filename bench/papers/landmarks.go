@@ -99,7 +99,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 		return nil, err
 	}
 	in := &landmarkData{digitImages: d}
-	p, err := data.NewPCA(d.x, r.dimensions)
+	p, err := data.NewPCA(ctx, d.x, r.dimensions)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func texts(numbers []float64) []string {
 
 // bestGraph makes the graph of our recipe.
 func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
-	p, err := data.NewPCA(x, BestDimensions)
+	p, err := data.NewPCA(ctx, x, BestDimensions)
 	if err != nil {
 		return nil, err
 	}

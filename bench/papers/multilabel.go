@@ -150,7 +150,7 @@ func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.
 	if err != nil {
 		return err
 	}
-	outputs, err := kernelmachine.NewOutputs(graph)
+	outputs, err := kernelmachine.NewOutputs(ctx, graph)
 	if err != nil {
 		return err
 	}

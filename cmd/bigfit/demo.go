@@ -101,7 +101,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	run := &demoRun{digits: digits, settings: demoSettings{
 		Points: n, Seed: a.seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
-	z, _, err := a.pipeline().Project(digits, &run.settings.Graph)
+	z, _, err := a.pipeline().Project(ctx, digits, &run.settings.Graph)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 	if err := given.Made.Agree(pipeline.HashPoints, g.hashes[pipeline.HashPoints], o.file, o.x); err != nil {
 		return nil, err
 	}
-	g.Points, g.PCA, err = a.pipeline().Project(g.x, &g.Settings)
+	g.Points, g.PCA, err = a.pipeline().Project(ctx, g.x, &g.Settings)
 	return g, err
 }
 

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,14 +25,18 @@ func (e *NotPositiveError) Error() string {
 // Cholesky factors the symmetric positive definite n×n matrix A = L·Lᵀ and
 // overwrites it with the lower triangular L, zeros above. Only the lower
 // triangle of A is read. If A is not positive definite (or not finite) it
-// returns a [*NotPositiveError] and leaves A undefined. It costs n³/3 operations,
-// nearly all in matrix products.
-func Cholesky(a *mat.Dense) error {
+// returns a [*NotPositiveError] and leaves A undefined, as it does with the error of
+// ctx when that is cancelled. It costs n³/3 operations, nearly all in matrix products.
+func Cholesky(ctx context.Context, a *mat.Dense) error {
 	r := a.RawMatrix()
 	if r.Rows != r.Cols {
 		panic(mat.ErrShape)
 	}
-	if err := cholesky(r.Rows, 0, r.Data, r.Stride); err != nil {
+	err := cholesky(ctx, r.Rows, 0, r.Data, r.Stride)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
 		return err
 	}
 	for i := range r.Rows {
@@ -42,7 +47,7 @@ func Cholesky(a *mat.Dense) error {
 
 // cholesky factors the lower triangle of the n×n matrix a; row is the index of
 // its first row in the whole, for the error.
-func cholesky(n, row int, a []float64, lda int) error {
+func cholesky(ctx context.Context, n, row int, a []float64, lda int) error {
 	if n <= 32 {
 		for j := range n {
 			rj := a[j*lda:][:j+1]
@@ -66,18 +71,18 @@ func cholesky(n, row int, a []float64, lda int) error {
 		return nil
 	}
 	h := half(n)
-	if err := cholesky(h, row, a, lda); err != nil {
+	if err := cholesky(ctx, h, row, a, lda); err != nil {
 		return err
 	}
 	low, rest := a[h*lda:], a[h*lda+h:]
-	divideRight(n-h, h, low, lda, a, lda)
+	divideRight(ctx, n-h, h, low, lda, a, lda)
 	p := product[float64]{
-		tile: simd.Gemm64(), m: n - h, n: n - h, k: h, lower: true,
+		ctx: ctx, tile: simd.Gemm64(), m: n - h, n: n - h, k: h, lower: true,
 		a: operand[float64]{low, lda, false}, b: operand[float64]{low, lda, false},
 		alpha: -1, beta: 1, c: rest, ldc: lda,
 	}
 	p.run()
-	return cholesky(n-h, row+h, rest, lda)
+	return cholesky(ctx, n-h, row+h, rest, lda)
 }
 
 // half returns where recursive algorithms cut n > 16: a multiple of 16.
@@ -85,24 +90,24 @@ func half(n int) int { return max(16, n/2/16*16) }
 
 // divideRight computes X ← X·L⁻ᵀ for the m×n matrix x and the lower triangular
 // n×n matrix l, each row of X on its own: row-wise backward stable.
-func divideRight(m, n int, x []float64, ldx int, l []float64, ldl int) {
+func divideRight(ctx context.Context, m, n int, x []float64, ldx int, l []float64, ldl int) {
 	const rows = 256
-	par.For(m, rows, func(lo, hi int) { divideRows(hi-lo, n, x[lo*ldx:], ldx, l, ldl) })
+	par.Until(ctx, m, rows, func(lo, hi int) { divideRows(ctx, hi-lo, n, x[lo*ldx:], ldx, l, ldl) })
 }
 
 // divideRows is divideRight for one worker.
-func divideRows(m, n int, x []float64, ldx int, l []float64, ldl int) {
+func divideRows(ctx context.Context, m, n int, x []float64, ldx int, l []float64, ldl int) {
 	const small = 16
 	if n > small {
 		h := half(n)
-		divideRows(m, h, x, ldx, l, ldl)
+		divideRows(ctx, m, h, x, ldx, l, ldl)
 		p := product[float64]{
-			tile: simd.Gemm64(), m: m, n: n - h, k: h,
+			ctx: ctx, tile: simd.Gemm64(), m: m, n: n - h, k: h,
 			a: operand[float64]{x, ldx, false}, b: operand[float64]{l[h*ldl:], ldl, false},
 			alpha: -1, beta: 1, c: x[h:], ldc: ldx,
 		}
 		p.runBlocks(serially, privateB)
-		divideRows(m, n-h, x[h:], ldx, l[h*ldl+h:], ldl)
+		divideRows(ctx, m, n-h, x[h:], ldx, l[h*ldl+h:], ldl)
 		return
 	}
 	var u [small][small]float64 // Lᵀ, each row divided by its diagonal
@@ -141,12 +146,13 @@ func solve(lower bool, trans Trans, a, b *mat.Dense) {
 	if ra.Rows != ra.Cols || ra.Rows != rb.Rows {
 		panic(mat.ErrShape)
 	}
-	t := triangle{ra.Data, ra.Stride, trans, lower != bool(trans), false}
+	t := triangle{context.Background(), ra.Data, ra.Stride, trans, lower != bool(trans), false}
 	t.solve(ra.Rows, rb.Cols, rb.Data, rb.Stride)
 }
 
 // A triangle is op(A) for a triangular matrix A.
 type triangle struct {
+	ctx   context.Context // ends a solution: it is not defined then
 	data  []float64
 	ld    int
 	trans Trans
@@ -166,7 +172,7 @@ func (t *triangle) at(i, j int) []float64 {
 func (t *triangle) solve(n, m int, b []float64, ldb int) {
 	if n <= 32 {
 		const columns = 512
-		par.For(m, columns, func(lo, hi int) {
+		par.Until(t.ctx, m, columns, func(lo, hi int) {
 			for s := range n {
 				i, step := s, 1
 				if !t.lower {
@@ -188,15 +194,15 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 		return
 	}
 	h := half(n)
-	last := triangle{t.at(h, h), t.ld, t.trans, t.lower, t.unit}
+	last := triangle{t.ctx, t.at(h, h), t.ld, t.trans, t.lower, t.unit}
 	b1, b2 := b, b[h*ldb:]
 	if t.lower {
 		t.solve(h, m, b1, ldb)
-		Gemm64(t.trans, NoTrans, n-h, m, h, -1, t.at(h, 0), t.ld, b1, ldb, 1, b2, ldb)
+		gemmUntil(t.ctx, t.trans, NoTrans, n-h, m, h, -1, t.at(h, 0), t.ld, b1, ldb, 1, b2, ldb)
 		last.solve(n-h, m, b2, ldb)
 		return
 	}
 	last.solve(n-h, m, b2, ldb)
-	Gemm64(t.trans, NoTrans, h, m, n-h, -1, t.at(0, h), t.ld, b2, ldb, 1, b1, ldb)
+	gemmUntil(t.ctx, t.trans, NoTrans, h, m, n-h, -1, t.at(0, h), t.ld, b2, ldb, 1, b1, ldb)
 	t.solve(h, m, b1, ldb)
 }

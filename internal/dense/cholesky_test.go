@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -50,7 +51,7 @@ func TestCholesky(t *testing.T) {
 				l.Set(i, j, math.NaN())
 			}
 		}
-		if err := Cholesky(l); err != nil {
+		if err := Cholesky(context.Background(), l); err != nil {
 			t.Fatal(err)
 		}
 		if e := residual(l, l.T(), a); !(e <= 1e-13*float64(n)*float64(n)) {
@@ -88,7 +89,7 @@ func TestCholeskyNotPositive(t *testing.T) {
 			a := identity(100)
 			a.Set(bad, bad, v)
 			var e *NotPositiveError
-			if err := Cholesky(a); !errors.As(err, &e) || e.Row != bad {
+			if err := Cholesky(context.Background(), a); !errors.As(err, &e) || e.Row != bad {
 				t.Fatalf("pivot %d = %v: %v", bad, v, err)
 			}
 		}
@@ -217,7 +218,7 @@ func BenchmarkCholesky(b *testing.B) {
 	Syrk(NoTrans, 1, randomDense(rand.New(rand.NewPCG(4, 7)), n, n), 0, a)
 	for b.Loop() {
 		l.Copy(a)
-		if err := Cholesky(l); err != nil {
+		if err := Cholesky(context.Background(), l); err != nil {
 			b.Fatal(err)
 		}
 	}

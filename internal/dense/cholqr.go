@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -50,12 +51,12 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 	for i := range b {
 		diagonal[i] = gram.At(i, i)
 	}
-	if !plain || Cholesky(gram) != nil || !wellConditioned(gram, diagonal) {
+	if !plain || Cholesky(context.Background(), gram) != nil || !wellConditioned(gram, diagonal) {
 		r, rank = gramSchmidt(x)
 		return r, rank, nil
 	}
 	rx := x.RawMatrix()
-	divideRight(n, b, rx.Data, rx.Stride, gram.RawMatrix().Data, b)
+	divideRight(context.Background(), n, b, rx.Data, rx.Stride, gram.RawMatrix().Data, b)
 	second := mat.NewDense(b, b, nil)
 	Syrk(Transposed, 1, x, 0, second)
 	var deviation float64
@@ -69,7 +70,7 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 		}
 	}
 	r = mat.NewDense(b, b, nil)
-	if deviation < 0.1 && Cholesky(second) == nil {
+	if deviation < 0.1 && Cholesky(context.Background(), second) == nil {
 		// R₂ is near the identity, so its inverse is as good as a triangular solve.
 		inverse := mat.NewDense(b, b, nil)
 		for i := range b {
@@ -196,7 +197,7 @@ func MulInPlace(x, t *mat.Dense) {
 			copy(old[i*k:][:k], rx.Data[(lo+i)*rx.Stride:])
 		}
 		p := product[float64]{
-			tile: simd.Gemm64(), m: m, n: rt.Cols, k: k,
+			ctx: context.Background(), tile: simd.Gemm64(), m: m, n: rt.Cols, k: k,
 			a: operand[float64]{old, k, false}, b: operand[float64]{rt.Data, rt.Stride, true},
 			alpha: 1, c: rx.Data[lo*rx.Stride:], ldc: rx.Stride,
 		}

@@ -2,6 +2,7 @@ package dense
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -27,6 +28,7 @@ const (
 // eigenvalues, order[lo:hi] their indices in ascending order, and rows lo to hi of q
 // their eigenvectors, in columns lo to hi. work and s are memory of the same shape.
 type conquest struct {
+	ctx        context.Context
 	n          int
 	d, e       []float64
 	q, work, s []float64
@@ -36,10 +38,10 @@ type conquest struct {
 // divideAndConquer computes the eigenvectors of the symmetric tridiagonal matrix
 // with diagonal d and off-diagonal e[:n−1], whose norm is near one. Row order[j] of
 // rows is the vector of the j-th smallest eigenvalue d[order[j]]; d is overwritten.
-// spare is another n×n slice the caller may use.
-func divideAndConquer(d, e []float64) (rows []float64, order []int, spare []float64, err error) {
+// spare is another n×n slice the caller may use. A cancelled ctx is an error.
+func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, order []int, spare []float64, err error) {
 	n := len(d)
-	c := &conquest{n: n, d: d, e: e, q: make([]float64, n*n), work: make([]float64, n*n), s: make([]float64, n*n), order: make([]int, n)}
+	c := &conquest{ctx: ctx, n: n, d: d, e: e, q: make([]float64, n*n), work: make([]float64, n*n), s: make([]float64, n*n), order: make([]int, n)}
 	// Level l has 2^l nodes; node t begins at n·t/2^l, so that the ends of every
 	// level are ends in the next one too.
 	leaves := 1
@@ -57,11 +59,14 @@ func divideAndConquer(d, e []float64) (rows []float64, order []int, spare []floa
 		return nil, nil, nil, errNoConvergence
 	}
 	for nodes := leaves / 2; nodes >= 1; nodes /= 2 {
-		par.For(nodes, 1, func(t, _ int) {
+		if ctx.Err() != nil {
+			return nil, nil, nil, ctx.Err()
+		}
+		par.Until(ctx, nodes, 1, func(t, _ int) {
 			c.merge(n*t/nodes, n*(2*t+1)/(2*nodes), n*(t+1)/nodes)
 		})
 	}
-	return c.q, c.order, c.work, nil
+	return c.q, c.order, c.work, ctx.Err()
 }
 
 // leaf solves the node [lo, hi) by QL iteration.
@@ -104,6 +109,9 @@ func (c *conquest) merge(lo, mid, hi int) {
 		return
 	}
 	lambda, zk, s := m.secular()
+	if c.ctx.Err() != nil {
+		return // nobody looks at what is there
+	}
 	grouped, count := m.group()
 	m.vectors(s, zk, grouped)
 	source := make([]int, 0, hi-lo)
@@ -198,12 +206,12 @@ func (m *merger) secular() (lambda, zk, s []float64) {
 		dk[j], zk[j] = m.d[i], m.z[i-m.lo]*math.Sqrt(m.rho)
 	}
 	s = m.s[m.lo*m.n:][:k*k]
-	par.For(k, m.grain(), func(a, b int) {
+	par.Until(m.ctx, k, m.grain(), func(a, b int) {
 		for j := a; j < b; j++ {
 			lambda[j] = secularRoot(dk, zk, j, s[j*k:][:k])
 		}
 	})
-	par.For(k, 64, func(a, b int) { recomputeZ(dk, zk, s, a, b) })
+	par.Until(m.ctx, k, 64, func(a, b int) { recomputeZ(dk, zk, s, a, b) })
 	return lambda, zk, s
 }
 
@@ -229,7 +237,7 @@ func (m *merger) group() (grouped []int, count [3]int) {
 // elements in the order of grouped.
 func (m *merger) vectors(s, zk []float64, grouped []int) {
 	k := len(grouped)
-	par.For(k, m.grain(), func(a, b int) {
+	par.Until(m.ctx, k, m.grain(), func(a, b int) {
 		u := make([]float64, k)
 		for j := a; j < b; j++ {
 			row := s[j*k:][:k]
@@ -255,8 +263,8 @@ func (m *merger) multiply(s []float64, source []int, count [3]int) {
 		}
 	})
 	k0, k01 := count[left], count[left]+count[both]
-	Gemm64(NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, m.work[lo*n+lo:], n, 0, m.q[lo*n+lo:], n)
-	Gemm64(NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, m.work[(lo+k0)*n+mid:], n, 0, m.q[lo*n+mid:], n)
+	gemmUntil(m.ctx, NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, m.work[lo*n+lo:], n, 0, m.q[lo*n+lo:], n)
+	gemmUntil(m.ctx, NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, m.work[(lo+k0)*n+mid:], n, 0, m.q[lo*n+mid:], n)
 	par.For(len(m.deflated), grain, func(a, b int) {
 		for r := a; r < b; r++ {
 			copy(m.q[(lo+k+r)*n+lo:][:hi-lo], m.work[(lo+k+r)*n+lo:])

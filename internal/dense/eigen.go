@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,13 +16,13 @@ import (
 // n·ε; small eigenvalues of a graded matrix are not more accurate than that.
 //
 // Only the lower triangle of A is read, and A is not modified. A matrix that holds
-// NaN or Inf there gives [ErrNotFinite]. The method is the Householder reduction to
+// NaN or Inf there gives [ErrNotFinite], a cancelled ctx its error. The method is the Householder reduction to
 // tridiagonal form in blocks (Dongarra, Hammarling, Sorensen, J. Comput. Appl. Math.
 // 27 (1989), 215–227), divide and conquer on the tridiagonal matrix (Gu, Eisenstat,
 // SIAM J. Matrix Anal. Appl. 16 (1995), 172–191), and back-transformation in compact
 // WY form. It costs about 4n³ to 5n³ operations, of which 2n³/3 are matrix-vector
 // products at the speed of memory, and 4n² elements of working memory.
-func EigenSym(a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
+func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 	ra := a.RawMatrix()
 	n := ra.Rows
 	if ra.Cols != n {
@@ -48,8 +49,11 @@ func EigenSym(a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 			work[i*n+j] = math.Ldexp(v, -exp)
 		}
 	}
-	t := reduce(n, work)
-	rows, order, spare, err := divideAndConquer(t.d, t.e)
+	t := reduce(ctx, n, work)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	rows, order, spare, err := divideAndConquer(ctx, t.d, t.e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +72,10 @@ func EigenSym(a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 			}
 		}
 	})
-	t.apply(n, spare)
+	t.apply(ctx, n, spare)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	return values, mat.NewDense(n, n, spare), nil
 }
 
@@ -85,7 +92,7 @@ type tridiagonal struct {
 // i−1 by H_i, which acts on the leading i×i part. The two-sided update of that
 // part, A − v·wᵀ − w·vᵀ, is delayed until panel of them can be done as one matrix
 // product; meanwhile row i and the product A·v are corrected as they are needed.
-func reduce(n int, a []float64) *tridiagonal {
+func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 	const panel = 32
 	t := &tridiagonal{d: make([]float64, n), e: make([]float64, n), tau: make([]float64, n), v: a}
 	buffer := make([]float64, 3*panel*n) // rows V, W and again V
@@ -99,6 +106,9 @@ func reduce(n int, a []float64) *tridiagonal {
 		vRow := func(p int) []float64 { return buffer[p*n:][:n] }
 		wRow := func(p int) []float64 { return buffer[(size+p)*n:][:n] }
 		for p := range size {
+			if ctx.Err() != nil {
+				return t
+			}
 			i := i1 - 1 - p
 			// correct sets x -= Σ_q V_q·weights[q] + W_q·weights[p+q].
 			correct := func(x []float64) {
@@ -132,7 +142,7 @@ func reduce(n int, a []float64) *tridiagonal {
 		}
 		copy(buffer[2*size*n:], buffer[:size*n])
 		p := product[float64]{
-			tile: simd.Gemm64(), m: i0, n: i0, k: 2 * size, lower: true,
+			ctx: ctx, tile: simd.Gemm64(), m: i0, n: i0, k: 2 * size, lower: true,
 			a: operand[float64]{buffer, n, true}, b: operand[float64]{buffer[size*n:], n, true},
 			alpha: -1, beta: 1, c: a, ldc: n,
 		}
@@ -214,13 +224,13 @@ func symvRow(row, v, y []float64) {
 // apply computes Z ← Q·Z for the n×n matrix z. A block of reflectors
 // H_{i1−1}·…·H_{i0} is I − Vᵀ·T·V with the v_i as rows of V and a lower triangular T
 // (Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989), 53–57).
-func (t *tridiagonal) apply(n int, z []float64) {
+func (t *tridiagonal) apply(ctx context.Context, n int, z []float64) {
 	const block = 64
 	v := make([]float64, block*n)
 	gram := make([]float64, block*block)
 	f := make([]float64, block*block)
 	w, fw := make([]float64, block*n), make([]float64, block*n)
-	for i0 := 1; i0 < n; i0 += block {
+	for i0 := 1; i0 < n && ctx.Err() == nil; i0 += block {
 		i1 := min(i0+block, n)
 		size, length := i1-i0, i1-1
 		for p := range size {

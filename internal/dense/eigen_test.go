@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -96,7 +97,7 @@ func checkEigen(t *testing.T, a *mat.Dense, compare bool) {
 			in.Set(i, j, math.NaN())
 		}
 	}
-	values, v, err := EigenSym(in)
+	values, v, err := EigenSym(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,17 +153,17 @@ func TestEigenSym(t *testing.T) {
 }
 
 func TestEigenSymInput(t *testing.T) {
-	if values, v, err := EigenSym(&mat.Dense{}); len(values) != 0 || !v.IsEmpty() || err != nil {
+	if values, v, err := EigenSym(context.Background(), &mat.Dense{}); len(values) != 0 || !v.IsEmpty() || err != nil {
 		t.Fatal("n = 0")
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		a := identity(40)
 		a.Set(30, 7, bad)
-		if _, _, err := EigenSym(a); !errors.Is(err, ErrNotFinite) {
+		if _, _, err := EigenSym(context.Background(), a); !errors.Is(err, ErrNotFinite) {
 			t.Fatalf("%v: %v", bad, err)
 		}
 	}
-	if !panics(func() { _, _, _ = EigenSym(mat.NewDense(2, 3, nil)) }) {
+	if !panics(func() { _, _, _ = EigenSym(context.Background(), mat.NewDense(2, 3, nil)) }) {
 		t.Fatal("2×3 accepted")
 	}
 }
@@ -174,7 +175,7 @@ func TestEigenSymThreads(t *testing.T) {
 	var vectors *mat.Dense
 	for _, procs := range []int{1, 2, 3} {
 		runtime.GOMAXPROCS(procs)
-		d, v, err := EigenSym(a)
+		d, v, err := EigenSym(context.Background(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func BenchmarkEigenSym(b *testing.B) {
 		a := randomDense(rand.New(rand.NewPCG(4, 9)), n, n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := EigenSym(a); err != nil {
+				if _, _, err := EigenSym(context.Background(), a); err != nil {
 					b.Fatal(err)
 				}
 			}

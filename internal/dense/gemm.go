@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -43,12 +44,17 @@ func Gemm(tA, tB Trans, alpha float64, a, b *mat.Dense, beta float64, c *mat.Den
 
 // Gemm64 is [Gemm] on slices: rows are lda, ldb, ldc elements apart.
 func Gemm64(tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	gemm(simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	gemm(context.Background(), simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// gemmUntil is [Gemm64] until ctx is cancelled: then C is not defined.
+func gemmUntil(ctx context.Context, tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	gemm(ctx, simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // Gemm32 is [Gemm64] for float32.
 func Gemm32(tA, tB Trans, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
-	gemm(simd.Gemm32(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+	gemm(context.Background(), simd.Gemm32(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // Syrk computes the symmetric C = alpha·A·Aᵀ + beta·C, or with tA = Transposed
@@ -65,7 +71,7 @@ func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 		panic(mat.ErrShape)
 	}
 	p := product[float64]{
-		tile: simd.Gemm64(), m: n, n: n, k: k, lower: true,
+		ctx: context.Background(), tile: simd.Gemm64(), m: n, n: n, k: k, lower: true,
 		a: operand[float64]{ra.Data, ra.Stride, bool(tA)}, b: operand[float64]{ra.Data, ra.Stride, bool(tA)},
 		alpha: alpha, beta: beta, c: rc.Data, ldc: rc.Stride,
 	}
@@ -92,7 +98,7 @@ func Mirror(m *mat.Dense) {
 	})
 }
 
-func gemm[T simd.Float](tile simd.Gemm[T], tA, tB Trans, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func gemm[T simd.Float](ctx context.Context, tile simd.Gemm[T], tA, tB Trans, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	if tA {
 		checkMatrix(k, m, len(a), lda)
 	} else {
@@ -105,7 +111,7 @@ func gemm[T simd.Float](tile simd.Gemm[T], tA, tB Trans, m, n, k int, alpha T, a
 	}
 	checkMatrix(m, n, len(c), ldc)
 	p := product[T]{
-		tile: tile, m: m, n: n, k: k,
+		ctx: ctx, tile: tile, m: m, n: n, k: k,
 		a: operand[T]{a, lda, bool(tA)}, b: operand[T]{b, ldb, !bool(tB)},
 		alpha: alpha, beta: beta, c: c, ldc: ldc,
 	}
@@ -180,6 +186,7 @@ const (
 
 // A product is C = alpha·op(A)·op(B) + beta·C in all its parts.
 type product[T simd.Float] struct {
+	ctx         context.Context // ends the work: C is not defined then
 	tile        simd.Gemm[T]
 	m, n, k     int
 	a, b        operand[T]
@@ -286,6 +293,9 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 		for k0 := 0; k0 < p.k; k0 += group {
 			k1 := min(k0+group, p.k)
 			each(ceilDiv(k1-k0, kc)*stripes, func(t int) {
+				if p.ctx.Err() != nil {
+					return
+				}
 				q0, jt := k0+t/stripes*kc, t%stripes*stripe
 				q1 := min(q0+kc, k1)
 				dst := packed[(q0-k0)*width+jt*(q1-q0):]
@@ -294,6 +304,9 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 				scale(p.alpha, dst[:roundUp(j2-j0-jt, nr)*(q1-q0)])
 			})
 			each(rows*stripes, func(t int) {
+				if p.ctx.Err() != nil {
+					return
+				}
 				i0 := (rows - 1 - t/stripes) * mc // in the triangle, long rows first
 				jt := t % stripes * stripe
 				b := block{i0, min(i0+mc, p.m), j0 + jt, min(j0+jt+stripe, j1)}

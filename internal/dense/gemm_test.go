@@ -118,7 +118,7 @@ func TestGemmParts(t *testing.T) {
 	for _, limit := range []int{1, 5000, 1 << 20} {
 		f := func(tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 			p := product[float64]{
-				tile: simd.Gemm64(), m: m, n: n, k: k,
+				ctx: t.Context(), tile: simd.Gemm64(), m: m, n: n, k: k,
 				a: operand[float64]{a, lda, bool(tA)}, b: operand[float64]{b, ldb, !bool(tB)},
 				alpha: alpha, beta: beta, c: c, ldc: ldc,
 			}

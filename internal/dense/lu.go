@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -19,16 +20,20 @@ type LU struct {
 }
 
 // FactorLU factors the n×n matrix A, whose memory it takes over. A pivot that is
-// zero or not finite is an error. It costs 2n³/3 operations, nearly all in matrix
+// zero or not finite is an error, and so is a cancelled ctx. It costs 2n³/3 operations, nearly all in matrix
 // products. The recursion is that of Toledo, SIAM J. Matrix Anal. Appl. 18
 // (1997), 1065–1081.
-func FactorLU(a *mat.Dense) (*LU, error) {
+func FactorLU(ctx context.Context, a *mat.Dense) (*LU, error) {
 	r := a.RawMatrix()
 	if r.Rows != r.Cols {
 		panic(mat.ErrShape)
 	}
 	f := &LU{n: r.Rows, a: r.Data, lda: r.Stride, pivot: make([]int, r.Rows)}
-	if err := f.factor(0, f.n); err != nil {
+	err := f.factor(ctx, 0, f.n)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -36,19 +41,22 @@ func FactorLU(a *mat.Dense) (*LU, error) {
 
 // factor factors columns c0 ≤ c < c1 from row c0 on and leaves all
 // other columns alone.
-func (f *LU) factor(c0, c1 int) error {
+func (f *LU) factor(ctx context.Context, c0, c1 int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if c1-c0 <= 16 {
 		return f.panel(c0, c1)
 	}
 	mid := c0 + half(c1-c0)
-	if err := f.factor(c0, mid); err != nil {
+	if err := f.factor(ctx, c0, mid); err != nil {
 		return err
 	}
 	f.exchange(f.a, f.lda, c0, mid, mid, c1)
 	right := f.a[c0*f.lda+mid:]
-	f.lower(f.a[c0*f.lda+c0:]).solve(mid-c0, c1-mid, right, f.lda)
-	Gemm64(NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1, f.a[mid*f.lda+mid:], f.lda)
-	if err := f.factor(mid, c1); err != nil {
+	f.lower(ctx, f.a[c0*f.lda+c0:]).solve(mid-c0, c1-mid, right, f.lda)
+	gemmUntil(ctx, NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1, f.a[mid*f.lda+mid:], f.lda)
+	if err := f.factor(ctx, mid, c1); err != nil {
 		return err
 	}
 	f.exchange(f.a, f.lda, mid, c1, c0, mid)
@@ -102,16 +110,19 @@ func (f *LU) exchange(b []float64, ldb, i0, i1, c0, c1 int) {
 }
 
 // lower returns the part of L that begins at a.
-func (f *LU) lower(a []float64) *triangle { return &triangle{a, f.lda, NoTrans, true, true} }
+func (f *LU) lower(ctx context.Context, a []float64) *triangle {
+	return &triangle{ctx, a, f.lda, NoTrans, true, true}
+}
 
-// Solve computes B ← A⁻¹·B for the n×m matrix B in 2n²m operations.
-func (f *LU) Solve(b *mat.Dense) {
+// Solve computes B ← A⁻¹·B for the n×m matrix B in 2n²m operations. If ctx is cancelled
+// meanwhile, B is not defined.
+func (f *LU) Solve(ctx context.Context, b *mat.Dense) {
 	r := b.RawMatrix()
 	if r.Rows != f.n {
 		panic(mat.ErrShape)
 	}
 	f.exchange(r.Data, r.Stride, 0, f.n, 0, r.Cols)
-	f.lower(f.a).solve(f.n, r.Cols, r.Data, r.Stride)
-	u := triangle{f.a, f.lda, NoTrans, false, false}
+	f.lower(ctx, f.a).solve(f.n, r.Cols, r.Data, r.Stride)
+	u := triangle{ctx, f.a, f.lda, NoTrans, false, false}
 	u.solve(f.n, r.Cols, r.Data, r.Stride)
 }

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,12 +30,12 @@ func TestLU(t *testing.T) {
 		var first *mat.Dense
 		for _, threads := range []int{1, 2} {
 			runtime.GOMAXPROCS(threads)
-			f, err := FactorLU(mat.DenseCopyOf(a))
+			f, err := FactorLU(context.Background(), mat.DenseCopyOf(a))
 			if err != nil {
 				t.Fatal(err)
 			}
 			x := mat.DenseCopyOf(b)
-			f.Solve(x)
+			f.Solve(context.Background(), x)
 			var r mat.Dense
 			r.Mul(a, x)
 			r.Sub(&r, b)
@@ -54,12 +55,12 @@ func TestLUSingular(t *testing.T) {
 	for j := range 40 {
 		a.Set(7, j, 0)
 	}
-	if _, err := FactorLU(a); err == nil {
+	if _, err := FactorLU(context.Background(), a); err == nil {
 		t.Error("a matrix with a zero row was factored")
 	}
 	a = randomSquare(20, 1)
 	a.Set(3, 3, math.NaN())
-	if _, err := FactorLU(a); err == nil {
+	if _, err := FactorLU(context.Background(), a); err == nil {
 		t.Error("a matrix with NaN was factored")
 	}
 }
@@ -69,7 +70,7 @@ func BenchmarkLU(b *testing.B) {
 		a := randomSquare(n, 1)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FactorLU(mat.DenseCopyOf(a)); err != nil {
+				if _, err := FactorLU(context.Background(), mat.DenseCopyOf(a)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,6 +5,7 @@
 package par
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -29,6 +30,16 @@ func Chunks(n, grain int) int {
 func For(n, grain int, fn func(lo, hi int)) {
 	grain = max(grain, 1)
 	ForWorker(n, grain, func(_, lo, hi int) { fn(lo, hi) })
+}
+
+// Until is For until ctx is cancelled: then the remaining chunks are dropped, and the
+// caller has to ask ctx whether all are done.
+func Until(ctx context.Context, n, grain int, fn func(lo, hi int)) {
+	For(n, grain, func(lo, hi int) {
+		if ctx.Err() == nil {
+			fn(lo, hi)
+		}
+	})
 }
 
 // Panic is the value with which For panics after a panic in one of its goroutines.

@@ -139,7 +139,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 		return nil, nil, err
 	}
 	report(d, 1, "eigenvectors of the Gram matrix")
-	values, u, err := dense.EigenSym(gram)
+	values, u, err := dense.EigenSym(ctx, gram)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster: the Gram matrix: %w", err)
 	}
@@ -203,7 +203,7 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	for i := range r {
 		left.Set(i, i, left.At(i, i)+m.Settings.Gamma)
 	}
-	if err := dense.Cholesky(left); err != nil {
+	if err := dense.Cholesky(ctx, left); err != nil {
 		return nil, fmt.Errorf("cluster: γI + ΦᵀLΦ: γ is too small beside the Laplacian: %w", err)
 	}
 	h := mat.NewDense(r, r, nil) // G⁻¹ΦᵀΦG⁻ᵀ
@@ -224,7 +224,7 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 		return nil, err
 	}
 	report(d, 3, "eigenvectors of equation (14)")
-	values, vectors, err := dense.EigenSym(h)
+	values, vectors, err := dense.EigenSym(ctx, h)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: equation (14): %w", err)
 	}

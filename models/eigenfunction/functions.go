@@ -130,7 +130,7 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 		if err != nil {
 			return nil, err
 		}
-		if basis, err = e.project(gram, basis, min(s, q)); err != nil {
+		if basis, err = e.project(ctx, gram, basis, min(s, q)); err != nil {
 			return nil, err
 		}
 	} else {
@@ -255,9 +255,9 @@ func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set,
 // that are orthonormal in the space of the kernel, and returns the coefficients of the
 // pairs: the columns of basis are those of the functions, gram is that of
 // [Functions.products].
-func (e *Functions) project(gram, basis *mat.Dense, s int) (*mat.Dense, error) {
+func (e *Functions) project(ctx context.Context, gram, basis *mat.Dense, s int) (*mat.Dense, error) {
 	m, q := basis.Dims()
-	ascending, vectors, err := dense.EigenSym(gram)
+	ascending, vectors, err := dense.EigenSym(ctx, gram)
 	if err != nil {
 		return nil, err
 	}

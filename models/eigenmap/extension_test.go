@@ -144,7 +144,7 @@ func TestPredict(t *testing.T) {
 			last = append(last, i)
 		}
 	}
-	pca, err := data.NewPCA(data.Select(all, first), 30)
+	pca, err := data.NewPCA(t.Context(), data.Select(all, first), 30)
 	if err != nil {
 		t.Fatal(err)
 	}

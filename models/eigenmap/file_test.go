@@ -23,7 +23,7 @@ import (
 
 func TestSaveLoad(t *testing.T) {
 	digits, truth := data.Digits(200, 1)
-	pca, err := data.NewPCA(digits, 12)
+	pca, err := data.NewPCA(t.Context(), digits, 12)
 	if err != nil {
 		t.Fatal(err)
 	}

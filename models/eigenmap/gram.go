@@ -126,7 +126,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		dense.ScaleRows(b, scale)
 		return b, p
 	}
-	values, u, err := dense.EigenSym(g)
+	values, u, err := dense.EigenSym(context.Background(), g)
 	if err != nil {
 		panic(err) // only for NaN, which orthonormal vectors do not hold
 	}
@@ -195,7 +195,7 @@ func (e *normalEquations) factor() {
 func cholesky(g *mat.Dense) *mat.Dense {
 	p, _ := g.Dims()
 	l := mat.DenseCopyOf(g)
-	if dense.Cholesky(l) != nil {
+	if dense.Cholesky(context.Background(), l) != nil {
 		return nil
 	}
 	x := mat.NewDense(p, 1, nil)

@@ -253,9 +253,9 @@ func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m
 			next = found
 		}
 	case count >= decompose && w.Rows < w.Dim:
-		err = w.Dual(found)
+		err = w.Dual(ctx, found)
 	default:
-		err = w.NormalEquations(found)
+		err = w.NormalEquations(ctx, found)
 	}
 	if found.Coefficients != nil {
 		m.Intercepts, m.Report.Iterations = found.Intercepts, found.Iterations
@@ -335,11 +335,11 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 
 // leading returns the matrix and the right-hand side of the normal equations for
 // the first size features times √factor.
-func (p *ApproximateProblem) leading(w *linear.Labeled, r models.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
+func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r models.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
 	if w.Gram == nil { // which fills it in
 		s := r
 		s.GammaI, s.GammaA = 0, 1
-		if err := w.NormalEquations(&linear.Model{Settings: linear.Settings{Regularizer: s}}); err != nil {
+		if err := w.NormalEquations(ctx, &linear.Model{Settings: linear.Settings{Regularizer: s}}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -385,11 +385,11 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		h, b, err := p.leading(w, m.Settings.Regularizer, size, factor)
+		h, b, err := p.leading(ctx, w, m.Settings.Regularizer, size, factor)
 		if err != nil {
 			return nil, err
 		}
-		if err := models.SolvePositive(h, b, m.Settings.Regularizer); err != nil {
+		if err := models.SolvePositive(ctx, h, b, m.Settings.Regularizer); err != nil {
 			return nil, err
 		}
 		dense.Multiply(b, math.Sqrt(factor))

@@ -180,19 +180,21 @@ func (m *Machine) solve(ctx context.Context, gram *mat.Dense, t *models.Targets,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	beta, m.Intercepts, err = leastSquares(gram, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
+	beta, m.Intercepts, err = leastSquares(ctx, gram, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
 	return beta, err
 }
 
 // leastSquares returns β = (K̃ + ridge·I)⁻¹(Y − 1bᵀ), with b = 0, or such that the
 // columns of β sum to zero: the stationarity of the squared loss in b.
-func leastSquares(gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
+func leastSquares(ctx context.Context, gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
 	l, c := y.Dims()
 	a := mat.DenseCopyOf(gram)
 	for i := range l {
 		a.Set(i, i, a.At(i, i)+ridge)
 	}
-	if err := dense.Cholesky(a); err != nil {
+	if err := dense.Cholesky(ctx, a); ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	} else if err != nil {
 		return nil, nil, fmt.Errorf("kernelmachine: K + γ_A l I: the kernel is not positive definite, or γ_A is too small: %w", err)
 	}
 	b := mat.NewDense(l, c+1, nil)

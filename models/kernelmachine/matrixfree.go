@@ -71,14 +71,14 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	s := m.Settings
 	n, r := p.phi.Dims()
 	root := p.normRoot(w.Targets.Labeled, s.Regularizer)
-	h, _, err := p.leading(w, s.Regularizer, r, 1)
+	h, _, err := p.leading(ctx, w, s.Regularizer, r, 1)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := models.SolvePositive(h, mat.NewDense(r, 1, nil), s.Regularizer); err != nil {
+	if err := models.SolvePositive(ctx, h, mat.NewDense(r, 1, nil), s.Regularizer); err != nil {
 		return err
 	}
 	_, q := root.Dims()

@@ -30,7 +30,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVM
 		if err != nil {
 			return nil, err
 		}
-		if o, err = NewOutputs(w); err != nil {
+		if o, err = NewOutputs(ctx, w); err != nil {
 			return nil, err
 		}
 	}

@@ -114,7 +114,7 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 	}
 	var outputs *Outputs
 	if o.GammaO > 0 && in.Outputs != nil {
-		if outputs, err = NewOutputs(in.Outputs); err != nil {
+		if outputs, err = NewOutputs(ctx, in.Outputs); err != nil {
 			return nil, err
 		}
 	}

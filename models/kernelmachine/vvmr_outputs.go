@@ -1,6 +1,7 @@
 package kernelmachine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ type Outputs struct {
 // NewOutputs takes the graph of outputs W_out, n×n. It costs 5n³ operations. The
 // space where L_out is zero has one dimension for every component of the graph,
 // and that for an output without an edge holds that output alone.
-func NewOutputs(w *sparse.CSR) (*Outputs, error) {
+func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)
 	if err != nil {
 		return nil, fmt.Errorf("kernelmachine: the graph of outputs: %w", err)
@@ -36,7 +37,7 @@ func NewOutputs(w *sparse.CSR) (*Outputs, error) {
 	}
 	l.MulTo(full, identity)
 	o := &Outputs{}
-	if o.values, o.vectors, err = dense.EigenSym(full); err != nil {
+	if o.values, o.vectors, err = dense.EigenSym(ctx, full); err != nil {
 		return nil, fmt.Errorf("kernelmachine: the Laplacian of the outputs: %w", err)
 	}
 	for j, v := range o.values {

@@ -73,7 +73,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		return nil, err
 	}
 	d.report(0, 1, "eigenvectors of the Gram matrix")
-	if p.phi, err = kernel.Features(g); err != nil {
+	if p.phi, err = kernel.Features(ctx, g); err != nil {
 		return nil, err
 	}
 	p.operator, p.gram = kernel.Matrix{Values: g}, true

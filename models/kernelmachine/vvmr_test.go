@@ -66,7 +66,7 @@ func vvmrOutputs(t *testing.T, targets *models.Targets) *Outputs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := NewOutputs(w)
+	o, err := NewOutputs(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +150,11 @@ func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Lap
 			big.Set(i*n+j, i*n+j, big.At(i*n+j, i*n+j)+l*s.GammaA)
 		}
 	}
-	lu, err := dense.FactorLU(big)
+	lu, err := dense.FactorLU(context.Background(), big)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lu.Solve(y)
+	lu.Solve(context.Background(), y)
 	a := mat.NewDense(points, n, y.RawMatrix().Data)
 	var f mat.Dense
 	f.Mul(g, a)

@@ -155,7 +155,7 @@ func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regulari
 	if err != nil {
 		return nil, err
 	}
-	f, err := dense.FactorLU(a)
+	f, err := dense.FactorLU(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("kernelmachine: I + MK of the warped kernel: %w", err)
 	}
@@ -167,7 +167,7 @@ func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regulari
 	for j, i := range points {
 		w.expand.Set(i, j, 1)
 	}
-	f.Solve(w.expand)
+	f.Solve(ctx, w.expand)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -64,15 +64,15 @@ func (w *Labeled) Fit(ctx context.Context, m, before *Model) error {
 		if err := w.sumMoments(ctx); err != nil {
 			return err
 		}
-		return w.NormalEquations(m)
+		return w.NormalEquations(ctx, m)
 	case direct && m.Settings.Loss == LeastSquares:
-		if _, _, err := w.inEigenbasis(); err != nil {
+		if _, _, err := w.inEigenbasis(ctx); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return w.Dual(m)
+		return w.Dual(ctx, m)
 	case direct:
 		return w.newtonInBasis(ctx, m, before)
 	case m.Settings.Loss == LeastSquares:
@@ -120,8 +120,8 @@ func (w *Labeled) sumMoments(ctx context.Context) error {
 //
 // by Cholesky factorization; X̃ and Ỹ are the labeled points and their targets
 // less their means, which eliminates b.
-func (w *Labeled) NormalEquations(m *Model) error {
-	if err := w.sumMoments(context.Background()); err != nil {
+func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
+	if err := w.sumMoments(ctx); err != nil {
 		return err
 	}
 	_, outputs := w.Centred.Dims()
@@ -140,7 +140,7 @@ func (w *Labeled) NormalEquations(m *Model) error {
 	}
 	c := mat.NewDense(w.Dim, outputs, nil)
 	c.Scale(1/float64(w.Rows), w.Moments)
-	if err := models.SolvePositive(h, c, r); err != nil {
+	if err := models.SolvePositive(ctx, h, c, r); err != nil {
 		return err
 	}
 	w.finish(m, c)
@@ -168,8 +168,8 @@ func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown
 }
 
 // inEigenbasis returns Z = X̃U and the eigenvalues λ of M.
-func (w *Labeled) inEigenbasis() (z *mat.Dense, values []float64, err error) {
-	values, u, err := w.p.Eigen()
+func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []float64, err error) {
+	values, u, err := w.p.Eigen(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
 	}
@@ -200,8 +200,8 @@ func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
 //	w = U D⁻¹Zᵀβ,   (Z D⁻¹Zᵀ + l I) β = Ỹ,
 //
 // where Z D⁻¹Zᵀ is the warped kernel of Sindhwani, Niyogi & Belkin (2005).
-func (w *Labeled) Dual(m *Model) error {
-	z, values, err := w.inEigenbasis()
+func (w *Labeled) Dual(ctx context.Context, m *Model) error {
+	z, values, err := w.inEigenbasis(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (w *Labeled) Dual(m *Model) error {
 		g.Set(i, i, g.At(i, i)+float64(w.Rows))
 	}
 	beta := mat.DenseCopyOf(w.Centred)
-	if err := models.SolvePositive(g, beta, m.Settings.Regularizer); err != nil {
+	if err := models.SolvePositive(ctx, g, beta, m.Settings.Regularizer); err != nil {
 		return err
 	}
 	_, outputs := beta.Dims()
@@ -235,7 +235,7 @@ func (w *Labeled) Dual(m *Model) error {
 // newtonInBasis minimizes over u, w = U D^-½ u with D = 2(γ_A + γ_I s λ), where
 // both norms together are ½‖u‖².
 func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
-	values, u, err := w.p.Eigen()
+	values, u, err := w.p.Eigen(ctx)
 	if err != nil {
 		return fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
 	}
@@ -245,7 +245,7 @@ func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 	}
 	x := inBasis{w.x, w.Mean, u, scale}
 	if w.Rows < w.Dim || w.Rows*w.Dim <= SmallRows {
-		z, _, err := w.inEigenbasis()
+		z, _, err := w.inEigenbasis(ctx)
 		if err != nil {
 			return err
 		}

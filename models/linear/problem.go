@@ -35,10 +35,9 @@ type Problem struct {
 	// fits at once unless the caller runs them so.
 	Progress Progress
 
-	once   sync.Once
+	eigen  sync.Mutex // of the next two
 	values []float64  // eigenvalues of m
 	basis  *mat.Dense // and eigenvectors
-	err    error
 }
 
 // Progress is told how far something is: so much is done of a total, and a short
@@ -143,20 +142,25 @@ func (p *Problem) form(ctx context.Context) error {
 
 // Eigen returns the eigenvalues and eigenvectors of XᵀLᵖX, which the first call
 // computes; nil vectors stand for the identity.
-func (p *Problem) Eigen() (values []float64, basis *mat.Dense, err error) {
-	p.once.Do(func() {
-		p.report(0, 1, "eigenvectors of XᵀLᵖX")
-		if p.Norm == nil {
-			_, d := p.x.Dims()
-			p.values = make([]float64, d)
-			return
-		}
-		p.values, p.basis, p.err = dense.EigenSym(p.Norm)
-		for j, v := range p.values {
-			p.values[j] = math.Max(0, v)
-		}
-	})
-	return p.values, p.basis, p.err
+func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense, err error) {
+	p.eigen.Lock()
+	defer p.eigen.Unlock()
+	if p.values != nil {
+		return p.values, p.basis, nil
+	}
+	p.report(0, 1, "eigenvectors of XᵀLᵖX")
+	if p.Norm == nil {
+		_, d := p.x.Dims()
+		p.values = make([]float64, d)
+		return p.values, nil, nil
+	}
+	if p.values, p.basis, err = dense.EigenSym(ctx, p.Norm); err != nil {
+		return nil, nil, err
+	}
+	for j, v := range p.values {
+		p.values[j] = math.Max(0, v)
+	}
+	return p.values, p.basis, nil
 }
 
 // Fit is [Problem.Path] for one model.

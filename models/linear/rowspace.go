@@ -40,7 +40,7 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 		s.x.MulTransTo(rows, unit)
 		s.x.MulTo(k.Slice(0, n, from, to).(*mat.Dense), rows)
 	}
-	values, v, err := dense.EigenSym(k)
+	values, v, err := dense.EigenSym(ctx, k)
 	if err != nil {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XXᵀ: %w", err)
 	}

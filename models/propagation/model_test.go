@@ -173,7 +173,7 @@ func TestGraphSaveLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pca, err := data.NewPCA(digits, 12)
+	pca, err := data.NewPCA(t.Context(), digits, 12)
 	if err != nil {
 		t.Fatal(err)
 	}
