@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
 )
 
@@ -24,7 +25,7 @@ type app struct {
 
 	threads int
 	seed    uint64
-	memory  memorySize
+	memory  machine.Size
 	json    bool
 	quiet   bool
 }
@@ -64,12 +65,12 @@ func (a *app) write(ctx context.Context, fn func() error) error {
 func (a *app) need(stage string, bytes int64, operations float64, remedy string) error {
 	var time string
 	if operations > 0 {
-		time = fmt.Sprintf(", about %s", duration(operations/operationRate()))
+		time = fmt.Sprintf(", about %s", duration(operations/machine.OperationRate()))
 	}
 	if bytes > int64(a.memory) {
-		return fmt.Errorf("%s needs %s of memory and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, memorySize(bytes), a.memory, remedy)
+		return fmt.Errorf("%s needs %s of memory and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), a.memory, remedy)
 	}
-	a.note("%s: needs %s of memory%s", stage, memorySize(bytes), time)
+	a.note("%s: needs %s of memory%s", stage, machine.Size(bytes), time)
 	return nil
 }
 

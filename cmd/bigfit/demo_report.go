@@ -112,5 +112,5 @@ func (r *demoRun) settingsList() *report.KeyValues {
 		{Key: "eigenpairs", Value: strconv.Itoa(s.Pairs)},
 		{Key: "penalty", Value: "30·Σ(λⱼ/λ₂₀)²aⱼ² on all eigenvectors"},
 		{Key: "moons", Value: fmt.Sprintf("%d points, noise %g", demoMoons, demoNoise)},
-	}, machine()...)}
+	}, machineFacts()...)}
 }

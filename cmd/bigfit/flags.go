@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
 )
 
@@ -46,7 +47,7 @@ func (a *app) limits() {
 		runtime.GOMAXPROCS(a.threads)
 	}
 	if a.memory == 0 {
-		a.memory = memorySize(availableMemory())
+		a.memory = machine.Size(machine.AvailableMemory())
 	}
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
@@ -73,7 +74,7 @@ func manifestFormat(text []byte) string {
 
 func (f fileInfo) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s", f.Path, f.Format, memorySize(f.Size))
+	fmt.Fprintf(&b, "%s: %s, %s", f.Path, f.Format, machine.Size(f.Size))
 	if f.Gzip {
 		b.WriteString(", gzipped")
 	}

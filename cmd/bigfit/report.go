@@ -30,7 +30,7 @@ func timings(a *app) []report.Block {
 	return []report.Block{&report.Figure{Title: "Time by stage", Charts: []chart.Chart{bars}}, table}
 }
 
-// machine returns the settings that every list of settings ends with.
-func machine() []report.KeyValue {
+// machineFacts returns the settings that every list of settings ends with.
+func machineFacts() []report.KeyValue {
 	return []report.KeyValue{{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))}, {Key: "kernels", Value: simd.Path()}}
 }

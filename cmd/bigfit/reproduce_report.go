@@ -57,7 +57,7 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: s.flag, Value: s.value})
 		}
 	}
-	k.Pairs = append(k.Pairs, machine()...)
+	k.Pairs = append(k.Pairs, machineFacts()...)
 	return k
 }
 

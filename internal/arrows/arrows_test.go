@@ -20,6 +20,7 @@ var order = []string{
 	"internal/dense",
 	"internal/enum",
 	"internal/manifest",
+	"internal/machine",
 	"internal/npy",
 	"internal/progress",
 	"internal/chart",

@@ -1,4 +1,5 @@
-package main
+// Package machine tells how much memory and speed this computer has for a run.
+package machine
 
 import (
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	"github.com/bigfit/bigfit/internal/dense"
 )
 
-// memorySize is a number of bytes with a text form such as 8GiB or 500MB.
-type memorySize int64
+// Size is a number of bytes with a text form such as 8GiB or 500MB.
+type Size int64
 
-var memoryUnits = []struct {
+var units = []struct {
 	name  string
 	bytes float64
 }{
@@ -26,8 +27,8 @@ var memoryUnits = []struct {
 }
 
 // String returns the size in the largest binary unit it reaches.
-func (m memorySize) String() string {
-	for _, u := range memoryUnits[:4] {
+func (m Size) String() string {
+	for _, u := range units[:4] {
 		if float64(m) >= u.bytes {
 			return fmt.Sprintf("%.1f %s", float64(m)/u.bytes, u.name)
 		}
@@ -36,9 +37,9 @@ func (m memorySize) String() string {
 }
 
 // Set parses a size; a bare number is in bytes.
-func (m *memorySize) Set(text string) error {
+func (m *Size) Set(text string) error {
 	number, unit := strings.TrimSpace(text), 1.0
-	for _, u := range memoryUnits {
+	for _, u := range units {
 		if rest, ok := strings.CutSuffix(number, u.name); ok {
 			number, unit = strings.TrimSpace(rest), u.bytes
 			break
@@ -48,17 +49,17 @@ func (m *memorySize) Set(text string) error {
 	if err != nil || !(v > 0) || v*unit > math.MaxInt64/2 {
 		return fmt.Errorf("%q is not a size such as 8GiB, 500MB or a number of bytes", text)
 	}
-	*m = memorySize(v * unit)
+	*m = Size(v * unit)
 	return nil
 }
 
 // Type names the form in help texts.
-func (m *memorySize) Type() string { return "size" }
+func (m *Size) Type() string { return "size" }
 
-// availableMemory returns the memory that a new program can have: what the
+// AvailableMemory returns the memory that a new program can have: what the
 // kernel says is available, or what a container leaves if that is less. Where
 // neither is known it is 4 GiB.
-func availableMemory() int64 {
+func AvailableMemory() int64 {
 	available := int64(math.MaxInt64)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
@@ -96,9 +97,9 @@ func readNumber(path string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// operationRate returns the floating-point operations a second of this machine
+// OperationRate returns the floating-point operations a second of this machine
 // in float64 matrix products, measured once in a few milliseconds.
-var operationRate = sync.OnceValue(func() float64 {
+var OperationRate = sync.OnceValue(func() float64 {
 	const n = 384
 	a, c := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 	best := math.Inf(1)
