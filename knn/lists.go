@@ -84,6 +84,16 @@ func ReadLists(path string, limit int64) (*Neighbors, error) {
 	if squared {
 		name = "sq_distances"
 	}
+	h, err := a.Header("indices")
+	if err != nil {
+		return nil, err
+	}
+	if len(h.Shape) != 2 {
+		return nil, fmt.Errorf("%s: indices is %s; it must be n×k", path, h)
+	}
+	if err := a.Expect(name, "", h.Shape...); err != nil {
+		return nil, fmt.Errorf("%w; indices is %s", err, h)
+	}
 	index, err := a.Read("indices")
 	if err != nil {
 		return nil, err
@@ -91,9 +101,6 @@ func ReadLists(path string, limit int64) (*Neighbors, error) {
 	dist, err := a.Read(name)
 	if err != nil {
 		return nil, err
-	}
-	if len(index.Shape) != 2 || !slices.Equal(index.Shape, dist.Shape) {
-		return nil, fmt.Errorf("%s: indices is %v and %s is %v; both must be n×k", path, index, name, dist)
 	}
 	i, err := index.Int64s()
 	if err != nil {

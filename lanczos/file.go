@@ -60,22 +60,18 @@ func Load(path string, limit int64) (*File, error) {
 		return nil, err
 	}
 	defer a.Close()
-	values, shape, err := float64s(a, "values")
+	n, k, err := pairsOf(a)
 	if err != nil {
 		return nil, err
 	}
-	k := len(values)
-	if len(shape) != 1 || k == 0 {
-		return nil, fmt.Errorf("%s: values has shape %v; it must be a vector of eigenvalues", path, shape)
-	}
-	vectors, shape, err := float64s(a, "vectors")
+	values, err := float64s(a, "values")
 	if err != nil {
 		return nil, err
 	}
-	if len(shape) != 2 || shape[1] != k || shape[0] < k {
-		return nil, fmt.Errorf("%s: vectors has shape %v for %d values; it must be n×%d with n ≥ %d", path, shape, k, k, k)
+	vectors, err := float64s(a, "vectors")
+	if err != nil {
+		return nil, err
 	}
-	n := shape[0]
 	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
 	for j := 1; j < k; j++ {
 		if values[j] < values[j-1] {
@@ -83,19 +79,13 @@ func Load(path string, limit int64) (*File, error) {
 		}
 	}
 	if a.Has("residuals") {
-		if f.Result.Residuals, shape, err = float64s(a, "residuals"); err != nil {
+		if f.Result.Residuals, err = float64s(a, "residuals"); err != nil {
 			return nil, err
-		}
-		if len(shape) != 1 || shape[0] != k {
-			return nil, fmt.Errorf("%s: residuals has shape %v for %d values", path, shape, k)
 		}
 	}
 	if a.Has("degrees") {
-		if f.Degrees, shape, err = float64s(a, "degrees"); err != nil {
+		if f.Degrees, err = float64s(a, "degrees"); err != nil {
 			return nil, err
-		}
-		if len(shape) != 1 || shape[0] != n {
-			return nil, fmt.Errorf("%s: degrees has shape %v for %d points", path, shape, n)
 		}
 	}
 	if a.Has("components") {
@@ -115,22 +105,48 @@ func Load(path string, limit int64) (*File, error) {
 	return f, nil
 }
 
+// pairsOf returns the numbers of points and pairs in an archive whose arrays, by their
+// headers, belong together.
+func pairsOf(a *npy.Archive) (n, k int, err error) {
+	h, err := a.Header("vectors")
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(h.Shape) != 2 || h.Shape[1] < 1 || h.Shape[0] < h.Shape[1] {
+		return 0, 0, fmt.Errorf("%s: vectors is %s; it must be n×k with n ≥ k for k pairs of n points", a.Path(), h)
+	}
+	n, k = h.Shape[0], h.Shape[1]
+	for _, e := range []struct {
+		name, dtype string
+		size        int
+		needed      bool
+	}{{"values", "", k, true}, {"residuals", "", k, false}, {"degrees", "", n, false}, {"components", "int32", n, false}} {
+		if !e.needed && !a.Has(e.name) {
+			continue
+		}
+		if err := a.Expect(e.name, e.dtype, e.size); err != nil {
+			return 0, 0, fmt.Errorf("%w; vectors is %s", err, h)
+		}
+	}
+	return n, k, nil
+}
+
 // float64s reads an array and checks that all its elements are finite.
-func float64s(a *npy.Archive, name string) ([]float64, []int, error) {
+func float64s(a *npy.Archive, name string) ([]float64, error) {
 	x, err := a.Read(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	values, err := x.Float64s()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %s: %w", a.Path(), name, err)
+		return nil, fmt.Errorf("%s: %s: %w", a.Path(), name, err)
 	}
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("%s: element %d of %s is %v", a.Path(), i, name, v)
+			return nil, fmt.Errorf("%s: element %d of %s is %v", a.Path(), i, name, v)
 		}
 	}
-	return values, x.Shape, nil
+	return values, nil
 }
 
 func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {

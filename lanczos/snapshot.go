@@ -96,6 +96,14 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
 	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, state: st.State}
+	for _, e := range []struct {
+		name       string
+		rows, cols int
+	}{{"basis", st.N, st.Known + st.Basis + st.Block}, {"projected", st.Basis, st.Basis}} {
+		if err := a.Expect(e.name, "float64", e.rows, e.cols); err != nil {
+			return nil, err
+		}
+	}
 	if k.v, err = readMatrix(a, "basis", st.N, st.Known+st.Basis+st.Block); err != nil {
 		return nil, err
 	}
@@ -118,12 +126,12 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 }
 
 func readMatrix(a *npy.Archive, name string, rows, cols int) (*mat.Dense, error) {
-	values, shape, err := float64s(a, name)
+	if rows < 1 || cols < 1 {
+		return nil, fmt.Errorf("%s: the manifest says that %s is %d×%d", a.Path(), name, rows, cols)
+	}
+	values, err := float64s(a, name)
 	if err != nil {
 		return nil, err
-	}
-	if len(shape) != 2 || shape[0] != rows || shape[1] != cols || rows < 1 || cols < 1 {
-		return nil, fmt.Errorf("%s: %s has shape %v, the manifest says %d×%d", a.Path(), name, shape, rows, cols)
 	}
 	return mat.NewDense(rows, cols, values), nil
 }

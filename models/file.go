@@ -32,7 +32,14 @@ func Save(path string, m Model, hashes map[string]string) error {
 	if err != nil {
 		return err
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit}, hashes)
+	arrays := map[string]string{}
+	for _, x := range e.Arrays {
+		if err := finiteArray(x); err != nil {
+			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
+		}
+		arrays[x.Name] = describeArray(x)
+	}
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: arrays}, hashes)
 	if err != nil {
 		return err
 	}
@@ -69,6 +76,9 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
 	r.Manifest.Hashes = mf.Hashes
+	if err := r.checkArrays(); err != nil {
+		return nil, nil, err
+	}
 	decode := find(r.Manifest.Learner)
 	if decode == nil {
 		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, r.Manifest.Learner)
@@ -87,6 +97,60 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, fmt.Errorf("%s: %w; the file is damaged", path, err)
 	}
 	return m, &r.Manifest, nil
+}
+
+// checkArrays compares the headers of all arrays with what the manifest says of them,
+// before any of them is decoded, and what they take together with the limit.
+func (r *Reader) checkArrays() error {
+	path, total := r.archive.Path(), int64(0)
+	for _, name := range r.archive.Names() {
+		if name == manifest.Name {
+			continue
+		}
+		h, err := r.archive.Header(name)
+		if err != nil {
+			return err
+		}
+		if want, ok := r.Manifest.Arrays[name]; h.String() != want {
+			if !ok {
+				return fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged", path, name)
+			}
+			return fmt.Errorf("%s: array %s is %s, the manifest says %s; the file is damaged", path, name, h, want)
+		}
+		if total += h.Bytes(); r.limit > 0 && total > r.limit {
+			return &npy.LimitError{What: path, Need: total, Limit: r.limit}
+		}
+	}
+	for name := range r.Manifest.Arrays {
+		if !r.archive.Has(name) {
+			return fmt.Errorf("%s: there is no array %s, which the manifest lists; the file is damaged", path, name)
+		}
+	}
+	return nil
+}
+
+// describeArray writes the type and the shape of an array as its header will have them.
+func describeArray(x Array) string {
+	h := npy.Array{Shape: x.Shape, Data: x.Data}
+	if x.Shape == nil {
+		h.Shape = []int{h.Len()}
+	}
+	return h.String()
+}
+
+// finiteArray returns an error for a number that is not finite.
+func finiteArray(x Array) error {
+	at := -1
+	switch v := x.Data.(type) {
+	case []float64:
+		at = slices.IndexFunc(v, func(e float64) bool { return e-e != 0 })
+	case []float32:
+		at = slices.IndexFunc(v, func(e float32) bool { return e-e != 0 })
+	}
+	if at < 0 {
+		return nil
+	}
+	return fmt.Errorf("element %d of its %s is not finite: the points or values are too large or too small for its settings; scale them", at, x.Name)
 }
 
 // describes returns an error unless the answers and the dimension of m are those

@@ -182,6 +182,9 @@ type Manifest struct {
 	Params Values `json:"params"`
 	// Fit holds what else the learner keeps.
 	Fit json.RawMessage `json:"fit"`
+	// Arrays are the type and shape of every other array of the file, as in
+	// "float64 (100, 3)".
+	Arrays map[string]string `json:"arrays"`
 	// Hashes are SHA-256 of what the model was made from.
 	Hashes map[string]string `json:"-"`
 }

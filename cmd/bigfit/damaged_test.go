@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models/modeltest"
 )
 
 // Files whose arrays do not fit together, as another program could write them,
@@ -62,7 +63,7 @@ func damage(t *testing.T, from string, try func(what string)) {
 			} else {
 				damaged[i] = bad
 			}
-			must(t, npy.WriteArchive("damaged.npz", damaged))
+			must(t, modeltest.Rewrite("damaged.npz", damaged))
 			try(e.Name + " " + what)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -70,6 +71,43 @@ func (a *Archive) Header(name string) (*Header, error) {
 	return h, r.Close()
 }
 
+// Expect returns an error unless the header of an array claims the given type and
+// extents; an empty type is any one of numbers, a negative extent any. It costs nothing
+// for what the array holds.
+func (a *Archive) Expect(name, dtype string, shape ...int) error {
+	h, err := a.Header(name)
+	if err != nil {
+		return err
+	}
+	same := len(h.Shape) == len(shape) && (dtype == h.DType || dtype == "" && h.kind != 'S' && h.kind != 'U')
+	for i := 0; same && i < len(shape); i++ {
+		same = shape[i] < 0 || shape[i] == h.Shape[i]
+	}
+	if !same {
+		return a.fault(name, fmt.Errorf("it is %s and must be %s: the file is damaged or of another program", h, expected(dtype, shape)))
+	}
+	return nil
+}
+
+// expected writes what [Archive.Expect] wants.
+func expected(dtype string, shape []int) string {
+	if dtype == "" {
+		dtype = "numbers"
+	}
+	var extents []string
+	for _, s := range shape {
+		if s < 0 {
+			extents = append(extents, "any")
+		} else {
+			extents = append(extents, strconv.Itoa(s))
+		}
+	}
+	if len(extents) == 1 {
+		extents = append(extents, "")
+	}
+	return dtype + " (" + strings.TrimSpace(strings.Join(extents, ", ")) + ")"
+}
+
 // Read decodes an array as ReadFile does and verifies its checksum.
 func (a *Archive) Read(name string) (*Array, error) {
 	r, h, err := a.open(name)
@@ -93,8 +131,18 @@ func (a *Archive) Read(name string) (*Array, error) {
 	return out, nil
 }
 
-// ReadBytes decodes an array of uint8, such as a text.
+// maxText bounds the bytes of a text, such as a manifest.
+const maxText = 64 << 20
+
+// ReadBytes decodes an array of uint8, such as a text, of at most 64 MiB.
 func (a *Archive) ReadBytes(name string) ([]byte, error) {
+	h, err := a.Header(name)
+	if err != nil {
+		return nil, err
+	}
+	if h.Bytes() > maxText {
+		return nil, a.fault(name, fmt.Errorf("it is %s; a text of at most %d bytes is expected", h, maxText))
+	}
 	x, err := a.Read(name)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -341,7 +342,10 @@ func TestSpectralDamage(t *testing.T) {
 		m := spectral(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}, l, SpectralSettings{Gamma: 1, Clusters: 3})
 		damage(m)
 		if err := models.Save(path, m, nil); err != nil {
-			t.Fatal(err)
+			if !strings.Contains(err.Error(), "not finite") {
+				t.Fatal(err)
+			}
+			continue
 		}
 		if _, _, err := load(path); err == nil {
 			t.Errorf("%s: loaded", name)

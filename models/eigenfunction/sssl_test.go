@@ -273,7 +273,7 @@ func TestDamagedSSSLFiles(t *testing.T) {
 		}
 		a.Close()
 		damaged := func(what string, entries []npy.Entry) {
-			if err := npy.WriteArchive(path, entries); err != nil {
+			if err := modeltest.Rewrite(path, entries); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), path) {

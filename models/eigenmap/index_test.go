@@ -245,7 +245,7 @@ func TestLoadDamagedIndex(t *testing.T) {
 			for _, v := range e {
 				list = append(list, v)
 			}
-			if err := npy.WriteArchive(path, list); err != nil {
+			if err := modeltest.Rewrite(path, list); err != nil {
 				t.Fatal(err)
 			}
 			m, _, err := loadModel(path, 0)

@@ -297,7 +297,7 @@ func TestDamagedScaledFiles(t *testing.T) {
 		}
 		a.Close()
 		damaged := func(what string, entries []npy.Entry) {
-			if err := npy.WriteArchive(path, entries); err != nil {
+			if err := modeltest.Rewrite(path, entries); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := kernelmachine.Load(path); err == nil || !strings.Contains(err.Error(), path) {

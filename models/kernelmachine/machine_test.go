@@ -446,7 +446,7 @@ func TestKernelDamagedFiles(t *testing.T) {
 		"no weight":       edit(`"gamma-a":0.01`, `"gamma-a":0`),
 		"other model":     edit(`"model":"laprls"`, `"model":"lapfoo"`),
 	} {
-		if err := npy.WriteArchive(path, damaged); err != nil {
+		if err := modeltest.Rewrite(path, damaged); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := kernelmachine.Load(path); err == nil || !strings.Contains(err.Error(), path) {

@@ -565,11 +565,14 @@ func TestLinearFileDamage(t *testing.T) {
 		path := filepath.Join(dir, "m.npz")
 		damage(m, map[string]npy.Entry{})
 		if err := models.Save(path, m, nil); err != nil {
-			t.Fatal(err)
+			if !strings.Contains(err.Error(), "not finite") {
+				t.Fatal(err)
+			}
+			continue
 		}
 		arrays := modeltest.Entries(t, path)
 		damage(m, arrays)
-		if err := npy.WriteArchive(path, slices.Collect(maps.Values(arrays))); err != nil {
+		if err := modeltest.Rewrite(path, slices.Collect(maps.Values(arrays))); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := load(path, 0); err == nil || !strings.Contains(err.Error(), what) {

@@ -226,7 +226,7 @@ func (c *checker) checkDamage() {
 func (c *checker) refuseFile(at, what string, entries []npy.Entry) {
 	c.try(at, func() {
 		path := filepath.Join(c.dir, "damaged.npz")
-		c.must(at, "the damaged file", npy.WriteArchive(path, entries))
+		c.must(at, "the damaged file", Rewrite(path, entries))
 		if m, _, err := c.load(path); err == nil {
 			c.fault(at, "%s: the damaged file is loaded as a %T", what, m)
 		}
@@ -272,7 +272,7 @@ func (c *checker) damagedManifests(k kind, path string) {
 			changed := slices.Clone(entries)
 			changed[at] = npy.Entry{Name: manifest.Name, Data: text}
 			path := filepath.Join(c.dir, "changed.npz")
-			c.must(what, "the file", npy.WriteArchive(path, changed))
+			c.must(what, "the file", Rewrite(path, changed))
 			m, _, err := c.load(path)
 			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit", "no parameters"}, what)
 			if err == nil && !tolerable {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
@@ -102,7 +103,7 @@ func Entries(t *testing.T, path string) map[string]npy.Entry {
 func WantRefused(t *testing.T, e map[string]npy.Entry, load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.npz")
-	if err := npy.WriteArchive(path, slices.Collect(maps.Values(e))); err != nil {
+	if err := Rewrite(path, slices.Collect(maps.Values(e))); err != nil {
 		t.Fatal(err)
 	}
 	m, _, err := load(path, 0)
@@ -293,4 +294,44 @@ func (p *Problem) Solve(t testing.TB, kind sparse.Kind, pairs int) *Problem {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// Rewrite writes a model file of the given entries; what its manifest says of them is
+// brought into agreement, so that the model's own checks are met.
+func Rewrite(path string, entries []npy.Entry) error {
+	if err := npy.WriteArchive(path, entries); err != nil {
+		return err
+	}
+	at := slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == manifest.Name })
+	if at < 0 {
+		return nil
+	}
+	text, ok := entries[at].Data.([]uint8)
+	var whole, settings map[string]json.RawMessage
+	if !ok || json.Unmarshal(text, &whole) != nil || json.Unmarshal(whole["settings"], &settings) != nil {
+		return nil // the manifest is what is damaged
+	}
+	a, err := npy.OpenArchive(path, 0)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	arrays := map[string]string{}
+	for _, name := range a.Names() {
+		if h, err := a.Header(name); err == nil && name != manifest.Name {
+			arrays[name] = h.String()
+		}
+	}
+	if settings["arrays"], err = json.Marshal(arrays); err != nil {
+		return err
+	}
+	if whole["settings"], err = json.Marshal(settings); err != nil {
+		return err
+	}
+	if text, err = json.Marshal(whole); err != nil {
+		return err
+	}
+	entries = slices.Clone(entries)
+	entries[at] = npy.Entry{Name: manifest.Name, Data: text}
+	return npy.WriteArchive(path, entries)
 }
