@@ -19,14 +19,17 @@ type Labels struct {
 // NewLabels makes Labels from one class value a point; points where labeled is
 // false have none. A nil labeled means that every point has its label.
 func NewLabels(values []int64, labeled []bool) *Labels {
-	l := &Labels{Index: make([]int32, len(values))}
+	l, room := &Labels{Index: make([]int32, len(values))}, 1<<12
 	for i, v := range values {
-		if labeled == nil || labeled[i] {
-			l.Classes = append(l.Classes, v)
+		if labeled != nil && !labeled[i] {
+			continue
+		}
+		if l.Classes = append(l.Classes, v); len(l.Classes) >= room { // mostly values that were met before
+			l.Classes = distinct(l.Classes)
+			room = max(room, 2*len(l.Classes))
 		}
 	}
-	slices.Sort(l.Classes)
-	l.Classes = slices.Clip(slices.Compact(l.Classes))
+	l.Classes = slices.Clip(distinct(l.Classes))
 	for i, v := range values {
 		l.Index[i] = Unlabeled
 		if labeled == nil || labeled[i] {
@@ -35,6 +38,12 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 		}
 	}
 	return l
+}
+
+// distinct sorts values and leaves each once.
+func distinct(values []int64) []int64 {
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
 // Len returns the number of points.

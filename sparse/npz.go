@@ -78,6 +78,12 @@ func WriteNPZ(path string, m *CSR, manifest []byte) error {
 	return npy.WriteArchive(path, entries)
 }
 
+// Extents returns the rows and columns of the SciPy sparse matrix in an open archive.
+func Extents(a *npy.Archive) (rows, cols int, err error) {
+	_, rows, cols, err = readForm(a)
+	return rows, cols, err
+}
+
 func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	if !IsNPZ(a) {
 		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
@@ -142,6 +148,11 @@ func fault(a *npy.Archive, format string, args ...any) error {
 
 // readForm returns the storage form and the extents.
 func readForm(a *npy.Archive) (format string, rows, cols int, err error) {
+	if h, err := a.Header("format"); err != nil {
+		return "", 0, 0, err
+	} else if h.Len() != 1 || h.Bytes() > 64 {
+		return "", 0, 0, fault(a, "array \"format\" is %s, want one string", h)
+	}
 	f, err := a.Read("format")
 	if err != nil {
 		return "", 0, 0, err

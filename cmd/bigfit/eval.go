@@ -57,6 +57,9 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			if o.y == "" || o.predictions == "" {
 				return usagef("eval needs the true labels (-y) and --predictions")
 			}
+			if err := data.SameRows(o.predictions, o.y, "rows"); err != nil {
+				return fmt.Errorf("%w; they must be of the same points", err)
+			}
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
 				o.multilabel = holdsMultiLabels(o.y, int64(a.memory))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -101,6 +102,9 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	}
 	settings, err := decode(a, o.params, pipeline.GraphParams)
 	if err != nil {
+		return err
+	}
+	if err := data.SameRows(cmp.Or(o.x, o.graphFile, o.eigsFile), o.y, "labels"); err != nil {
 		return err
 	}
 	t, err := a.readTargets(&o.targetOptions, l)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -85,6 +86,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	}
 	settings, err := decode(a, o.params.single(), pipeline.GraphParams)
 	if err != nil {
+		return err
+	}
+	if err := data.SameRows(cmp.Or(o.x, o.graphFile), o.y, "labels"); err != nil {
 		return err
 	}
 	t, err := a.readTargets(&o.targetOptions, grid.Learner)

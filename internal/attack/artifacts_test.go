@@ -1,0 +1,63 @@
+package attack
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// artifact is a file that bigfit wrote, and lines that read it as FILE.
+type artifact struct {
+	file  string
+	lines []string
+	deep  bool // info reads its arrays
+}
+
+const (
+	artifactPoints = 120
+	artifactDims   = 3
+)
+
+// makeArtifacts fills dir with small data, X.npy and y.npy with labels for a sixth of
+// the points in two groups, truth.npy for all, and with every kind of artifact.
+func makeArtifacts(t *testing.T, dir string) []artifact {
+	t.Helper()
+	const n, d = artifactPoints, artifactDims
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y, truth := make([]float64, n*d), make([]int64, n), make([]int64, n)
+	for i := range n {
+		truth[i] = int64(i % 2)
+		if y[i] = -1; i < n/6 {
+			y[i] = truth[i]
+		}
+		for j := range d {
+			x[i*d+j] = rng.NormFloat64() + 3*float64(truth[i])
+		}
+	}
+	write := func(name string, shape []int, v any) {
+		if err := npy.WriteFile(filepath.Join(dir, name), shape, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("X.npy", []int{n, d}, x)
+	write("y.npy", nil, y)
+	write("truth.npy", nil, truth)
+	succeed(t, dir, "graph X.npy -k 6 -o graph.npz")
+	succeed(t, dir, "eigs graph.npz -k 8 -o eigs.npz")
+	out := []artifact{
+		{"graph.npz", []string{"info FILE", "eigs FILE -k 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz"}, false},
+		{"eigs.npz", []string{"info FILE", "fit --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
+	}
+	for name, flags := range map[string]string{
+		"eigenmap": "", "knn": "", "harmonic": "", "lapsvm": " --gamma-a 1e-3 --gamma-i 1e-2", "laprls-linear": " --gamma-a 1e-3 --gamma-i 1e-2",
+		"tsvm": " --gamma-a 1e-2", "sssl": " --eigenfunctions 4", "oneclass": "", "rls": " --gamma-a 1e-3 --landmarks 20",
+	} {
+		file := "model-" + name + ".npz"
+		succeed(t, dir, "fit -X X.npy -y y.npy --model "+name+flags+" -o "+file)
+		out = append(out, artifact{file, []string{"info FILE", "predict FILE -X X.npy -o out.npy"}, true})
+	}
+	succeed(t, dir, "predict model-knn.npz -X X.npy -o p.npy")
+	return out
+}
