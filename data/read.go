@@ -70,12 +70,64 @@ func (s *source) points(opt ReadOptions) (x Points, err error) {
 	if n, d := x.Dims(); n == 0 || d == 0 {
 		return nil, s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
 	}
-	return x, nil
+	return x, checkMagnitude(s.path, x)
 }
 
-// CheckFinite returns an error for the first value of x that is NaN or infinite;
-// what names x in it.
+// Squares of values and sums of them must neither overflow nor all underflow.
+const (
+	maxMagnitude = 1e150
+	minMagnitude = 1e-150
+)
+
+// checkMagnitude returns an error for finite points with a value beyond ±1e150, or of
+// which all are within ±1e-150 and not all zero. It reads float64 points once.
+func checkMagnitude(what string, x Points) error {
+	var values []float64
+	place := func(i int) string { return fmt.Sprintf("stored value %d", i) }
+	switch x := x.(type) {
+	case *Dense[float64]:
+		values = x.Data
+		place = func(i int) string { return fmt.Sprintf("row %d, column %d", i/x.Cols, i%x.Cols) }
+	case *sparse.CSR:
+		values = x.Val
+	}
+	const grain = 1 << 16
+	tops := make([]float64, par.Chunks(len(values), grain))
+	par.For(len(values), grain, func(lo, hi int) {
+		var top float64
+		for _, v := range values[lo:hi] {
+			top = max(top, math.Abs(v))
+		}
+		tops[lo/grain] = top
+	})
+	var top float64
+	for c, t := range tops {
+		top = max(top, t)
+		if t <= maxMagnitude {
+			continue
+		}
+		for i := c * grain; ; i++ {
+			if math.Abs(values[i]) > maxMagnitude {
+				return fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
+			}
+		}
+	}
+	if top > 0 && top < minMagnitude {
+		return fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
+	}
+	return nil
+}
+
+// CheckFinite returns an error for the first value of x that is NaN or infinite, and
+// for values whose squares overflow or all vanish; what names x in it.
 func CheckFinite(what string, x Points) error {
+	if err := checkFinite(what, x); err != nil {
+		return err
+	}
+	return checkMagnitude(what, x)
+}
+
+func checkFinite(what string, x Points) error {
 	switch x := x.(type) {
 	case *Dense[float32]:
 		return finite(what, x)

@@ -7,25 +7,32 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// SameRows returns an error if the headers of two files show that they do not hold one
-// row for each of the same points: x those points or their graph, y a label, a value or
-// several a point. what names the rows of y. It reads headers only and costs nothing for
-// what the files hold; where only reading tells, as of text, it returns nil.
-func SameRows(x, y, what string) error {
-	n, _ := headerRows(x, "X")
-	rows, elements := headerRows(y, "y")
-	if n < 0 || rows < 0 || rows == n || elements == n {
+// manyBytes is from where on an array is not read before its length is known to suit.
+const manyBytes = 64 << 20
+
+// SameRows returns an error if one of two files is large and their headers show that
+// they do not hold one row for each of the same points: x those points or their graph, y
+// a label, a value or several a point. It reads headers only, so that nothing is inflated
+// in vain; where only reading tells, as of text, and for small files, of which readers
+// say more, it returns nil.
+func SameRows(x, y string) error {
+	hx, hy := headerOf(x, "X"), headerOf(y, "y")
+	if hx == nil || hy == nil || len(hx.Shape) == 0 || len(hy.Shape) == 0 || max(hx.Bytes(), hy.Bytes()) < manyBytes {
 		return nil
 	}
-	return fmt.Errorf("%s has %d points but %s has %d %s", x, n, y, max(rows, elements), what)
+	n, rows := hx.Shape[0], hy.Shape[0]
+	if rows == n || rows == 1 && hy.Len() == n {
+		return nil
+	}
+	return fmt.Errorf("%s has %d points but %s has %d rows: %s", x, n, y, rows, hy)
 }
 
-// headerRows returns the number of rows of the array in a file, and that of its
-// elements, or −1 if its header does not tell or is at fault, which its reader says.
-func headerRows(path, usual string) (rows, elements int) {
+// headerOf returns the header of the array in a file, of a sparse matrix one with its
+// extents; nil if there is none or it is at fault, which its reader says.
+func headerOf(path, usual string) *npy.Header {
 	src, key, err := openKey(path, "")
 	if err != nil {
-		return -1, -1
+		return nil
 	}
 	defer src.Close()
 	var h *npy.Header
@@ -37,25 +44,21 @@ func headerRows(path, usual string) (rows, elements int) {
 	case FormatNPZ:
 		var z *npy.Archive
 		if z, err = npy.OpenArchive(src.path, 0); err != nil {
-			return -1, -1
+			return nil
 		}
 		defer z.Close()
 		if key == "" && sparse.IsNPZ(z) {
-			n, _, err := sparse.Extents(z)
-			if err != nil {
-				return -1, -1
+			n, _, fault := sparse.Extents(z)
+			if fault != nil {
+				return nil
 			}
-			return n, -1
-		}
-		if key, err = pickKey(z, key, usual); err == nil {
+			h, err = npy.NewHeader("<f8", []int{n}, false)
+		} else if key, err = pickKey(z, key, usual); err == nil {
 			h, err = z.Header(key)
 		}
 	}
-	if h == nil || err != nil || len(h.Shape) == 0 {
-		return -1, -1
+	if err != nil {
+		return nil
 	}
-	if len(h.Shape) == 1 || h.Shape[0] == 1 || h.Shape[1] == 1 {
-		return h.Shape[0], h.Len()
-	}
-	return h.Shape[0], -1
+	return h
 }

@@ -1,7 +1,6 @@
 package lanczos
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -87,7 +86,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	var st snapshotState
-	if err := json.Unmarshal(m.Settings, &st); err != nil {
+	if err := manifest.Unmarshal(m.Settings, &st); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
 	}
 	if st.Operator != operator {

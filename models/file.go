@@ -1,7 +1,6 @@
 package models
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +71,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, err
 	}
 	r := &Reader{archive: a, limit: limit}
-	if err := json.Unmarshal(mf.Settings, &r.Manifest); err != nil {
+	if err := manifest.Unmarshal(mf.Settings, &r.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
 	r.Manifest.Hashes = mf.Hashes
@@ -131,6 +130,9 @@ func (r *Reader) checkArrays() error {
 
 // describeArray writes the type and the shape of an array as its header will have them.
 func describeArray(x Array) string {
+	if r, ok := x.Data.(npy.Repeat); ok {
+		x.Data = make([]float64, r.Count)
+	}
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
 	if x.Shape == nil {
 		h.Shape = []int{h.Len()}
@@ -198,7 +200,7 @@ func (r *Reader) Has(name string) bool { return r.archive.Has(name) }
 
 // Fit reads what the model's Encode gave as Fit.
 func (r *Reader) Fit(v any) error {
-	if err := json.Unmarshal(r.Manifest.Fit, v); err != nil {
+	if err := manifest.Unmarshal(r.Manifest.Fit, v); err != nil {
 		return fmt.Errorf("the fit in the manifest: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -176,7 +177,7 @@ func (h *Neighborhood) Encode() (RawState, []Array, error) {
 // degrees tells whether there must be any.
 func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, error) {
 	var s neighborhoodState
-	if err := json.Unmarshal(raw, &s); err != nil {
+	if err := manifest.Unmarshal(raw, &s); err != nil {
 		return Neighborhood{}, fmt.Errorf("the neighbourhood in the manifest: %w", err)
 	}
 	h := Neighborhood{Points: r.Points(), PCA: r.PCA(), Metric: s.Metric, Method: s.Method, Edges: s.Edges, Seed: s.Seed, Index: s.Index, lazy: &lazyIndex{}}

@@ -201,7 +201,11 @@ func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
+		return nil, fmt.Errorf("models: a number of the fit is %s: the points or values are too large or too small for its settings; scale them", infinite.Str)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}
 	return bytes.TrimSpace(b.Bytes()), nil

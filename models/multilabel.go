@@ -71,8 +71,8 @@ func PartialTargets(y *mat.Dense) (*Targets, error) {
 		row := y.RawRowView(i)
 		known := false
 		for j, v := range row {
-			if math.IsInf(v, 0) {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v", i, j, v)
+			if math.Abs(v) > maxTarget {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, maxTarget)
 			}
 			known = known || !math.IsNaN(v)
 		}

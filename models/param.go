@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bigfit/bigfit/internal/manifest"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a
@@ -208,7 +210,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON is the inverse of MarshalJSON.
 func (v *Values) UnmarshalJSON(text []byte) error {
 	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
+	if err := manifest.Unmarshal(text, &raw); err != nil {
 		return err
 	}
 	*v = Values{}

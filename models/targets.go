@@ -102,6 +102,9 @@ func CheckOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64
 	return nil
 }
 
+// maxTarget bounds the magnitude of a value to learn.
+const maxTarget = 1e150
+
 // ValueTargets takes the values of a regression, an n×m block; a row of NaN is a
 // point without a target. A row that is NaN in part is an error, and so are
 // infinities.
@@ -113,8 +116,8 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 		row := y.RawRowView(i)
 		missing := 0
 		for j, v := range row {
-			if math.IsInf(v, 0) {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v", i, j, v)
+			if math.Abs(v) > maxTarget {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, maxTarget)
 			}
 			if math.IsNaN(v) {
 				missing++

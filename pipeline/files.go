@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -64,7 +63,7 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 			return nil, err
 		}
 		g.Settings = GraphSettings{} // the manifest leaves out zeros
-		if err := json.Unmarshal(m.Settings, &g.Settings); err != nil {
+		if err := manifest.Unmarshal(m.Settings, &g.Settings); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		g.Made = m.Hashes
@@ -127,7 +126,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 	e := &EigsFile{Pairs: f.Result}
 	if f.Manifest != nil {
 		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}
-		if err := json.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
+		if err := manifest.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		if e.Settings.Largest {

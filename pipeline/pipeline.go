@@ -211,6 +211,23 @@ func (p *Pipeline) AnnounceEigenpairs(n, nnz int, s lanczos.Settings, remedy str
 // Batch is the number of points that [Pipeline.Predict] answers for at once.
 const Batch = 1 << 14
 
+// finiteAnswers returns an error for a score or value that is not finite, of points from
+// number lo on.
+func finiteAnswers(p *models.Prediction, lo int) error {
+	if p.Scores == nil {
+		return nil
+	}
+	rows, _ := p.Scores.Dims()
+	for i := range rows {
+		for j, v := range p.Scores.RawRowView(i) {
+			if v-v != 0 {
+				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the point, or numbers in the model, are too large to compute with; scale the points and fit again", lo+i, v, j)
+			}
+		}
+	}
+	return nil
+}
+
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for.
 func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
@@ -243,6 +260,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		}
 		answer, err := m.Predict(ctx, batch, &s)
 		if err != nil {
+			return nil, err
+		}
+		if err := finiteAnswers(answer, lo); err != nil {
 			return nil, err
 		}
 		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,7 +36,11 @@ func (a *app) print(v any, text string) error {
 	if a.json {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetEscapeHTML(false)
-		return output(enc.Encode(v))
+		err := enc.Encode(v)
+		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
+			return fmt.Errorf("a number of the result is %s: the values are too large to compute with; scale them", infinite.Str)
+		}
+		return output(err)
 	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"

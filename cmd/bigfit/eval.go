@@ -57,7 +57,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			if o.y == "" || o.predictions == "" {
 				return usagef("eval needs the true labels (-y) and --predictions")
 			}
-			if err := data.SameRows(o.predictions, o.y, "rows"); err != nil {
+			if err := data.SameRows(o.predictions, o.y); err != nil {
 				return fmt.Errorf("%w; they must be of the same points", err)
 			}
 			set := cmd.Flags().Changed

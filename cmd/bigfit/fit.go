@@ -104,7 +104,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x, o.graphFile, o.eigsFile), o.y, "labels"); err != nil {
+	if err := data.SameRows(cmp.Or(o.x, o.graphFile, o.eigsFile), o.y); err != nil {
 		return err
 	}
 	t, err := a.readTargets(&o.targetOptions, l)

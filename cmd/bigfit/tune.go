@@ -88,7 +88,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x, o.graphFile), o.y, "labels"); err != nil {
+	if err := data.SameRows(cmp.Or(o.x, o.graphFile), o.y); err != nil {
 		return err
 	}
 	t, err := a.readTargets(&o.targetOptions, grid.Learner)

@@ -6,5 +6,6 @@
 //
 // Every case follows from a seed, which a failure prints. BIGFIT_ATTACK_SEEDS sets how
 // many seeds are tried, `make soak SEEDS=20000` a night's worth; BIGFIT_ATTACK_FROM is
-// the first of them, so that one case can be tried again.
+// the first of them, so that one case can be tried again. BIGFIT_ATTACK_PROGRAM names a
+// command that is built already.
 package attack

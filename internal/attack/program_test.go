@@ -29,6 +29,9 @@ var program = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("the peak of a process is read as Linux has it")
 	}
+	if path := os.Getenv("BIGFIT_ATTACK_PROGRAM"); path != "" {
+		return path, nil
+	}
 	var err error
 	if folder, err = os.MkdirTemp("", "bigfit-attack-*"); err != nil {
 		return "", err

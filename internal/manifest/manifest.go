@@ -4,7 +4,9 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // Name is the array that holds the manifest, as UTF-8 bytes.
@@ -49,7 +51,7 @@ func (m *Manifest) Bytes() ([]byte, error) { return json.Marshal(m) }
 // errors.
 func Parse(text []byte, format, path string) (*Manifest, error) {
 	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
 	if m.Format != format {
@@ -64,7 +66,7 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 // ParseVersion is [Parse] for a format of exactly the given version.
 func ParseVersion(text []byte, format, path string, version int) (*Manifest, error) {
 	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
 	switch {
@@ -76,4 +78,16 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads version %d; install a newer bigfit", path, m.Version, version)
 	}
 	return &m, nil
+}
+
+// Unmarshal is [json.Unmarshal] with errors that name the field and the value.
+func Unmarshal(text []byte, v any) error {
+	err := json.Unmarshal(text, v)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("the field %q is a %s; it must be of type %s", wrong.Field, wrong.Value, wrong.Type)
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }

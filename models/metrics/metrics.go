@@ -213,7 +213,7 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	if err := samePoints(len(truth), len(predicted), "predictions"); err != nil {
 		return 0, err
 	}
-	return math.Sqrt(meanPower(truth, predicted, 2)), nil
+	return meanError(truth, predicted, 2), nil
 }
 
 // MAE returns the mean absolute error, 1/n Σ |tᵢ − pᵢ|; see RMSE.
@@ -221,7 +221,7 @@ func MAE(truth, predicted []float64) (float64, error) {
 	if err := samePoints(len(truth), len(predicted), "predictions"); err != nil {
 		return 0, err
 	}
-	return meanPower(truth, predicted, 1), nil
+	return meanError(truth, predicted, 1), nil
 }
 
 // R2 returns the coefficient of determination, 1 − Σ (tᵢ − pᵢ)² / Σ (tᵢ − t̄)²:
@@ -236,24 +236,42 @@ func R2(truth, predicted []float64) (float64, error) {
 		mean += v / float64(len(truth))
 	}
 	means := slices.Repeat([]float64{mean}, len(truth))
-	variance := meanPower(truth, means, 2)
 	if slices.Min(truth) == slices.Max(truth) {
 		return math.NaN(), nil
 	}
-	return 1 - meanPower(truth, predicted, 2)/variance, nil
+	ratio := meanError(truth, predicted, 2) / meanError(truth, means, 2)
+	return 1 - ratio*ratio, nil
 }
 
-// meanPower returns 1/n Σ |aᵢ − bᵢ|ᵖ for p = 1 or 2.
-func meanPower(a, b []float64, p int) float64 {
-	var sum float64
-	for i, v := range a {
-		d := math.Abs(v - b[i])
-		if p == 2 {
-			d *= d
+// meanError returns (1/n Σ |aᵢ − bᵢ|ᵖ)^(1/p) for p = 1 or 2. Where the sum overflows or
+// vanishes, the differences are divided by the largest first.
+func meanError(a, b []float64, p int) float64 {
+	mean := func(scale float64) float64 {
+		var sum float64
+		for i, v := range a {
+			d := math.Abs(v-b[i]) / scale
+			if p == 2 {
+				d *= d
+			}
+			sum += d
 		}
-		sum += d
+		if sum /= float64(len(a)); p == 2 {
+			return math.Sqrt(sum)
+		}
+		return sum
 	}
-	return sum / float64(len(a))
+	out := mean(1)
+	if out > 0 && !math.IsInf(out, 0) {
+		return out
+	}
+	var top float64
+	for i, v := range a {
+		top = math.Max(top, math.Abs(v-b[i]))
+	}
+	if top == 0 || math.IsInf(top, 0) || math.IsNaN(top) {
+		return top
+	}
+	return top * mean(top)
 }
 
 // ErrorRate returns the share of the points without a label in drawn whose
