@@ -6,7 +6,10 @@ FUZZTIME ?= 20s
 # Packages in which goroutines run.
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 
-.PHONY: build test lint race fuzz bench generate ci
+# Seeds of an overnight run of internal/attack.
+SEEDS ?= 20000
+
+.PHONY: build test lint race fuzz soak bench generate ci
 
 build:
 	go build ./...
@@ -30,6 +33,10 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f); \
 		done; \
 	done
+
+# Each failure prints its seed; BIGFIT_ATTACK_FROM tries it again.
+soak:
+	BIGFIT_ATTACK_SEEDS=$(SEEDS) go test -count=1 -timeout 24h -v ./internal/attack
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos

@@ -58,6 +58,7 @@ var order = []string{
 	"bench/kernel",
 	"bench/cluster",
 	"cmd/bigfit",
+	"internal/attack",
 }
 
 // onlyFor lists packages that only one other may import.
