@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -24,7 +25,8 @@ import (
 //
 // Weights may be of any size: those of a combinatorial Laplacian are multiplied by a
 // power of two where squares would overflow or underflow. Eigenvalues that are
-// themselves beyond float64 are an error. No value is negative.
+// themselves beyond float64 are an error. No value is negative. The first of the
+// entries of largest magnitude of a vector, up to 1e-6 of that, is positive.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	if l.Shift() != 0 {
 		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
@@ -50,6 +52,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(r.Vectors, l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}
+	dense.OrientColumns(r.Vectors, r.Nullity)
 	return r, err
 }
 
