@@ -78,7 +78,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	switch {
 	case n <= verifyDense:
 		err = v.compare(ctx)
-	case v.Orthogonality <= orthonormal:
+	case v.Orthogonality <= orthonormal && checkFinite("values", scaled) == nil:
 		err = v.search(ctx)
 	}
 	if err != nil {

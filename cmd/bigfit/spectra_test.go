@@ -23,7 +23,7 @@ var soak, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK"))
 var soakFirst, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK_FIRST"))
 
 // spectraCount is the number of graphs in a usual run.
-const spectraCount = 30
+const spectraCount = 24
 
 // What eigs writes, with exit code 0 or 3, every consumer reads and --verify
 // confirms: of graphs with weights of heat kernels, self-tuned, equal and of 1e±300,
@@ -247,9 +247,9 @@ func (c *spectrum) check(t *testing.T) (written bool) {
 	if c.largest {
 		return true
 	}
-	run("0", "eigs", "--verify", "eigs.npz", "--graph", "graph.npz", "--tolerance", "1e-8")
+	run("0", "eigs", "--verify", "eigs.npz", "--graph", "graph.npz")
 	if exists("again.npz") {
-		run("0", "eigs", "--verify", "again.npz", "--graph", "graph.npz", "--tolerance", "1e-8")
+		run("0", "eigs", "--verify", "again.npz", "--graph", "graph.npz")
 	}
 	y := make([]int64, c.n)
 	for i := range y {
