@@ -1,8 +1,9 @@
 package lanczos
 
 import (
+	"encoding/json"
 	"fmt"
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -23,8 +24,12 @@ type File struct {
 
 // Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
 // (n) and the manifest, as far as they are there, as a .npz file, whole or not at all.
+// What [Load] would refuse is not written.
 func (f *File) Save(path string) error {
 	r := f.Result
+	if err := f.check(); err != nil {
+		return fmt.Errorf("%s is not written: %w", path, err)
+	}
 	vectors := r.Vectors.RawMatrix()
 	if vectors.Stride != vectors.Cols {
 		vectors = mat.DenseCopyOf(r.Vectors).RawMatrix()
@@ -52,8 +57,46 @@ func (f *File) Save(path string) error {
 	return npy.WriteArchive(path, entries)
 }
 
-// Load reads a file written by Save, or any .npz file with values and vectors.
-// Limit bounds the memory in bytes if it is positive.
+// check returns an error if the numbers of f are not finite or the values not in
+// order.
+func (f *File) check() error {
+	r := f.Result
+	n, _ := r.Vectors.Dims()
+	for i := range n {
+		if err := checkFinite("a row of vectors", r.Vectors.RawRowView(i)); err != nil {
+			return fmt.Errorf("point %d: %w", i, err)
+		}
+	}
+	for i, x := range [][]float64{r.Values, r.Residuals, f.Degrees} {
+		if err := checkFinite([]string{"values", "residuals", "degrees"}[i], x); err != nil {
+			return err
+		}
+	}
+	return checkOrder(slices.Clone(r.Values), f.largest())
+}
+
+// checkOrder returns an error unless [straighten] brings the values in order.
+func checkOrder(values []float64, largest bool) error {
+	j := straighten(values, largest)
+	switch {
+	case j < 0:
+		return nil
+	case largest:
+		return fmt.Errorf("value %d is %v after %v; the largest pairs must be in descending order", j, values[j], values[j-1])
+	}
+	return fmt.Errorf("value %d is %v after %v; the pairs must be in ascending order", j, values[j], values[j-1])
+}
+
+// largest reports whether the manifest says that these are the largest pairs.
+func (f *File) largest() bool {
+	var made struct{ Largest bool }
+	return f.Manifest != nil && json.Unmarshal(f.Manifest.Settings, &made) == nil && made.Largest
+}
+
+// Load reads a file written by Save, or any .npz file with values and vectors. The
+// values must ascend, or descend if the manifest says that they are the largest;
+// where one falls by at most 1e-14 of the largest, by rounding, the value before it
+// takes its place. Limit bounds the memory in bytes if it is positive.
 func Load(path string, limit int64) (*File, error) {
 	a, err := npy.OpenArchive(path, limit)
 	if err != nil {
@@ -73,11 +116,6 @@ func Load(path string, limit int64) (*File, error) {
 		return nil, err
 	}
 	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
-	for j := 1; j < k; j++ {
-		if values[j] < values[j-1] {
-			return nil, fmt.Errorf("%s: value %d is %v after %v; the pairs must be in ascending order", path, j, values[j], values[j-1])
-		}
-	}
 	if a.Has("residuals") {
 		if f.Result.Residuals, err = float64s(a, "residuals"); err != nil {
 			return nil, err
@@ -101,6 +139,9 @@ func Load(path string, limit int64) (*File, error) {
 		if f.Manifest, err = manifest.Parse(text, manifest.Eigs, path); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkOrder(values, f.largest()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
@@ -141,10 +182,8 @@ func float64s(a *npy.Archive, name string) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", a.Path(), name, err)
 	}
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: element %d of %s is %v", a.Path(), i, name, v)
-		}
+	if err := checkFinite(name, values); err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Path(), err)
 	}
 	return values, nil
 }

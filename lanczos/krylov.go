@@ -38,6 +38,7 @@ type krylov struct {
 	// tolerance, because estimates leave out rounding.
 	target float64
 	moved  int // times the cut was moved
+	found  int // pairs that were accurate when the basis was begun anew with them
 }
 
 // growth is the logarithm of the filter's largest value. A larger one means
@@ -261,11 +262,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		spent := full && k.state.Restart >= k.MaxRestarts
 		switch {
 		case full && z.theta[k.wanted-1] < 1.5 && k.f.degree > 1:
-			// The cut lies too low to tell the last wanted pairs from the rest.
-			k.moved++
-			k.setCut(k.low, k.low+2*(k.f.lo-k.low))
-			k.t.Zero()
-			k.begin(nil)
+			k.lookElsewhere(z)
 		case k.state.Converged == k.K || spent:
 			res, err := k.certified(ctx, z, spent)
 			if res != nil || err != nil {
@@ -281,6 +278,31 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			}
 		}
 	}
+}
+
+// lookElsewhere goes on from a full basis with fewer Ritz values than are wanted that
+// the filter amplifies: there are several copies of few eigenvalues, of which a Krylov
+// space of b starting vectors holds b each, or the cut lies too low to tell the last
+// wanted pairs from the rest.
+func (k *krylov) lookElsewhere(z *ritz) {
+	found := 0
+	for found < k.wanted && z.theta[found] >= 1.5 && z.residual[found]*k.f.amplification(k.f.lambda(z.theta[found]), z.theta[found]) <= k.target {
+		found++
+	}
+	if found >= k.block && found > k.found {
+		// So many are accurate: keep them and go on from a random block.
+		k.found = found
+		k.compress(z, found)
+		w := randomBlock(k.n, k.block, k.rng)
+		orthonormalize(w, k.leading(found), k.rng)
+		k.columns(k.known+found, k.known+found+k.block).Copy(w)
+		return
+	}
+	k.found = 0
+	k.moved++
+	k.setCut(k.low, k.low+2*(k.f.lo-k.low))
+	k.t.Zero()
+	k.begin(nil)
 }
 
 // certified compresses the basis to the wanted Ritz vectors, computes their true
@@ -310,6 +332,9 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 		return nil, err
 	}
 	if found {
+		if k.known > k.Nullity && res.Certificate.Next < slices.Max(quotientsOf(k.a, k.columns(0, k.known)))-2*tolerance {
+			return nil, errLocked
+		}
 		if !last {
 			return nil, nil
 		}
@@ -323,57 +348,65 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 // searchBlock is the largest block of the search for missed eigenvalues.
 const searchBlock = 8
 
+// searchRestarts bounds the restarts of the search for missed eigenvalues.
+const searchRestarts = 40
+
 // missed runs the process on the complement of the vectors found, from an independent
-// random block, and reports whether there is an eigenvalue below the last one found: a Krylov space of b starting vectors holds at most b
-// copies of a multiple eigenvalue. If so, the Ritz vectors of the search become
-// the next block of the basis, whose Ritz values are theta.
+// random block, and reports whether there is an eigenvalue below the last one found: a
+// Krylov space of b starting vectors holds at most b copies of a multiple eigenvalue.
+// If so, the Ritz vectors of the search become the next block of the basis, whose Ritz
+// values are theta.
 //
 // The search ends when its smallest Ritz value, which bounds an eigenvalue from
 // above, is below the last one found; or when that value is accurate enough to rule
 // this out, and a missing direction, of which a random block holds about 1/√n, would
-// have appeared; or when there is no room left.
+// have appeared. Where there is no room left before, it is restarted; one that comes to
+// no end is [ErrNotConverged].
 func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool, error) {
 	defer func() { res.Products = k.state.Products }()
 	if k.K == k.n {
 		return false, nil
 	}
-	p := *k.plan
-	p.known, p.block = k.K, min(k.block, searchBlock)
-	p.basis = (k.basis - k.wanted) / p.block * p.block
-	search := *k
-	search.plan = &p
-	for i := range search.work {
-		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
-	}
-	search.t = mat.NewDense(p.basis, p.basis, nil)
-	search.begin(nil)
 	last := res.Values[k.K-1]
+	search := k.searcher(last)
+	p := search.plan
 	steps := p.basis / p.block
-	if amplified := theta[len(theta)-1]; k.f.degree > 1 && amplified > 1 {
+	amplified := search.f.value(last)
+	if search.f.degree > 1 && amplified > 1 {
 		// s steps amplify a wanted direction by T_s(θ) ≈ (2θ)ˢ/2.
 		steps = min(steps, max(3, int(math.Ceil(math.Log(20*math.Sqrt(float64(k.n)))/math.Log(2*amplified)))))
 	}
+	least := max(min(3, steps)*p.block, k.block) // for an answer, or for as many Ritz vectors as a block has
 	var z *ritz
-	for search.size+p.block <= p.basis {
+	done := false
+	for restarts := 0; !done; {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		search.expand()
-		if search.size < max(min(3, steps)*p.block, k.block) {
-			continue // for an answer, or for as many Ritz vectors as a block has
+		if search.size < least {
+			continue
 		}
 		var err error
 		if z, err = search.ritz(ctx); err != nil {
 			return false, err
 		}
-		res.Certificate.Next = k.f.lo
-		if k.f.degree == 1 || z.theta[0] > 1 {
-			res.Certificate.Next = k.f.lambda(z.theta[0])
+		next := search.f.lo
+		if search.f.degree == 1 || z.theta[0] > 1 {
+			next = search.f.lambda(z.theta[0])
 		}
-		uncertain := z.residual[0] * k.f.amplification(res.Certificate.Next, z.theta[0])
-		if next := res.Certificate.Next; next < last-2*k.Tolerance*k.norm || search.size >= steps*p.block && uncertain <= math.Max(next-last, (last-k.low)/10) {
-			break
+		res.Certificate.Next = next
+		uncertain := z.residual[0] * search.f.amplification(next, z.theta[0])
+		long := restarts > 0 || search.size >= steps*p.block
+		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) || search.f.degree > 1 && z.theta[0]+z.residual[0] < amplified
+		done = next < last-2*k.Tolerance*k.norm || long && above
+		if done || search.size+p.block <= p.basis {
+			continue
 		}
+		if restarts++; restarts > searchRestarts {
+			return false, fmt.Errorf("%w: the search for eigenvalues below the last one, %.6g, that were left out came to no end; allow more memory, or ask for fewer pairs", ErrNotConverged, last)
+		}
+		search.compress(z, p.basis/p.block/3*p.block)
 	}
 	k.state.Products = search.state.Products
 	k.setRitz(theta)
@@ -383,6 +416,27 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 	res.Certificate.Missed = true
 	search.compress(z, k.block)
 	return true, nil
+}
+
+// searcher returns a process on the complement of the K vectors found, in the room of
+// the basis behind them. It has the filter of k, or if that does not amplify last, the
+// last value found, one that does.
+func (k *krylov) searcher(last float64) *krylov {
+	p := *k.plan
+	p.known, p.block = k.K, min(k.block, searchBlock)
+	p.basis = (k.basis - k.wanted) / p.block * p.block
+	search := *k
+	search.plan = &p
+	for i := range search.work {
+		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
+	}
+	search.t = mat.NewDense(p.basis, p.basis, nil)
+	if search.f.degree == 1 || search.f.value(last) < 1.5 {
+		search.moved = 0
+		search.setCut(last, last)
+	}
+	search.begin(nil)
+	return &search
 }
 
 // release makes the first K columns of v the vectors of r, in memory of their

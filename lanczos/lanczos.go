@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -277,20 +278,46 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		if err != nil {
 			return nil, err
 		}
-		return k.run(ctx)
+		if r, err := k.run(ctx); !errors.Is(err, errLocked) {
+			return r, err
+		}
+		return p.search(ctx, a, null, false)
 	}
+	r, err := p.search(ctx, a, null, true)
+	if errors.Is(err, errLocked) {
+		return p.search(ctx, a, null, false)
+	}
+	return r, err
+}
+
+// errLocked means that eigenvectors given by Settings.Known are accurate, but not
+// those of the smallest eigenvalues.
+var errLocked = errors.New("lanczos: the known eigenvectors are not the smallest")
+
+// search finds the pairs behind the null vectors by the Krylov process. Known
+// vectors begin it; if mayLock, accurate ones are kept as they are.
+func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, mayLock bool) (*Result, error) {
+	p.setKnown(min(p.Nullity, p.K))
 	d := estimateDensity(a, null, p.Seed)
 	norm := math.Max(math.Abs(d.low), math.Abs(d.high))
 	known, start := null, (*mat.Dense)(nil)
-	if p.Known != nil {
-		known, start = lock(a, null, p.Known, p.Tolerance*norm, p.K)
+	if p.Known != nil && p.wanted > 0 {
+		tolerance := p.Tolerance * norm
+		if !mayLock {
+			tolerance = -1
+		}
+		known, start = lock(a, null, p.Known, tolerance, p.K)
 		if known != nil {
 			_, locked := known.Dims()
 			p.setKnown(locked)
 		}
 	}
 	if p.wanted <= 0 {
-		return certify(a, mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K)), min(p.Nullity, p.K), norm), nil
+		first := mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K))
+		if p.Nullity >= p.K {
+			return certify(a, first, p.K, norm), nil
+		}
+		return p.confirm(ctx, a, first, d)
 	}
 	if d.high-d.low <= 1e-13*norm {
 		// One eigenvalue on the whole complement: any vectors will do.
@@ -309,9 +336,30 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	return newKrylov(a, p, d, known, start).run(ctx)
 }
 
+// confirm makes a Result of K accurate eigenvectors x that were known, if the search
+// for eigenvalues below the last one finds none.
+func (p *plan) confirm(ctx context.Context, a sparse.Operator, x *mat.Dense, d density) (*Result, error) {
+	p.setKnown(0)
+	// Rounding brings back something of x, which the filter must not blow up.
+	d.low = min(d.low, slices.Min(quotientsOf(a, x)))
+	k := newKrylov(a, p, d, nil, nil)
+	k.columns(0, p.K).Copy(x)
+	res := certify(a, k.columns(0, p.K), p.Nullity, k.norm)
+	found, err := k.missed(ctx, res, []float64{k.f.value(res.Values[p.K-1])})
+	switch {
+	case err != nil:
+		return nil, err
+	case found:
+		return nil, errLocked
+	}
+	res.Degree = k.f.degree
+	k.release(res)
+	return res, nil
+}
+
 // lock splits given, approximate eigenvectors, into those that are accurate to
 // tolerance, which it puts behind the null vectors, orthonormal, and the others.
-// At most k vectors are locked.
+// At most k vectors are locked. They need not be those of the smallest eigenvalues.
 func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (locked, start *mat.Dense) {
 	n, _ := given.Dims()
 	x := mat.DenseCopyOf(given)
@@ -335,6 +383,12 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 			rest = append(rest, j)
 		}
 	}
+	if len(rest) > 0 {
+		start = pick(x, rest)
+	}
+	if nullity+len(good) == 0 {
+		return nil, start
+	}
 	v := mat.NewDense(n, nullity+len(good), nil)
 	if null != nil {
 		v.Slice(0, n, 0, nullity).(*mat.Dense).Copy(null)
@@ -349,12 +403,6 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 		if orthogonality(v) > 1e-12 {
 			return null, x
 		}
-	}
-	if len(rest) > 0 {
-		start = pick(x, rest)
-	}
-	if nullity+len(good) == 0 {
-		return nil, start
 	}
 	return v, start
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -21,45 +22,66 @@ import (
 //
 // As L v = λ D v is the same equation, sparse.RandomWalk also answers the
 // generalized problem.
+//
+// Weights may be of any size: those of a combinatorial Laplacian are multiplied by a
+// power of two where squares would overflow or underflow. Eigenvalues that are
+// themselves beyond float64 are an error. No value is negative. The first of the
+// entries of largest magnitude of a vector, up to 1e-6 of that, is positive.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	if l.Shift() != 0 {
 		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
 	}
-	var null *mat.Dense
-	if s != nil && !s.Largest {
-		null = l.NullVectors(c, max(s.K, 0))
+	mild, e, err := rescale(l)
+	if err != nil {
+		return nil, err
 	}
-	var r *Result
-	var err error
-	if n := l.Dim(); n < reorderFrom {
-		r, err = solve(ctx, l, null, s)
-	} else {
-		// Products find the rows of their blocks in the cache more often if
-		// neighbours stand near each other.
-		order := l.Graph().ReverseCuthillMcKee()
-		inner := Settings{}
-		if s != nil {
-			inner = *s
-		}
-		for _, x := range []**mat.Dense{&null, &inner.Known} {
-			if *x != nil && (*x).RawMatrix().Rows == n {
-				*x = mat.DenseCopyOf(*x)
-				gatherRows(*x, order)
-			}
-		}
-		r, err = solve(ctx, l.Permute(order), null, &inner)
-		if r != nil {
-			gatherRows(r.Vectors, inverse(order))
-		}
-	}
+	r, err := ordered(ctx, mild, c, s)
 	if r == nil {
 		return nil, err
 	}
 	for j := range r.Nullity {
 		r.Values[j] = 0
 	}
+	r.clampNegative()
+	if e != 0 {
+		r.scale(e * l.Power())
+		if err != nil {
+			err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(), map[bool]string{true: "large", false: "small"}[e > 0])
+		}
+	}
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(r.Vectors, l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
+	}
+	dense.OrientColumns(r.Vectors, r.Nullity)
+	return r, err
+}
+
+// ordered solves l with its exact null vectors, from a certain size on in an order
+// of the vertices in which neighbours stand near each other: products find the rows
+// of their blocks in the cache more often then.
+func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
+	var null *mat.Dense
+	if s != nil && !s.Largest {
+		null = l.NullVectors(c, max(s.K, 0))
+	}
+	n := l.Dim()
+	if n < reorderFrom {
+		return solve(ctx, l, null, s)
+	}
+	order := l.Graph().ReverseCuthillMcKee()
+	inner := Settings{}
+	if s != nil {
+		inner = *s
+	}
+	for _, x := range []**mat.Dense{&null, &inner.Known} {
+		if *x != nil && (*x).RawMatrix().Rows == n {
+			*x = mat.DenseCopyOf(*x)
+			gatherRows(*x, order)
+		}
+	}
+	r, err := solve(ctx, l.Permute(order), null, &inner)
+	if r != nil {
+		gatherRows(r.Vectors, inverse(order))
 	}
 	return r, err
 }

@@ -40,6 +40,7 @@ type snapshotState struct {
 	Size      int     `json:"size"`
 	Target    float64 `json:"target"`
 	Moved     int     `json:"moved"`
+	Found     int     `json:"found,omitempty"`
 	State     State   `json:"state"`
 }
 
@@ -48,7 +49,7 @@ type snapshotState struct {
 func (s *Snapshot) Save(path, operator string) error {
 	k := s.k
 	m, err := manifest.New(manifest.Snapshot, snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
-		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.state}, nil)
+		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.state}, nil)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	}
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
-	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, state: st.State}
+	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, state: st.State}
 	for _, e := range []struct {
 		name       string
 		rows, cols int

@@ -34,9 +34,9 @@ type Verification struct {
 const verifyDense = 2000
 
 // Verify checks that values and the columns of vectors are the smallest
-// eigenpairs of a Laplacian of any power, without shift, ascending: finite,
-// residuals at most s.Tolerance·‖L‖ (default 1e-8), orthonormal to 1e-8, as many
-// zeros as the graph has components, and nothing left out. For
+// eigenpairs of a Laplacian of any power, without shift: finite, ascending up to
+// 1e-14·‖L‖, residuals at most s.Tolerance·‖L‖ (default 1e-8), orthonormal to 1e-8,
+// as many zeros as the graph has components, and nothing left out. For
 // sparse.RandomWalk vectors are orthonormal in the inner product xᵀDy.
 //
 // Up to dimension 2000 the values are compared with the whole spectrum. Beyond,
@@ -55,12 +55,20 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	if err != nil {
 		return nil, err
 	}
+	l, e, err := rescale(l)
+	if err != nil {
+		return nil, err
+	}
+	scaled := make([]float64, k)
+	for j, lambda := range values {
+		scaled[j] = math.Ldexp(lambda, -e*l.Power())
+	}
 	x := mat.DenseCopyOf(vectors)
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
 	d := estimateDensity(l, nil, p.Seed)
-	v := &verifier{l: l, p: p, d: d, x: x, values: values}
+	v := &verifier{l: l, p: p, d: d, x: x, values: scaled, exponent: e * l.Power()}
 	v.Pairs, v.Norm, v.Components, v.Next = k, math.Max(math.Abs(d.low), math.Abs(d.high)), c.Count(), math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm
 	v.checkPairs()
@@ -70,14 +78,21 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	switch {
 	case n <= verifyDense:
 		err = v.compare(ctx)
-	case v.Orthogonality <= orthonormal:
+	case v.Orthogonality <= orthonormal && checkFinite("values", scaled) == nil:
 		err = v.search(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
+	for _, field := range []*float64{&v.MaxResidual, &v.Norm, &v.Next} {
+		*field = v.unit(*field)
+	}
 	return &v.Verification, nil
 }
+
+// orderRounding bounds, relative to ‖L‖, the amount by which a claimed value may be
+// below the one before it.
+const orderRounding = 1e-14
 
 // orthonormal bounds |VᵀV − I| of claimed vectors.
 const orthonormal = 1e-8
@@ -92,7 +107,12 @@ type verifier struct {
 	x         *mat.Dense
 	values    []float64
 	tolerance float64 // of residuals
+	// The Laplacian, and all that has its unit, is divided by 2^exponent.
+	exponent int
 }
+
+// unit returns an eigenvalue or a residual in the unit of the Laplacian as given.
+func (v *verifier) unit(x float64) float64 { return math.Ldexp(x, v.exponent) }
 
 func (v *verifier) fault(format string, args ...any) {
 	v.Faults = append(v.Faults, fmt.Sprintf(format, args...))
@@ -102,18 +122,20 @@ func (v *verifier) fault(format string, args ...any) {
 // number of zeros.
 func (v *verifier) checkPairs() {
 	for j := range v.values {
-		if math.IsNaN(v.values[j]) || j > 0 && v.values[j] < v.values[j-1] {
-			v.fault("value %d is %v after %v: the values do not ascend", j, v.values[j], v.values[max(j-1, 0)])
+		// Rounding may change the order of equal values, above all of zeros.
+		before := v.values[max(j-1, 0)]
+		if !(v.values[j] >= before-orderRounding*v.Norm) {
+			v.fault("value %d is %v after %v: the values do not ascend", j, v.unit(v.values[j]), v.unit(before))
 			break
 		}
 	}
 	for j, r := range residuals(v.l, v.x, func(lo int, q []float64) { copy(q, v.values[lo:]) }) {
-		if !(r <= v.MaxResidual) {
+		if !(r <= v.MaxResidual) && !math.IsNaN(v.MaxResidual) {
 			v.MaxResidual, v.WorstPair = r, j
 		}
 	}
 	if !(v.MaxResidual <= v.tolerance) {
-		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.MaxResidual, v.tolerance)
+		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.unit(v.MaxResidual), v.unit(v.tolerance))
 	}
 	if v.Orthogonality = orthogonality(v.x); !(v.Orthogonality <= orthonormal) {
 		v.fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
@@ -138,7 +160,7 @@ func (v *verifier) compare(ctx context.Context) error {
 	}
 	for j, lambda := range v.values {
 		if !(math.Abs(lambda-exact.Values[j]) <= v.tolerance+1e-12*v.Norm) {
-			v.fault("value %d is %.12g, but eigenvalue %d is %.12g", j, lambda, j, exact.Values[j])
+			v.fault("value %d is %.12g, but eigenvalue %d is %.12g", j, v.unit(lambda), j, v.unit(exact.Values[j]))
 			break
 		}
 	}
@@ -162,7 +184,7 @@ func (v *verifier) search(ctx context.Context) error {
 	}
 	v.Searched, v.Next = true, claimed.Certificate.Next
 	if missed {
-		v.fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.Next, v.values[k-1])
+		v.fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.unit(v.Next), v.unit(v.values[k-1]))
 	}
 	return nil
 }

@@ -173,6 +173,106 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// TestKnownNotSmallest: accurate eigenvectors of other eigenvalues, as many as pairs
+// are wanted or fewer, do not keep the smallest from being found, nor do vectors of
+// no eigenvalue.
+func TestKnownNotSmallest(t *testing.T) {
+	for _, f := range []family{star(900), torus(30, 31), copies(40, path(25))} {
+		l, comp := newLaplacian(t, f.w, sparse.Combinatorial)
+		const k = 46
+		smallest, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: k, Tolerance: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: k, Tolerance: 1e-10, Largest: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := l.Dim()
+		noise := mat.NewDense(n, 3, nil)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for i := range n {
+			for j := range 3 {
+				noise.Set(i, j, rng.NormFloat64())
+			}
+		}
+		side := func(parts ...mat.Matrix) *mat.Dense {
+			out := mat.DenseCopyOf(parts[0])
+			for _, p := range parts[1:] {
+				var next mat.Dense
+				next.Augment(out, p)
+				out = &next
+			}
+			return out
+		}
+		for name, known := range map[string]*mat.Dense{
+			"all of them the largest":     largest.Vectors,
+			"half of them the largest":    side(largest.Vectors.Slice(0, n, 0, k/2), smallest.Vectors.Slice(0, n, 0, k-k/2)),
+			"one of them the largest":     side(smallest.Vectors.Slice(0, n, 0, k-1), largest.Vectors.Slice(0, n, 0, 1)),
+			"one is missing in the midst": side(smallest.Vectors.Slice(0, n, 0, k/2), smallest.Vectors.Slice(0, n, k/2+1, k)),
+			"noise":                       noise,
+		} {
+			got, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: k, Known: known})
+			if err != nil {
+				t.Errorf("%s, %s: %v", f.name, name, err)
+				continue
+			}
+			notDense(t, got)
+			for j, v := range smallest.Values {
+				if !(math.Abs(got.Values[j]-v) <= 1e-8*got.Norm) {
+					t.Errorf("%s, %s: value %d is %v, want %v", f.name, name, j, got.Values[j], v)
+					break
+				}
+			}
+			if got.Certificate.Next < got.Values[k-1]-1e-7*got.Norm {
+				t.Errorf("%s, %s: the certificate says %v beyond %v", f.name, name, got.Certificate.Next, got.Values[k-1])
+			}
+		}
+	}
+	// The largest pairs can begin a search for the largest, from none that are kept.
+	l, comp := newLaplacian(t, grid(30, 30).w, sparse.Combinatorial)
+	again := mat.NewDense(900, 2, nil)
+	again.Set(0, 0, 1)
+	again.Set(1, 1, 1)
+	if r, err := lanczos.Laplacian(context.Background(), l, comp, &lanczos.Settings{K: 3, Largest: true, Known: again}); err != nil || !(math.Abs(r.Values[0]-largest(grid(30, 30).combinatorial)) <= 1e-7) {
+		t.Errorf("the largest from unit vectors: %v, %v", r, err)
+	}
+}
+
+// TestManyNearZeros: 54 eigenvalues of the size of rounding, of blocks that are hardly
+// joined, are more copies than a Krylov space of one block holds. None is left out for
+// an eigenvalue beyond them.
+func TestManyNearZeros(t *testing.T) {
+	const n = 915
+	rng := rand.New(rand.NewPCG(1, 2))
+	var edges []edge
+	for i := 1; i < n; i++ {
+		w := 1.0
+		if i%17 == 0 {
+			w = 2.2e-15
+		}
+		edges = append(edges, edge{i, i - 1, w})
+		if j := i - 1 - rng.IntN(i%17+1); j >= 0 && j/17 == i/17 && j != i-1 {
+			edges = append(edges, edge{i, j, 1})
+		}
+	}
+	l, c := newLaplacian(t, newGraph(n, edges), sparse.Normalized)
+	for _, power := range []int{1, 2} {
+		r, err := lanczos.Laplacian(context.Background(), l.With(power, 0), c, &lanczos.Settings{K: 26})
+		if err != nil {
+			t.Errorf("power %d: %v", power, err)
+			continue
+		}
+		notDense(t, r)
+		for j, v := range r.Values {
+			if !(v >= 0 && v <= 1e-12) {
+				t.Errorf("power %d: value %d is %v, the first 54 are about 0", power, j, v)
+				break
+			}
+		}
+	}
+}
+
 // TestLargest: the other end of the spectrum.
 func TestLargest(t *testing.T) {
 	for _, f := range []family{grid(6, 7), grid(40, 51)} {

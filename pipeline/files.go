@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
@@ -104,9 +103,6 @@ type EigsFile struct {
 	Made     Hashes
 }
 
-// largestEntry bounds eigenvectors of other programs: their squares are summed.
-const largestEntry = 1e100
-
 // OpenEigs reads the smallest eigenpairs of a Laplacian. g, read from graphPath, is
 // the graph they belong to, or nil if the file says enough itself; its settings are
 // those of the manifest where the pairs have one.
@@ -115,14 +111,10 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 	if err != nil {
 		return nil, err
 	}
-	n, _ := f.Result.Vectors.Dims()
-	for i := range n {
-		for j, v := range f.Result.Vectors.RawRowView(i) {
-			if math.Abs(v) > largestEntry {
-				return nil, fmt.Errorf("%s: row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", path, i, j, v, largestEntry)
-			}
-		}
+	if err := lanczos.CheckVectors(f.Result.Vectors); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	n, _ := f.Result.Vectors.Dims()
 	e := &EigsFile{Pairs: f.Result}
 	if f.Manifest != nil {
 		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}

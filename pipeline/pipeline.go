@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -174,6 +175,9 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if err != nil {
 		return nil, err
 	}
+	if err := checkWalk(l); err != nil {
+		return nil, err
+	}
 	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
 	if change != nil {
 		change(settings)
@@ -191,6 +195,20 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		p.observer().End(r.String())
 	}
 	return r, err
+}
+
+// checkWalk refuses degrees d so small that entries of the eigenvectors of a
+// random-walk Laplacian, which are of size 1/√d, could not be read back.
+func checkWalk(l *sparse.Laplacian) error {
+	if l.Kind() != sparse.RandomWalk {
+		return nil
+	}
+	for i, d := range l.Degrees() {
+		if d > 0 && 1/math.Sqrt(d) > lanczos.LongestEntry/2 {
+			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take the normalized Laplacian, or multiply all weights by a constant (of heat weights, give a larger t)", i, d, 1/math.Sqrt(d))
+		}
+	}
+	return nil
 }
 
 // AnnounceEigenpairs announces what eigenpairs of n points and nnz stored edges

@@ -309,9 +309,14 @@ func (w *nystrom) approach(g *mat.Dense, block []int) {
 	})
 }
 
+// pivotTie is the relative difference of diagonal entries that counts as none, so that
+// rounding does not choose between equal ones.
+const pivotTie = 1e-9
+
 // pivotedCholesky factors the rows and columns keep of the symmetric matrix h, of
 // which only the lower triangle is read, as R·Rᵀ. The largest remaining diagonal
-// entry comes first, until none is above least. h is overwritten.
+// entry comes first, of those equal up to rounding the first, until none is above
+// least. h is overwritten.
 func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) {
 	b, _ := h.Dims()
 	dense.Mirror(h)
@@ -323,7 +328,7 @@ func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) 
 	for len(keep) < b {
 		next := -1
 		for i, v := range diagonal {
-			if open[i] && v > least && (next < 0 || v > diagonal[next]) {
+			if open[i] && v > least && (next < 0 || v > diagonal[next]*(1+pivotTie)) {
 				next = i
 			}
 		}

@@ -175,8 +175,9 @@ func (m *CSR) Symmetrize(s Symmetry) *CSR {
 }
 
 // CheckGraph returns an error unless m can be the weight matrix of an
-// undirected graph: valid, square, non-negative and symmetric. Two entries
-// w_ij and w_ji count as equal if they differ by at most 1e-12·max(w_ij, w_ji).
+// undirected graph: valid, square, non-negative, symmetric and with finite
+// degrees. Two entries w_ij and w_ji count as equal if they differ by at most
+// 1e-12·max(w_ij, w_ji).
 func (m *CSR) CheckGraph() error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -198,9 +199,13 @@ func (m *CSR) CheckGraph() error {
 			}
 			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", i, j, j, i)
 		}
+		var degree float64
 		for p, v := range av {
 			if v < 0 {
 				return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, ac[p], v)
+			}
+			if degree += v; math.IsInf(degree, 1) {
+				return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(av))
 			}
 			if math.Abs(v-bv[p]) > 1e-12*max(v, bv[p]) {
 				return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, ac[p], v, ac[p], i, bv[p])

@@ -107,6 +107,25 @@ func (l *Laplacian) With(power int, shift float64) *Laplacian {
 	return &out
 }
 
+// Scaled returns the operator of the same graph with all weights times 2ᵉ: exactly
+// 2^{ep} times this one, if it is of [Combinatorial] kind without shift. The
+// normalized kinds do not depend on the scale and are returned as they are.
+func (l *Laplacian) Scaled(e int) *Laplacian {
+	if l.kind != Combinatorial || e == 0 {
+		return l
+	}
+	w := *l.w
+	w.Val = make([]float64, len(w.Col))
+	for p := range w.Val {
+		v := 1.0
+		if l.w.Val != nil {
+			v = l.w.Val[p]
+		}
+		w.Val[p] = math.Ldexp(v, e)
+	}
+	return newLaplacian(&w, l.kind).With(l.power, l.shift)
+}
+
 // Dim returns the number of vertices.
 func (l *Laplacian) Dim() int { return l.w.Rows }
 
@@ -134,11 +153,18 @@ func (l *Laplacian) NullVectors(c *Components, limit int) *mat.Dense {
 	if count == 0 {
 		return nil
 	}
+	// Degrees are divided by a power of two of their component, so that sums of
+	// very large ones are finite; it cancels in the quotients.
+	top := make([]float64, c.Count())
+	for i, id := range c.Of {
+		top[id] = max(top[id], l.degree[i])
+	}
 	weight := func(i int) float64 {
 		if l.kind == Combinatorial || l.degree[i] == 0 {
 			return 1
 		}
-		return l.degree[i]
+		_, e := math.Frexp(top[c.Of[i]])
+		return math.Ldexp(l.degree[i], -e)
 	}
 	norm := make([]float64, c.Count())
 	for i, id := range c.Of {

@@ -240,7 +240,7 @@ func (p *graphPart) cut(ctx context.Context, vectors *mat.Dense, k int, s *Setti
 	if s.Rule != KMeans {
 		f := mat.Col(nil, 1, vectors)
 		dense.Orient(f)
-		threshold := 0.0
+		threshold := tieOf(f) // rounding decides the side of no zero
 		if s.Rule == Sweep {
 			threshold = sweep(p.graph, f)
 		}

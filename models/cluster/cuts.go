@@ -77,9 +77,18 @@ func quotient(a, b float64) float64 {
 	return a / b
 }
 
+// tieOf returns the difference up to which values of f count as equal.
+func tieOf(f []float64) float64 {
+	var top float64
+	for _, v := range f {
+		top = max(top, math.Abs(v))
+	}
+	return kmeansTie * top
+}
+
 // sweep returns the threshold t for which the Cheeger value of the cut between
-// {f ≤ t} and {f > t} is smallest, the smallest of equals. It costs a sort and one
-// pass over the graph.
+// {f ≤ t} and {f > t} is smallest, the smallest of those that are equal up to
+// rounding. It costs a sort and one pass over the graph.
 func sweep(w *sparse.CSR, f []float64) float64 {
 	order := data.Range(0, len(f))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f[a], f[b]) })
@@ -90,7 +99,7 @@ func sweep(w *sparse.CSR, f []float64) float64 {
 	}
 	below := make([]bool, len(f))
 	var cut, volume, threshold float64
-	best := math.Inf(1)
+	best, tie := math.Inf(1), tieOf(f)
 	for at, i := range order[:len(order)-1] {
 		below[i] = true
 		col, val := w.Row(i)
@@ -108,7 +117,7 @@ func sweep(w *sparse.CSR, f []float64) float64 {
 			}
 		}
 		volume += degrees[i]
-		if h := quotient(cut, min(volume, total-volume)); h < best && f[order[at+1]] > f[i] {
+		if h := quotient(cut, min(volume, total-volume)); h < best*(1-kmeansTie) && f[order[at+1]] > f[i]+tie {
 			best, threshold = h, f[i]
 		}
 	}

@@ -21,6 +21,10 @@ type kmeansSettings struct {
 // enough is the relative gain in Σ‖x − c‖² below which a run of k-means ends.
 const enough = 1e-9
 
+// kmeansTie is the relative difference that counts as none between distances and sums
+// of them: of equal choices the first is taken, on every instruction set the same.
+const kmeansTie = 1e-9
+
 // kmeansRows is the number of rows in a piece of work.
 const kmeansRows = 4096
 
@@ -52,7 +56,7 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 				break
 			}
 		}
-		if inertia < best {
+		if inertia < best*(1-kmeansTie) || math.IsInf(best, 1) {
 			best = inertia
 			copy(labels, r.labels)
 		}
@@ -79,6 +83,8 @@ type kmeansRun struct {
 	dist    []float64 // squared distance of each row to its centre
 	sizes   []int
 	partial []*mat.Dense // sums of rows by piece and cluster
+	// rounding is the squared distance up to which rows count as equal.
+	rounding float64
 }
 
 func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
@@ -92,9 +98,12 @@ func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 	}
 	for i := range n {
 		row := r.x.RawRowView(i)
+		var square float64
 		for j, v := range r.mean {
 			row[j] -= v
+			square += row[j] * row[j]
 		}
+		r.rounding = max(r.rounding, square*kmeansTie*kmeansTie*1e-6)
 	}
 	for range par.Chunks(n, kmeansRows) {
 		r.partial = append(r.partial, mat.NewDense(k, d, nil))
@@ -128,11 +137,14 @@ func (r *kmeansRun) start(rng *rand.Rand) {
 			sum := par.Sum(n, kmeansRows, func(lo, hi int) (sum float64) {
 				for i := lo; i < hi; i++ {
 					near[i] = min(r.dist[i], squaredDistance(r.x.RawRowView(i), row))
+					if near[i] <= r.rounding {
+						near[i] = 0
+					}
 					sum += near[i]
 				}
 				return sum
 			})
-			if chosen < 0 || sum < lowest {
+			if chosen < 0 || sum < lowest*(1-kmeansTie) {
 				chosen, lowest = at, sum
 				near, kept = kept, near
 			}
@@ -178,10 +190,12 @@ func (r *kmeansRun) assign() bool {
 	n, d := r.x.Dims()
 	k := len(r.sizes)
 	half := make([]float64, k) // ‖c‖²/2
+	var tie float64
 	for c := range half {
 		for _, v := range r.centres.RawRowView(c) {
 			half[c] += v * v / 2
 		}
+		tie = max(tie, kmeansTie*half[c])
 	}
 	changed := false
 	products := mat.NewDense(min(n, kmeansRows), k, nil)
@@ -192,7 +206,7 @@ func (r *kmeansRun) assign() bool {
 		for i := lo; i < hi; i++ {
 			best, least := int32(0), math.Inf(1)
 			for c, v := range p.RawRowView(i - lo) {
-				if away := half[c] - v; away < least {
+				if away := half[c] - v; away < least-tie || c == 0 {
 					best, least = int32(c), away
 				}
 			}
@@ -220,7 +234,7 @@ func (r *kmeansRun) refill() {
 		}
 		far := -1
 		for i, v := range r.dist {
-			if r.sizes[r.labels[i]] > 1 && (far < 0 || v > r.dist[far]) {
+			if r.sizes[r.labels[i]] > 1 && (far < 0 || v > r.dist[far]*(1+kmeansTie)) {
 				far = i
 			}
 		}
