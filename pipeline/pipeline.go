@@ -221,7 +221,11 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	o := m.Output()
 	keep := scores || o.Kind != models.OutputClasses
 	c := m.QueryCost(min(n, Batch), &s)
-	c.Bytes += 8*int64(min(n, Batch))*int64(d) + 4*int64(n)
+	batch := 8 * int64(min(n, Batch)) * int64(d)
+	if sparsePoints, ok := x.(*sparse.CSR); ok {
+		batch = 12 * int64(sparsePoints.NNZ()) // at most
+	}
+	c.Bytes += batch + 4*int64(n)
 	if keep {
 		c.Bytes += 8 * int64(n) * int64(o.Columns)
 	}
