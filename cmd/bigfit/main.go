@@ -57,6 +57,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 			a.busy.Lock()
 		}
 	}
+	if text := a.budget.String(); text != "" && ctx.Err() == nil {
+		a.note("memory: %s", text)
+	}
 	a.progress.Close()
 	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")

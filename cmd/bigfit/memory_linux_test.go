@@ -2,30 +2,40 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // measureChild is the variable by which the test binary becomes a small process that
-// runs the command of its arguments and writes the peak of its memory to file 3. It
-// must be small, as Linux counts the memory of the parent as the child's until exec.
+// runs the command of its arguments and writes the peak of its memory to file 3; its
+// value is the time after which the command is interrupted. It must be small, as Linux counts the memory of the parent as the child's until exec.
 const measureChild = "BIGFIT_TEST_MEASURE"
 
 func init() {
-	if os.Getenv(measureChild) == "" {
+	patience, err := time.ParseDuration(os.Getenv(measureChild))
+	if err != nil {
 		return
 	}
 	os.Unsetenv(measureChild)
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[1], os.Args[2:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	err := cmd.Run()
+	err = cmd.Run()
 	if cmd.ProcessState == nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
@@ -43,7 +53,7 @@ func peakOf(t *testing.T, args ...string) (o outcome, peak int64) {
 	must(t, err)
 	defer r.Close()
 	cmd := exec.Command(os.Args[0], append([]string{path}, args...)...)
-	cmd.Env = append(os.Environ(), measureChild+"=1")
+	cmd.Env = append(os.Environ(), measureChild+"=3m")
 	cmd.ExtraFiles = []*os.File{w}
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
@@ -110,3 +120,153 @@ func TestManyColumns(t *testing.T) {
 		t.Errorf("%d of %d command lines did their work; those that need no memory for each column should", done, len(lines))
 	}
 }
+
+// The bars of announced memory. Constant parts of the program count for much in small
+// processes, so that the second holds for those above 100 MiB only.
+const (
+	mostPeak      = 1.2 // peak ≤ 1.2 · announced + memorySlack
+	mostAnnounced = 1.6 // announced ≤ 1.6 · peak
+	mostOver      = 1.1 // peak ≤ 1.1 · limit + memorySlack
+	memorySlack   = 40 << 20
+	smallProcess  = 100 << 20
+)
+
+// memoryModels are the command lines of the grid beside the data.
+var memoryModels = []string{
+	"knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson",
+	"rls-linear --gamma-a 0.1", "svm-linear --gamma-a 0.1", "laprls-linear --gamma-a 0.1 --gamma-i 0.1", "lapsvm-linear --gamma-a 0.1 --gamma-i 0.1", "tsvm-linear --gamma-a 0.1",
+	"rls --gamma-a 0.1", "svm --gamma-a 0.1", "oneclass", "laprls --gamma-a 0.1 --gamma-i 0.1", "lapsvm --gamma-a 0.1 --gamma-i 0.1", "lap-oneclass --gamma-a 0.1 --gamma-i 0.1", "tsvm --gamma-a 0.1", "sssl",
+	"rls --gamma-a 0.1 --landmarks 500", "laprls --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "lapsvm --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "rls --gamma-a 0.1 --features 500", "rls --gamma-a 0.1 --approximation matrix-free",
+	"knn --method nn-descent", "harmonic --method nn-descent",
+}
+
+// memoryData writes n points of d columns and labels of c classes, of two classes for
+// a tenth of the points only, and returns the names of the files.
+func memoryData(t *testing.T, n, d, c int) (x, y string) {
+	t.Helper()
+	x, y = fmt.Sprintf("x%dx%d.npy", n, d), fmt.Sprintf("y%dx%d.npy", n, c)
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
+	if !exists(x) {
+		points := make([]float32, n*d)
+		for i := range points {
+			points[i] = float32(rng.NormFloat64())
+			if i%d == 0 {
+				points[i] += float32(i / d % 2 * 8)
+			}
+		}
+		must(t, npy.WriteFile(x, []int{n, d}, points))
+	}
+	labels := make([]int64, n)
+	for i := range labels {
+		if labels[i] = int64(i % c); c == 2 && i%10 > 1 {
+			labels[i] = -1
+		}
+	}
+	must(t, npy.WriteFile(y, nil, labels))
+	return x, y
+}
+
+// announcedBytes reads the last line about memory, or the largest of the stages' lines
+// of a run that was interrupted; 0 if there is none.
+func announcedBytes(stderr string) int64 {
+	if _, line, found := strings.Cut(stderr, "\nmemory: "); found {
+		text, _, _ := strings.Cut(line, " MiB announced")
+		mib, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0
+		}
+		return int64(mib * (1 << 20))
+	}
+	var most machine.Size
+	for line := range strings.Lines(stderr) {
+		before, _, _ := strings.Cut(line, " in all")
+		var size machine.Size
+		if _, text, found := strings.Cut(before, " of memory, "); found && size.Set(text) == nil {
+			most = max(most, size)
+		}
+	}
+	return int64(most)
+}
+
+// memoryRun is one command and its bars.
+func memoryRun(t *testing.T, limited bool, args ...string) {
+	t.Helper()
+	line := strings.Join(args, " ")
+	o, peak := peakOf(t, append(args, "--memory-limit", memoryLimit())...)
+	announced := announcedBytes(o.stderr)
+	refused := o.code == 2 && strings.Contains(o.stderr, "are allowed")
+	fault := memoryFault(o, announced, peak)
+	end := fault
+	switch {
+	case refused:
+		end = "refused"
+	case o.code == exitInterrupted:
+		end += " after 3 minutes"
+	}
+	t.Logf("| %s | %.0f | %.0f | %.2f | %s |", line, float64(announced)/(1<<20), float64(peak)/(1<<20), float64(peak)/float64(max(announced, 1)), end)
+	if fault != "" && !refused {
+		t.Errorf("bigfit %s: %s\n%s", line, fault, o.stderr)
+	}
+	if refused && peak > 1<<30 {
+		t.Errorf("bigfit %s: %d MiB before it was refused\n%s", line, peak>>20, o.stderr)
+	}
+	if refused || !limited || announced == 0 || o.code == exitInterrupted {
+		return
+	}
+	o, peak = peakOf(t, append(args, "--memory-limit", strconv.FormatInt(announced, 10))...)
+	if over := float64(peak-memorySlack) / float64(announced); over > mostOver && !(o.code == 2 && strings.Contains(o.stderr, "are allowed")) {
+		t.Errorf("bigfit %s --memory-limit %d: the peak is %d MiB\n%s", line, announced, peak>>20, o.stderr)
+	}
+}
+
+// memoryFault says which bar does not hold.
+func memoryFault(o outcome, announced, peak int64) string {
+	switch {
+	case o.code != 0 && o.code != 3 && o.code != exitInterrupted:
+		return fmt.Sprintf("exit code %d", o.code)
+	case announced == 0:
+		return "nothing is announced"
+	case float64(peak) > mostPeak*float64(announced)+memorySlack:
+		return "too small"
+	case o.code != exitInterrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
+		return "too large"
+	}
+	return ""
+}
+
+// memoryLimit of the runs of the grid, so that it can run beside others.
+func memoryLimit() string {
+	if v := os.Getenv("MEMORY_LIMIT"); v != "" {
+		return v
+	}
+	return "6GiB"
+}
+
+// TestMemoryGrid holds what commands announce against the peak of their resident
+// memory: all of the grid with MEMORY=all, as make memory sets it, or the rows that
+// hold the text in MEMORY; a chosen part without.
+func TestMemoryGrid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	t.Chdir(t.TempDir())
+	choice := os.Getenv("MEMORY")
+	for _, n := range []int{5000, 20000} {
+		for _, d := range []int{16, 784} {
+			for _, c := range []int{2, 1000, 10000} {
+				x, y := memoryData(t, n, d, c)
+				for _, model := range memoryModels {
+					line := fmt.Sprintf("fit -X %s -y %s --model %s", x, y, model)
+					if choice == "" && !memoryPart(n, d, c, model) || choice != "" && choice != "all" && !strings.Contains(line, choice) {
+						continue
+					}
+					memoryRun(t, n == 5000, strings.Fields(line)...)
+				}
+			}
+		}
+	}
+}
+
+// memoryPart tells whether a row of the grid is cheap enough for every run of the
+// tests.
+func memoryPart(n, d, c int, model string) bool { return n == 5000 && c == 2 }
