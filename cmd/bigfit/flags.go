@@ -14,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/supervise"
 )
 
 // commonFlags adds the flags that every command has and, before any command
@@ -57,7 +58,8 @@ func (a *app) limits() {
 	if a.quiet {
 		a.progress = progress.Quiet()
 	} else {
-		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && progress.IsTerminal(os.Stderr))
+		terminal := progress.IsTerminal(os.Stderr) || os.Getenv(supervise.Variable) == "terminal"
+		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
 	}
 }
 
