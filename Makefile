@@ -6,7 +6,7 @@ FUZZTIME ?= 20s
 # Packages in which goroutines run.
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 
-.PHONY: build test lint race fuzz bench generate ci
+.PHONY: build test lint race fuzz bench memory generate ci
 
 build:
 	go build ./...
@@ -33,6 +33,10 @@ fuzz:
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos
+
+# What commands announce of memory, against the peaks of all learners and sizes; takes hours.
+memory:
+	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./cmd/bigfit
 
 generate:
 	go generate ./internal/simd
