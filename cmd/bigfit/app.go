@@ -68,8 +68,8 @@ func (a *app) need(stage string, bytes int64, operations float64, remedy string)
 	if operations > 0 {
 		time = fmt.Sprintf(", about %s", duration(operations/machine.OperationRate()))
 	}
-	total := a.budget.Announce(bytes, int64(a.memory))
-	if total > int64(a.memory) {
+	total, fits := a.budget.Announce(bytes, int64(a.memory))
+	if !fits {
 		return fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.memory, remedy)
 	}
 	a.note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)

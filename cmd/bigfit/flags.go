@@ -23,7 +23,7 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.IntVar(&a.threads, "threads", 0, "threads to use, 0 for all")
 	f.Uint64Var(&a.seed, "seed", 0, "seed of everything random")
-	f.Var(&a.memory, "memory-limit", "memory the program may use, as 8GiB (default: what the machine has available)")
+	f.Var(&a.memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
@@ -53,6 +53,7 @@ func (a *app) limits() {
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.memory))
+	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
 	if a.quiet {

@@ -7,34 +7,47 @@ import (
 	"runtime/debug"
 )
 
-// Budget adds up what the stages of a run announce. The zero value is ready for use
-// by one goroutine.
-type Budget struct{ announced int64 }
+// Budget adds up what the stages of a run announce. It is for one goroutine; Begin
+// comes first.
+type Budget struct {
+	before    int64 // bytes in use when the run began
+	announced int64
+}
 
 // ProgramBytes is about the resident memory of the program that holds nothing: its
 // code, the runtime and small things.
 const ProgramBytes = 24 << 20
 
-// Announce returns the peak of the resident memory in a stage that needs so many bytes
-// beside what the process holds: the bytes in use after a collection, those of the
-// program, and those of the stage, or the peak that was reached before if that is more.
-//
-// Unless that is more than limit, the collector then keeps the process near the largest
-// announcement so far: garbage may grow to a tenth above it, and not beyond limit.
-func (b *Budget) Announce(stage, limit int64) int64 {
+// Begin begins a run.
+func (b *Budget) Begin() { *b = Budget{before: inUse()} }
+
+// inUse collects garbage and returns what is left.
+func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	held := ProgramBytes + int64(m.HeapAlloc)
-	total := int64(math.MaxInt64)
-	if stage < math.MaxInt64-held {
-		total = max(held+stage, PeakMemory())
+	return int64(m.HeapAlloc)
+}
+
+// Announce returns the peak of the resident memory in a stage that needs so many bytes
+// beside what the run holds: those in use after a collection, those of the stage and
+// ProgramBytes, or the peak that was reached before if that is more.
+//
+// The stage fits if it and what is held are at most limit: ProgramBytes do not count.
+// Then the collector keeps the process near the largest announcement so far: garbage
+// may grow to a tenth above it, and not beyond limit.
+func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
+	held := max(0, inUse()-b.before)
+	if stage > math.MaxInt64-held-ProgramBytes {
+		return math.MaxInt64, false
 	}
-	if total <= limit {
-		b.announced = max(b.announced, total)
-		debug.SetMemoryLimit(min(b.announced+b.announced/10, limit) - ProgramBytes/2)
+	if held+stage > limit {
+		return held + stage + ProgramBytes, false
 	}
-	return total
+	total = max(held+stage+ProgramBytes, PeakMemory())
+	b.announced = max(b.announced, total)
+	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) - ProgramBytes/2)
+	return total, true
 }
 
 // String compares the largest announcement with the peak of resident memory so far,
