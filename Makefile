@@ -9,7 +9,7 @@ RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
 
-.PHONY: build test lint race fuzz soak bench generate ci
+.PHONY: build test lint race fuzz soak bench memory generate ci
 
 build:
 	go build ./...
@@ -40,6 +40,10 @@ soak:
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos
+
+# What commands announce of memory, against the peaks of all learners and sizes; takes hours.
+memory:
+	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./cmd/bigfit
 
 generate:
 	go generate ./internal/simd

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // BlockRows is the number of dense points converted to float64 at a time.
@@ -42,9 +43,18 @@ func convertBlock[T Element](dst *mat.Dense, x *Dense[T], lo, from int) {
 }
 
 // Columns copies the given columns of x.
-func Columns(x Points, columns []int) Points {
+func Columns(x Points, columns []int) *Dense[float64] {
 	n, d := x.Dims()
-	out, row := NewDense[float64](n, len(columns)), make([]float64, d)
+	out := NewDense[float64](n, len(columns))
+	if m, ok := x.(*sparse.CSR); ok {
+		for i := range n {
+			for p, j := range columns {
+				out.Row(i)[p] = m.At(i, j)
+			}
+		}
+		return out
+	}
+	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)
 		for p, j := range columns {

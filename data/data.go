@@ -77,15 +77,19 @@ func selectDense[T Element](x *Dense[T], rows []int) *Dense[T] {
 }
 
 func selectSparse(x *sparse.CSR, rows []int) *sparse.CSR {
-	out := &sparse.CSR{Rows: len(rows), Cols: x.Cols, Ptr: make([]int64, len(rows)+1)}
+	var entries int64
+	for _, r := range rows {
+		entries += x.Ptr[r+1] - x.Ptr[r]
+	}
+	out := &sparse.CSR{Rows: len(rows), Cols: x.Cols, Ptr: make([]int64, len(rows)+1), Col: make([]int32, 0, entries)}
+	if x.Val != nil {
+		out.Val = make([]float64, 0, entries)
+	}
 	for i, r := range rows {
 		col, val := x.Row(r)
 		out.Col = append(out.Col, col...)
 		out.Val = append(out.Val, val...)
 		out.Ptr[i+1] = int64(len(out.Col))
-	}
-	if x.Val != nil && out.Val == nil {
-		out.Val = []float64{}
 	}
 	return out
 }

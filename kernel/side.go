@@ -353,6 +353,11 @@ type pair struct{ a, b []float64 }
 
 // exact returns ‖x_i − z_j‖² from the points as given.
 func (s *Side) exact(x data.Points, i, j int) float64 {
+	if a, ok := x.(*sparse.CSR); ok {
+		if b, ok := s.z.(*sparse.CSR); ok {
+			return sparse.SquaredDistance(a, i, 1, b, j, 1)
+		}
+	}
 	p, ok := s.pairs.Get().(*pair)
 	if !ok {
 		p = &pair{make([]float64, s.d), make([]float64, s.d)}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -88,12 +90,17 @@ func (s Source) Queries(rows, among []int) data.Points {
 	return data.Select(s.Points, rows)
 }
 
-// Bytes is the memory of the points made ready, beside what is given.
+// Bytes is the memory of the points made ready, beside what is given: of dense points
+// a copy, of sparse ones a tile for each thread and a row.
 func (s Source) Bytes() int64 {
-	if _, isSparse := s.Points.(*sparse.CSR); isSparse || s.Values != nil {
+	if s.Values != nil {
 		return 0
 	}
 	n, d := s.Points.Dims()
+	if _, isSparse := s.Points.(*sparse.CSR); isSparse {
+		tiles := min(par.Chunks(n, sparseRows), runtime.GOMAXPROCS(0))
+		return 8 * (int64(n) + int64(d)*int64(tiles*sparseRows+1))
+	}
 	return 8 * int64(n) * int64(d+1)
 }
 

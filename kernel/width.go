@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // Rule chooses the width σ of a kernel from distances between points.
@@ -40,7 +41,7 @@ const widthSample = 1000
 // if there are no more. Points that all coincide are an error. It costs 10⁶·d
 // operations.
 func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	if !rules.Valid(rule) {
 		return 0, fmt.Errorf("kernel: %v rule for the width", rule)
 	}
@@ -57,16 +58,12 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 		j := i + rng.IntN(n-i)
 		order[i], order[j] = order[j], order[i]
 	}
-	rows := make([][]float64, m)
-	for i := range rows {
-		rows[i] = make([]float64, d)
-		data.RowTo(rows[i], x, order[i])
-	}
+	square := squaredDistances(x, order[:m])
 	distances := make([]float64, m*(m-1)/2)
 	par.For(m, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for j := range i {
-				distances[i*(i-1)/2+j] = math.Sqrt(squaredDistance(rows[i], rows[j]))
+				distances[i*(i-1)/2+j] = math.Sqrt(square(i, j))
 			}
 		}
 	})
@@ -94,4 +91,19 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 func firstPositive(sorted []float64) int {
 	p, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64)
 	return p
+}
+
+// squaredDistances returns the squared distance between some of the points, by their
+// places in rows. Dense ones are copied.
+func squaredDistances(x data.Points, rows []int) func(i, j int) float64 {
+	if m, ok := x.(*sparse.CSR); ok {
+		return func(i, j int) float64 { return sparse.SquaredDistance(m, rows[i], 1, m, rows[j], 1) }
+	}
+	_, d := x.Dims()
+	copies := make([][]float64, len(rows))
+	for p, i := range rows {
+		copies[p] = make([]float64, d)
+		data.RowTo(copies[p], x, i)
+	}
+	return func(i, j int) float64 { return squaredDistance(copies[i], copies[j]) }
 }

@@ -122,7 +122,8 @@ func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
 	case BallTree:
 		return ballTreeBytes(x, metric, k)
 	case NNDescent:
-		return int64(n) * (4*int64(d) + 12*int64(k+3) + 30)
+		// The search, and a part of the exact one by which its recall is estimated.
+		return int64(n)*(4*int64(d)+12*int64(k+3)+30) + 8*int64(min(n, samplePart))*int64(d)
 	}
 	return BruteBytes(x, k)
 }

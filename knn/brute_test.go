@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -133,8 +135,54 @@ func TestBruteCosts(t *testing.T) {
 	if got := knn.BruteOperations(m); got != 2*(2*2+1) {
 		t.Errorf("sparse: %g operations", got)
 	}
-	if got := knn.BruteBytes(m, 1); got != 12*2+16*3+16*2 {
+	if got := knn.BruteBytes(m, 1); got != 12*2+16*3+16*2+16*2+int64(16*2*runtime.GOMAXPROCS(0)) {
 		t.Errorf("sparse: %d bytes", got)
+	}
+}
+
+// Columns that are empty cost nothing: neither the count of operations nor the search
+// has memory for each column, and answers are those of the columns in use.
+func TestBruteManyColumns(t *testing.T) {
+	wide := &sparse.CSR{Rows: 4, Cols: 1<<31 - 1, Ptr: []int64{0, 2, 3, 5, 6}, Col: []int32{7, 1 << 30, 7, 9, 1 << 30, 1<<31 - 2}, Val: []float64{1, 2, 3, 4, 5, 6}}
+	narrow, used := wide.Narrow()
+	if len(used) != 4 {
+		t.Fatalf("columns %v are in use", used)
+	}
+	if a, b := knn.BruteOperations(wide), knn.BruteOperations(narrow); a != b {
+		t.Errorf("%g operations, %g of the narrow matrix", a, b)
+	}
+	if bytes := knn.BruteBytes(wide, 2); bytes > 1<<20 {
+		t.Errorf("%d bytes", bytes)
+	}
+	// Columns 7 and 8, of which the points have one.
+	query := &sparse.CSR{Rows: 1, Cols: wide.Cols, Ptr: []int64{0, 2}, Col: []int32{7, 8}, Val: []float64{1, 1}}
+	for _, m := range []knn.Metric{knn.Euclidean, knn.Angle} {
+		a, err := knn.NewBrute(wide, &knn.Settings{Metric: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := knn.NewBrute(narrow, &knn.Settings{Metric: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.Self(t.Context(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := b.Self(t.Context(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Distance, want.Distance) {
+			t.Errorf("%v: %v, of the narrow matrix %v", m, got, want)
+		}
+		near, err := a.Query(t.Context(), query, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if near.Index[0] != 1 && m == knn.Angle || near.Index[0] != 1 && near.Index[0] != 0 {
+			t.Errorf("%v: nearest of the query is %d", m, near.Index[0])
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package knn
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/topk"
@@ -15,18 +16,28 @@ import (
 type invertedIndex struct {
 	metric     Metric
 	x, columns *sparse.CSR
+	used       []int32   // numbers in x of the rows of columns; nil if it has all
 	sq         []float64 // ‖x‖²
 	inverse    []float64 // 1/‖x‖, or 0 for zero points
 }
 
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
-	ix := &invertedIndex{metric: m, x: x, columns: x.T(), sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
+	ix := &invertedIndex{metric: m, x: x, sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
+	narrow := x
+	if wide(x) {
+		narrow, ix.used = x.Narrow()
+	}
+	ix.columns = narrow.T()
 	for i := range ix.sq {
 		ix.sq[i] = squaredNorm(x, i)
 		ix.inverse[i] = inverseRoot(ix.sq[i])
 	}
 	return ix
 }
+
+// wide tells whether a number for each column would take more memory than those that
+// have entries are worth.
+func wide(x *sparse.CSR) bool { return x.Cols > 1<<20 && x.Cols/16 > x.NNZ() }
 
 func squaredNorm(x *sparse.CSR, i int) float64 {
 	col, val := x.Row(i)
@@ -56,7 +67,14 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 		if val != nil {
 			v = val[p]
 		}
-		at, w := q.ix.columns.Row(int(c))
+		row, known := int(c), true
+		if q.ix.used != nil {
+			row, known = slices.BinarySearch(q.ix.used, c)
+		}
+		if !known {
+			continue
+		}
+		at, w := q.ix.columns.Row(row)
 		if w == nil {
 			for _, r := range at {
 				q.dots[r] += v
@@ -130,41 +148,11 @@ func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 
 	d := q.square(sq, j)
 	switch {
 	case q.ix.metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
-		d = sparseSquaredDistance(x, i, 1, q.ix.x, j, 1)
+		d = sparse.SquaredDistance(x, i, 1, q.ix.x, j, 1)
 	case q.ix.metric == Angle && d < near:
-		d = sparseSquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
+		d = sparse.SquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
 	}
 	return q.ix.metric.distance(d)
-}
-
-// sparseSquaredDistance returns ‖s·x_i − t·y_j‖².
-func sparseSquaredDistance(x *sparse.CSR, i int, s float64, y *sparse.CSR, j int, t float64) float64 {
-	ac, av := x.Row(i)
-	bc, bv := y.Row(j)
-	at := func(v []float64, p int) float64 {
-		if v == nil {
-			return 1
-		}
-		return v[p]
-	}
-	var sum float64
-	for p, q := 0, 0; p < len(ac) || q < len(bc); {
-		var d float64
-		switch {
-		case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
-			d = s * at(av, p)
-			p++
-		case p == len(ac) || bc[q] < ac[p]:
-			d = t * at(bv, q)
-			q++
-		default:
-			d = s*at(av, p) - t*at(bv, q)
-			p++
-			q++
-		}
-		sum += d * d
-	}
-	return sum
 }
 
 func (ix *invertedIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {

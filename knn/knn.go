@@ -10,6 +10,7 @@ package knn
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
@@ -132,7 +133,11 @@ func BruteBytes(x data.Points, k int) int64 {
 	n, d := x.Dims()
 	lists := 12 * int64(n) * int64(k)
 	if m, ok := x.(*sparse.CSR); ok {
-		return lists + 16*int64(m.NNZ()) + 16*int64(n)
+		columns := int64(d) // of the transpose
+		if wide(m) {
+			columns = 2 * int64(m.NNZ())
+		}
+		return lists + 16*int64(m.NNZ()) + 16*int64(n) + 16*columns + 16*int64(n)*int64(runtime.GOMAXPROCS(0))
 	}
 	lists += 8*int64(n)*int64(k+slack) + 8*int64(n) // while they are found
 	if _, ok := x.(*data.Dense[uint8]); ok && d <= dense.MaxInnerU8 {
@@ -146,7 +151,10 @@ func BruteBytes(x data.Points, k int) int64 {
 func BruteOperations(x data.Points) float64 {
 	n, d := x.Dims()
 	if m, ok := x.(*sparse.CSR); ok {
-		count := make([]float64, d)
+		if wide(m) {
+			m, _ = m.Narrow()
+		}
+		count := make([]float64, m.Cols)
 		for _, c := range m.Col {
 			count[c]++
 		}

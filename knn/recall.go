@@ -33,9 +33,12 @@ type recallSample struct {
 	kth  []float64
 }
 
+// samplePart is the number of points that a sample is compared with at a time.
+const samplePart = 1 << 14
+
 // newRecallSample searches x in parts, so that it takes little memory beside x.
 func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int, seed uint64) (*recallSample, error) {
-	const part = 1 << 14
+	const part = samplePart
 	n, _ := x.Dims()
 	if err := checkK(k, n-1); err != nil {
 		return nil, err

@@ -93,6 +93,11 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	if err != nil {
 		return nil, err
 	}
+	more, err := p.toMake(l, in, settings)
+	if err != nil {
+		return nil, err
+	}
+	cost.Bytes += more
 	if err := p.observer().Announce("fit", cost); err != nil {
 		return nil, err
 	}
@@ -110,6 +115,26 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	}
 	p.observer().End(m.Summary().Text)
 	return m, errors.Join(short, err)
+}
+
+// toMake returns the bytes of the graph and the eigenpairs that complete will make and
+// that are held during the fit.
+func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) (int64, error) {
+	info, n := l.Info(), int64(in.Len())
+	if !info.UsesGraph(in.Values) {
+		return 0, nil
+	}
+	var bytes int64
+	if in.Graph == nil {
+		// Columns, values and what a search keeps of each edge; components and degrees.
+		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA)
+	}
+	paired, ok := l.(models.Paired)
+	if !ok || in.Pairs != nil {
+		return bytes, nil
+	}
+	k, _, _, err := paired.Pairs(in)
+	return bytes + 8*n*int64(k), err
 }
 
 // complete makes the graph and the eigenpairs that a fit needs. The first error
@@ -226,7 +251,8 @@ func (p *Pipeline) AnnounceEigenpairs(n, nnz int, s lanczos.Settings, remedy str
 	return p.observer().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: lanczos.Operations(n, nnz, &s), Remedy: remedy})
 }
 
-// Batch is the number of points that [Pipeline.Predict] answers for at once.
+// Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
+// where their scores would take more than 64 MiB.
 const Batch = 1 << 14
 
 // finiteAnswers returns an error for a score or value that is not finite, of points from
@@ -246,6 +272,9 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 	return nil
 }
 
+// batch is the number of points to answer for at once with so many scores each.
+func batch(columns int) int { return max(min(Batch, 1<<23/max(columns, 1)), 512) }
+
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for.
 func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
@@ -255,8 +284,13 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	}
 	o := m.Output()
 	keep := scores || o.Kind != models.OutputClasses
-	c := m.QueryCost(min(n, Batch), &s)
-	c.Bytes += 8*int64(min(n, Batch))*int64(d) + 4*int64(n)
+	size := batch(o.Columns)
+	c := m.QueryCost(min(n, size), &s)
+	points := 8 * int64(min(n, size)) * int64(d)
+	if m, ok := x.(*sparse.CSR); ok {
+		points = 12 * int64(m.NNZ()) // at most
+	}
+	c.Bytes += points + 4*int64(n)
 	if keep {
 		c.Bytes += 8 * int64(n) * int64(o.Columns)
 	}
@@ -269,8 +303,8 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if keep {
 		out.Scores = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
-	for lo := 0; lo < n || lo == 0; lo += Batch {
-		hi := min(lo+Batch, n)
+	for lo := 0; lo < n || lo == 0; lo += size {
+		hi := min(lo+size, n)
 		s.OnProgress = func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") }
 		batch := x
 		if hi-lo < n {

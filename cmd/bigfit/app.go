@@ -27,6 +27,7 @@ type app struct {
 	threads int
 	seed    uint64
 	memory  machine.Size
+	budget  machine.Budget
 	json    bool
 	quiet   bool
 }
@@ -65,17 +66,18 @@ func (a *app) write(ctx context.Context, fn func() error) error {
 	return output(fn())
 }
 
-// need says what a stage will take and refuses what does not fit. operations
-// may be 0 if nothing is known about time.
+// need says what a stage will take, alone and with all that is held, and refuses what
+// does not fit. operations may be 0 if nothing is known about time.
 func (a *app) need(stage string, bytes int64, operations float64, remedy string) error {
 	var time string
 	if operations > 0 {
 		time = fmt.Sprintf(", about %s", duration(operations/machine.OperationRate()))
 	}
-	if bytes > int64(a.memory) {
-		return fmt.Errorf("%s needs %s of memory and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), a.memory, remedy)
+	total, fits := a.budget.Announce(bytes, int64(a.memory))
+	if !fits {
+		return fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.memory, remedy)
 	}
-	a.note("%s: needs %s of memory%s", stage, machine.Size(bytes), time)
+	a.note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil
 }
 

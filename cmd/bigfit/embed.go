@@ -132,7 +132,7 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	if o.landmarks > 0 {
 		size = float64(min(n, o.landmarks))
 	}
-	if err := a.need("functions", cluster.SpectralBytes(n, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
+	if err := a.need("functions", cluster.SpectralBytes(g.x, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
 	k, err := o.kernel.On(g.x, a.seed)

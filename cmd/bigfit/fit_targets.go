@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -60,6 +61,9 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 		}
 		return t, nil
 	}
+	if need := targetBytes(y, o.labels); need > int64(a.memory) {
+		return nil, &npy.LimitError{What: o.y + ": a number for each labeled point and class", Need: need, Limit: int64(a.memory)}
+	}
 	t, err := pipeline.ClassTargets(y, o.labels, a.seed)
 	if t.Used() != nil {
 		if err := o.label.twoClasses(a, t.Used(), o.y); err != nil {
@@ -70,6 +74,15 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 		return nil, fmt.Errorf("%s: %w", o.y, err)
 	}
 	return t, nil
+}
+
+// targetBytes is the memory of the targets of classes: see [models.Targets].
+func targetBytes(y *data.Labels, labels int) int64 {
+	l := len(y.Labeled())
+	if labels > 0 {
+		l = min(l, labels)
+	}
+	return 8 * int64(l) * int64(len(y.Classes))
 }
 
 // holdsFractions tells whether a file holds numbers that are not all integers.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/supervise"
 )
 
 // commonFlags adds the flags that every command has and, before any command
@@ -22,7 +23,7 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.IntVar(&a.threads, "threads", 0, "threads to use, 0 for all")
 	f.Uint64Var(&a.seed, "seed", 0, "seed of everything random")
-	f.Var(&a.memory, "memory-limit", "memory the program may use, as 8GiB (default: what the machine has available)")
+	f.Var(&a.memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
@@ -52,12 +53,14 @@ func (a *app) limits() {
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.memory))
+	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
 	if a.quiet {
 		a.progress = progress.Quiet()
 	} else {
-		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && progress.IsTerminal(os.Stderr))
+		terminal := progress.IsTerminal(os.Stderr) || os.Getenv(supervise.Variable) == "terminal"
+		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
 	}
 }
 

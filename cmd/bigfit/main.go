@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -20,7 +21,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/supervise"
 )
 
 // version of the program, as in CHANGELOG.md.
@@ -32,7 +36,16 @@ const grace = time.Second
 func main() {
 	// A closed pipe is an error of writing like any other.
 	signal.Ignore(syscall.SIGPIPE)
+	limit := machine.AddressLimit()
+	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr), outOfMemory(limit)); ok {
+		os.Exit(code)
+	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// outOfMemory says how a run ended that had too little address space.
+func outOfMemory(limit int64) string {
+	return fmt.Sprintf("bigfit: out of memory: the address space is limited to %s (RLIMIT_AS, ulimit -v); raise that limit, or give less data or a --memory-limit well below it", machine.Size(limit))
 }
 
 // run executes the command line and returns the exit code. Only after an
@@ -56,6 +69,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 			// finished first, and none begun after it.
 			a.busy.Lock()
 		}
+	}
+	if text := a.budget.String(); text != "" && ctx.Err() == nil {
+		a.note("memory: %s", text)
 	}
 	a.progress.Close()
 	if ctx.Err() != nil {

@@ -108,10 +108,9 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 		return nil, nil, fmt.Errorf("%s has %d points of %d columns; columns %d and %d are to be drawn", path, n, d, first, second)
 	}
 	points := &chart.Points{X: make([]float64, n), Y: make([]float64, n), Most: o.maxPoints, Seed: a.seed}
-	row := make([]float64, d)
+	drawn := data.Columns(x, []int{first - 1, second - 1})
 	for i := range n {
-		data.RowTo(row, x, i)
-		points.X[i], points.Y[i] = row[first-1], row[second-1]
+		points.X[i], points.Y[i] = drawn.Row(i)[0], drawn.Row(i)[1]
 	}
 	if o.y == "" {
 		return points, nil, nil

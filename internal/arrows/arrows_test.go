@@ -21,6 +21,7 @@ var order = []string{
 	"internal/enum",
 	"internal/manifest",
 	"internal/machine",
+	"internal/supervise",
 	"internal/npy",
 	"internal/progress",
 	"internal/chart",

@@ -4,7 +4,6 @@ package machine
 import (
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,47 +54,6 @@ func (m *Size) Set(text string) error {
 
 // Type names the form in help texts.
 func (m *Size) Type() string { return "size" }
-
-// AvailableMemory returns the memory that a new program can have: what the
-// kernel says is available, or what a container leaves if that is less. Where
-// neither is known it is 4 GiB.
-func AvailableMemory() int64 {
-	available := int64(math.MaxInt64)
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
-				if kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64); err == nil {
-					available = kib << 10
-				}
-			}
-		}
-	}
-	for _, group := range [][2]string{
-		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-	} {
-		limit, err := readNumber(group[0])
-		if err != nil {
-			continue
-		}
-		if used, err := readNumber(group[1]); err == nil {
-			limit -= used
-		}
-		available = min(available, max(limit, 0))
-	}
-	if available == math.MaxInt64 {
-		return 4 << 30
-	}
-	return available
-}
-
-func readNumber(path string) (int64, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-}
 
 // OperationRate returns the floating-point operations a second of this machine
 // in float64 matrix products, measured once in a few milliseconds.

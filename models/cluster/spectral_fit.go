@@ -17,13 +17,15 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
-// SpectralBytes is about the memory of [FitSpectral] for n points and m of them
+// SpectralBytes is about the memory of [FitSpectral] for the points x and m of them
 // as landmarks, 0 for all.
-func SpectralBytes(n, m int) int64 {
+func SpectralBytes(x data.Points, m int) int64 {
+	n, _ := x.Dims()
+	ready := kernel.Source{Points: x}.Bytes()
 	if m == 0 || m >= n {
-		return 80 * int64(n) * int64(n)
+		return ready + 80*int64(n)*int64(n)
 	}
-	return 8*int64(n)*(int64(m)+2*spectralStripe) + 80*int64(m)*int64(m)
+	return ready + 8*int64(n)*(int64(m)+2*spectralStripe) + 80*int64(m)*int64(m)
 }
 
 // spectralStripe is the number of columns that L is applied to at a time.
@@ -85,7 +87,7 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	case filled.Clusters > n:
 		return nil, fmt.Errorf("cluster: %d clusters of %d points", filled.Clusters, n)
 	}
-	if need := SpectralBytes(n, filled.Landmarks); limit > 0 && need > limit {
+	if need := SpectralBytes(x, filled.Landmarks); limit > 0 && need > limit {
 		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
 	}
 	filled.Laplacian, filled.Power = l.Kind(), l.Power()

@@ -85,10 +85,12 @@ func featureBytes(n, m int) int64 {
 	return heldBytes(n, m) + 8*(4*int64(n)*int64(min(m, 128))+2*int64(m)*int64(m))
 }
 
-// sideBytes is the memory of the points made ready for a kernel; features do without.
+// sideBytes is the memory of the points made ready for a kernel, or of the frequencies
+// of features, which do without.
 func (s ApproximationSettings) sideBytes(x kernel.Source) int64 {
 	if s.Approximation == Fourier {
-		return 0
+		_, d := x.Rows().Dims()
+		return 8 * int64(d) * int64(s.Features/2) // the frequencies
 	}
 	return x.Bytes()
 }

@@ -229,6 +229,7 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	var c models.GridCost
 	if t.options[0].Approximation == Exact {
 		c = t.exactCost(widths)
+		c.Shared += source.Bytes()
 	} else if c, err = t.approximateCost(widths, source); err != nil {
 		return c, err
 	}

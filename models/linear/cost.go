@@ -204,17 +204,19 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		if z.element > 0 {
 			stored = n * d
 		}
-		c.Shared = models.Bytes(24*edges + 12*stored)
-		c.Fold = models.Bytes(8 * 8 * (n + d) * outputs)
+		c.Shared = models.Bytes(24*edges + 12*stored + 8*d)
+		c.Fold = models.Bytes(8*8*(n+d)*outputs + 8*d)
 		c.Operations = g.Fits() * steps * outputs * (20*stored + 10*edges)
 		return c, nil
 	}
+	var columns float64 // of sparse points, in the space of the points
 	if z.spanned() {
+		columns = 8 * d * (3*outputs + 2)
 		d = n
 		c.Operations = 5 * d * d * d
 	}
-	c.Shared = models.Bytes(24*edges + 8*(4*d*d+3*n*min(d, 128)))
-	c.Fold = models.Bytes(8 * (2*l*d + 2*d*d))
+	c.Shared = models.Bytes(24*edges + 8*(4*d*d+3*n*min(d, 128)) + columns)
+	c.Fold = models.Bytes(8*(2*l*d+2*d*d) + columns)
 	c.Operations += norms*(n*d*d+10*edges*d) + float64(len(g.Splits))*l*d*d
 	switch {
 	case k.hinge:

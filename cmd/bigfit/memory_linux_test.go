@@ -1,0 +1,318 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// measureChild is the variable by which the test binary becomes a small process that
+// runs the command of its arguments and writes the peak of its memory to file 3; its
+// value is the time after which the command is interrupted. It must be small, as Linux counts the memory of the parent as the child's until exec.
+const measureChild = "BIGFIT_TEST_MEASURE"
+
+func init() {
+	patience, err := time.ParseDuration(os.Getenv(measureChild))
+	if err != nil {
+		return
+	}
+	os.Unsetenv(measureChild)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[1], os.Args[2:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	err = cmd.Run()
+	if cmd.ProcessState == nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+	fmt.Fprint(os.NewFile(3, "peak"), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	os.Exit(cmd.ProcessState.ExitCode())
+}
+
+// peakOf runs the built command and returns what it did and the peak of its resident
+// memory in bytes.
+func peakOf(t *testing.T, args ...string) (o outcome, peak int64) {
+	t.Helper()
+	path := command(t).Path
+	r, w, err := os.Pipe()
+	must(t, err)
+	defer r.Close()
+	cmd := exec.Command(os.Args[0], append([]string{path}, args...)...)
+	cmd.Env = append(os.Environ(), measureChild+"=3m")
+	cmd.ExtraFiles = []*os.File{w}
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	_ = cmd.Run()
+	w.Close()
+	if _, err := fmt.Fscan(r, &peak); err != nil || cmd.ProcessState == nil {
+		t.Fatalf("bigfit %v: %v\n%s", args, err, stderr.String())
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}, peak << 10
+}
+
+// What a file claims to have of columns costs nothing before it is announced: every
+// command on sparse points with 2³¹−1 columns stays small, or refuses in a sentence.
+func TestManyColumns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n, most = 60, 100 << 20
+	m := &sparse.CSR{Rows: n, Cols: 1<<31 - 1, Ptr: []int64{0}, Val: []float64{}}
+	y, values := make([]int64, n), make([]float64, 0, 2*n)
+	for i := range n {
+		m.Col = append(m.Col, int32(i%7), int32(1_000_003*(i%11+1)), int32(1<<31-2-i%3))
+		m.Val = append(m.Val, 1, float64(i%5+1), 2)
+		m.Ptr = append(m.Ptr, int64(len(m.Col)))
+		y[i] = int64(i%3) - 1
+		values = append(values, float64(i), float64(-i))
+	}
+	must(t, sparse.WriteNPZ("X.npz", m, nil))
+	must(t, npy.WriteFile("y.npy", nil, y))
+	must(t, npy.WriteFile("v.npy", []int{n, 2}, values))
+	lines := []string{"info X.npz", "eigs X.npz -k 3", "cluster X.npz", "cluster -X X.npz -c 2", "embed -X X.npz", "plot X.npz -o p.svg",
+		"plot X.npz -y y.npy -o p.svg --columns 1,2147483647", "eval -y y.npy --predictions X.npz", "eval -y X.npz --predictions y.npy",
+		"cluster -X X.npz -c 2 --gamma 1", "embed -X X.npz --gamma 1", "embed -X X.npz --gamma 1 --landmarks 10 --model e.npz"}
+	for _, flags := range []string{"", "--pca 2", "--method kd-tree", "--method ball-tree", "--method nn-descent", "--distance angle", "--distance manhattan", "--distance chebyshev", "--radius 3"} {
+		lines = append(lines, "graph X.npz "+flags)
+	}
+	ambient, both := "--gamma-a 0.1 ", "--gamma-a 0.1 --gamma-i 0.1 "
+	for model, flags := range map[string]string{"knn": "", "eigenmap": "", "harmonic": "", "lgc": "", "tikhonov": both, "poisson": "", "sssl": "", "oneclass": "",
+		"rls-linear": ambient, "svm-linear": ambient, "tsvm-linear": ambient, "rls": ambient, "svm": ambient, "tsvm": ambient,
+		"laprls-linear": both, "lapsvm-linear": both, "laprls": both, "lapsvm": both, "lap-oneclass": both} {
+		fit := fmt.Sprintf("--model %s -X X.npz -y y.npy %s", model, flags)
+		lines = append(lines, "fit "+fit+"-o "+model+".npz", "tune "+fit, "predict "+model+".npz -X X.npz")
+	}
+	for _, flags := range []string{"svr --regression " + ambient, "lapsvr --regression " + both, "vvmr --regression " + both,
+		"rls --regression " + ambient + "--kernel linear", "rls --regression --approximation nystrom --landmarks 20 " + ambient,
+		"rls --regression --approximation fourier " + ambient, "rls --regression --approximation matrix-free " + ambient} {
+		y := "v.npy"
+		if strings.Contains(flags, "svr") {
+			y = "y.npy"
+		}
+		lines = append(lines, "fit -X X.npz -y "+y+" --model "+flags, "tune -X X.npz -y "+y+" --model "+flags)
+	}
+	done := 0
+	for _, line := range lines {
+		args := append(strings.Fields(line), "--memory-limit", "2GiB", "--threads", "4")
+		o, peak := peakOf(t, args...)
+		if peak > most || o.code != 0 && o.code != 2 || o.code == 2 && !strings.Contains(o.stderr, "bigfit: ") || strings.Contains(o.stderr, "goroutine ") {
+			t.Errorf("bigfit %s: exit code %d, peak %d MiB\n%s", line, o.code, peak>>20, o.stderr)
+		}
+		if o.code == 0 {
+			done++
+		}
+		t.Logf("%d %4d MiB bigfit %s: %s", o.code, peak>>20, line, o.stderr[strings.LastIndex(strings.TrimSpace(o.stderr), "\n")+1:])
+	}
+	if done < 20 {
+		t.Errorf("%d of %d command lines did their work; those that need no memory for each column should", done, len(lines))
+	}
+}
+
+// The bars of announced memory. Constant parts of the program count for much in small
+// processes, so that the second holds for those above 100 MiB only.
+const (
+	mostPeak      = 1.2 // peak ≤ 1.2 · announced + memorySlack
+	mostAnnounced = 1.6 // announced ≤ 1.6 · peak
+	mostOver      = 1.1 // peak ≤ 1.1 · limit + memorySlack
+	memorySlack   = 40 << 20
+	smallProcess  = 100 << 20
+)
+
+// memoryModels are the command lines of the grid beside the data.
+var memoryModels = []string{
+	"knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson",
+	"rls-linear --gamma-a 0.1", "svm-linear --gamma-a 0.1", "laprls-linear --gamma-a 0.1 --gamma-i 0.1", "lapsvm-linear --gamma-a 0.1 --gamma-i 0.1", "tsvm-linear --gamma-a 0.1",
+	"rls --gamma-a 0.1", "svm --gamma-a 0.1", "oneclass", "laprls --gamma-a 0.1 --gamma-i 0.1", "lapsvm --gamma-a 0.1 --gamma-i 0.1", "lap-oneclass --gamma-a 0.1 --gamma-i 0.1", "tsvm --gamma-a 0.1", "sssl",
+	"rls --gamma-a 0.1 --landmarks 500", "laprls --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "lapsvm --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "rls --gamma-a 0.1 --features 500", "rls --gamma-a 0.1 --approximation matrix-free",
+	"knn --method nn-descent", "harmonic --method nn-descent",
+}
+
+// memoryData writes n points of d columns and labels of c classes, of two classes for
+// a tenth of the points only, and returns the names of the files.
+func memoryData(t *testing.T, n, d, c int) (x, y string) {
+	t.Helper()
+	x, y = fmt.Sprintf("x%dx%d.npy", n, d), fmt.Sprintf("y%dx%d.npy", n, c)
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
+	if !exists(x) {
+		points := make([]float32, n*d)
+		for i := range points {
+			points[i] = float32(rng.NormFloat64())
+			if i%d == 0 {
+				points[i] += float32(i / d % 2 * 8)
+			}
+		}
+		must(t, npy.WriteFile(x, []int{n, d}, points))
+	}
+	labels := make([]int64, n)
+	for i := range labels {
+		if labels[i] = int64(i % c); c == 2 && i%10 > 1 {
+			labels[i] = -1
+		}
+	}
+	must(t, npy.WriteFile(y, nil, labels))
+	return x, y
+}
+
+// announcedBytes reads the last line about memory, or the largest of the stages' lines
+// of a run that was interrupted; 0 if there is none.
+func announcedBytes(stderr string) int64 {
+	if _, line, found := strings.Cut(stderr, "\nmemory: "); found {
+		text, _, _ := strings.Cut(line, " MiB announced")
+		mib, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0
+		}
+		return int64(mib * (1 << 20))
+	}
+	var most machine.Size
+	for line := range strings.Lines(stderr) {
+		before, _, _ := strings.Cut(line, " in all")
+		var size machine.Size
+		if _, text, found := strings.Cut(before, " of memory, "); found && size.Set(text) == nil {
+			most = max(most, size)
+		}
+	}
+	return int64(most)
+}
+
+// memoryRun is one command and its bars.
+func memoryRun(t *testing.T, limited bool, args ...string) {
+	t.Helper()
+	line := strings.Join(args, " ")
+	o, peak := peakOf(t, append(args, "--memory-limit", memoryLimit())...)
+	announced := announcedBytes(o.stderr)
+	refused := o.code == 2 && strings.Contains(o.stderr, "are allowed")
+	fault := memoryFault(o, announced, peak)
+	end := fault
+	switch {
+	case refused:
+		end = "refused"
+	case o.code == exitInterrupted:
+		end += " after 3 minutes"
+	}
+	t.Logf("| %s | %.0f | %.0f | %.2f | %s |", line, float64(announced)/(1<<20), float64(peak)/(1<<20), float64(peak)/float64(max(announced, 1)), end)
+	if fault != "" && !refused {
+		t.Errorf("bigfit %s: %s\n%s", line, fault, o.stderr)
+	}
+	if refused && peak > 1<<30 {
+		t.Errorf("bigfit %s: %d MiB before it was refused\n%s", line, peak>>20, o.stderr)
+	}
+	if refused || !limited || announced == 0 || o.code == exitInterrupted {
+		return
+	}
+	o, peak = peakOf(t, append(args, "--memory-limit", strconv.FormatInt(announced, 10))...)
+	if over := float64(peak-memorySlack) / float64(announced); over > mostOver && !(o.code == 2 && strings.Contains(o.stderr, "are allowed")) {
+		t.Errorf("bigfit %s --memory-limit %d: the peak is %d MiB\n%s", line, announced, peak>>20, o.stderr)
+	}
+}
+
+// memoryFault says which bar does not hold.
+func memoryFault(o outcome, announced, peak int64) string {
+	switch {
+	case o.code != 0 && o.code != 3 && o.code != exitInterrupted:
+		return fmt.Sprintf("exit code %d", o.code)
+	case announced == 0:
+		return "nothing is announced"
+	case float64(peak) > mostPeak*float64(announced)+memorySlack:
+		return "too small"
+	case o.code != exitInterrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
+		return "too large"
+	}
+	return ""
+}
+
+// memoryLimit of the runs of the grid, so that it can run beside others.
+func memoryLimit() string {
+	if v := os.Getenv("MEMORY_LIMIT"); v != "" {
+		return v
+	}
+	return "6GiB"
+}
+
+// TestMemoryGrid holds what commands announce against the peak of their resident
+// memory: all of the grid with MEMORY=all, as make memory sets it, or the rows that
+// hold the text in MEMORY; a chosen part without.
+func TestMemoryGrid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	t.Chdir(t.TempDir())
+	choice := os.Getenv("MEMORY")
+	for _, n := range []int{5000, 20000} {
+		for _, d := range []int{16, 784} {
+			for _, c := range []int{2, 1000, 10000} {
+				x, y := memoryData(t, n, d, c)
+				for _, model := range memoryModels {
+					line := fmt.Sprintf("fit -X %s -y %s --model %s", x, y, model)
+					if choice == "" && !memoryPart(n, d, c, model) || choice != "" && choice != "all" && !strings.Contains(line, choice) {
+						continue
+					}
+					memoryRun(t, n == 5000, strings.Fields(line)...)
+				}
+			}
+		}
+	}
+}
+
+// memoryPart tells whether a row of the grid is cheap enough for every run of the
+// tests.
+func memoryPart(n, d, c int, model string) bool { return n == 5000 && c == 2 }
+
+// Under a limit of the address space a run that has too little ends with a sentence,
+// and signals, exit codes and what it writes are those of the run.
+func TestAddressLimit(t *testing.T) {
+	intoBlobs(t)
+	x, y := memoryData(t, 20000, 16, 2)
+	path := command(t).Path
+	under := func(kib int, args ...string) *exec.Cmd {
+		return exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, kib), path}, args...)...)
+	}
+	const enough = 4 << 20 // 4 GiB
+	fit := []string{"fit", "-X", x, "-y", y, "--model", "laprls", "--gamma-a", "0.1", "--gamma-i", "0.1", "--threads", "2"}
+	o := finish(t, under(enough, append(fit, "--memory-limit", "64GiB")...))
+	o.check(t, 1, []string{"bigfit: out of memory", "4.0 GiB", "ulimit -v", "--memory-limit", "graph  "}, fit)
+	for _, text := range []string{"goroutine ", "runtime:", "fatal error"} {
+		if strings.Contains(o.stderr, text) {
+			t.Errorf("stderr has %q:\n%s", text, o.stderr)
+		}
+	}
+	// The limit counts as the memory of the machine.
+	finish(t, under(enough, fit...)).check(t, 2, []string{"are allowed"}, fit)
+	if o := finish(t, under(enough, "info", "X.npy")); o.code != 0 || !strings.Contains(o.out, "90") || o.stderr != "" {
+		t.Errorf("info: %+v", o)
+	}
+	finish(t, under(enough, "graph", "X.npy", "-o", "nowhere/g.npz")).check(t, 1, []string{"nowhere"}, nil)
+	finish(t, under(enough, "info", "missing.npy")).check(t, 2, []string{"missing.npy"}, nil)
+
+	// An interrupt to the parent reaches the child, which ends by itself.
+	cmd := under(enough, "fit", "-X", x, "-y", y, "--model", "svm", "--gamma-a", "1e-9", "--tolerance", "1e-9", "--landmarks", "3000")
+	r, w, err := os.Pipe()
+	must(t, err)
+	cmd.Stderr = w
+	must(t, cmd.Start())
+	w.Close()
+	var stderr strings.Builder
+	for line := bufio.NewScanner(r); line.Scan(); {
+		stderr.WriteString(line.Text() + "\n")
+		if strings.Contains(line.Text(), "fit: needs") {
+			must(t, cmd.Process.Signal(os.Interrupt))
+		}
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted || strings.Count(stderr.String(), "interrupted") != 1 {
+		t.Errorf("exit code %d\n%s", cmd.ProcessState.ExitCode(), stderr.String())
+	}
+}

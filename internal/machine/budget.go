@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+)
+
+// Budget adds up what the stages of a run announce. It is for one goroutine; Begin
+// comes first.
+type Budget struct {
+	before    int64 // bytes in use when the run began
+	announced int64
+}
+
+// ProgramBytes is about the resident memory of the program that holds nothing: its
+// code, the runtime and small things.
+const ProgramBytes = 24 << 20
+
+// Begin begins a run.
+func (b *Budget) Begin() { *b = Budget{before: inUse()} }
+
+// inUse collects garbage and returns what is left.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Announce returns the peak of the resident memory in a stage that needs so many bytes
+// beside what the run holds: those in use after a collection, those of the stage and
+// ProgramBytes, or the peak that was reached before if that is more.
+//
+// The stage fits if it and what is held are at most limit: ProgramBytes do not count.
+// Then the collector keeps the process near the largest announcement so far: garbage
+// may grow to a tenth above it, and not beyond limit.
+func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
+	held := max(0, inUse()-b.before)
+	if stage > math.MaxInt64-held-ProgramBytes {
+		return math.MaxInt64, false
+	}
+	if held+stage > limit {
+		return held + stage + ProgramBytes, false
+	}
+	total = max(held+stage+ProgramBytes, PeakMemory())
+	b.announced = max(b.announced, total)
+	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) - ProgramBytes/2)
+	return total, true
+}
+
+// String compares the largest announcement with the peak of resident memory so far,
+// as in "512.3 MiB announced, 480.1 MiB at the peak"; it is empty if there was none.
+func (b *Budget) String() string {
+	if b.announced == 0 {
+		return ""
+	}
+	const mib = 1 << 20
+	text := fmt.Sprintf("%.1f MiB announced", float64(b.announced)/mib)
+	if peak := PeakMemory(); peak > 0 {
+		text += fmt.Sprintf(", %.1f MiB at the peak", float64(peak)/mib)
+	}
+	return text
+}

@@ -1,0 +1,168 @@
+package machine
+
+import (
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// AvailableMemory returns the bytes of memory that this process can have: the least of
+// what the kernel says is available, of what the control groups of the process and
+// their parents (version 1 and 2) leave, and of what RLIMIT_AS leaves of the address
+// space. Where nothing is known it is 4 GiB.
+func AvailableMemory() int64 {
+	available := min(availableUnder("/"), addressSpace("/"))
+	if available == math.MaxInt64 {
+		return 4 << 30
+	}
+	return available
+}
+
+// availableUnder reads /proc and the control groups below the folder root;
+// math.MaxInt64 if nothing is known.
+func availableUnder(root string) int64 {
+	available := int64(math.MaxInt64)
+	if kib, ok := field(filepath.Join(root, "proc/meminfo"), "MemAvailable:"); ok {
+		available = kib << 10
+	}
+	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+	if err != nil {
+		return available
+	}
+	mounts := groupMounts(root)
+	for line := range strings.Lines(string(groups)) {
+		// number:controllers:path; version 2 has number 0 and no controllers.
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		switch {
+		case parts[1] == "":
+			available = min(available, mounts.left(version2, parts[2]))
+		case hasWord(parts[1], "memory"):
+			available = min(available, mounts.left(version1, parts[2]))
+		}
+	}
+	return available
+}
+
+// version is one of control groups: its files for the limit, the memory in use, and
+// within memory.stat the page cache that the kernel drops when memory is short.
+type version struct{ limit, usage, cache string }
+
+var (
+	version1 = version{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+	version2 = version{"memory.max", "memory.current", "inactive_file"}
+)
+
+// mount is where the group top is seen as a folder.
+type mount struct{ top, folder string }
+
+// mounts are those of the control groups with limits of memory.
+type mounts map[version][]mount
+
+// groupMounts reads the mounts in /proc/self/mountinfo below the folder root.
+func groupMounts(root string) mounts {
+	out := mounts{}
+	text, err := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
+	if err != nil {
+		return out
+	}
+	for line := range strings.Lines(string(text)) {
+		// id parent device top folder options [more …] - type source options
+		before, after, _ := strings.Cut(line, " - ")
+		head, tail := strings.Fields(before), strings.Fields(after)
+		if len(head) < 5 || len(tail) < 1 {
+			continue
+		}
+		m := mount{unescape(head[3]), filepath.Join(root, unescape(head[4]))}
+		switch {
+		case tail[0] == "cgroup2":
+			out[version2] = append(out[version2], m)
+		case tail[0] == "cgroup" && len(tail) > 2 && hasWord(tail[2], "memory"):
+			out[version1] = append(out[version1], m)
+		}
+	}
+	return out
+}
+
+// left returns the least that the group and those above it leave. A process in a
+// container may see its own group as the top, or a path outside of what is mounted:
+// then what is mounted counts.
+func (m mounts) left(v version, group string) int64 {
+	least := int64(math.MaxInt64)
+	for _, at := range m[v] {
+		below := "/"
+		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok && (rest == "" || rest[0] == '/') {
+			below = path.Clean("/" + rest)
+		}
+		for {
+			least = min(least, leftIn(filepath.Join(at.folder, below), v))
+			if below == "/" {
+				break
+			}
+			below = path.Dir(below)
+		}
+	}
+	return least
+}
+
+// leftIn returns what one group leaves: its limit without the memory in use, of which
+// the page cache that can be dropped does not count.
+func leftIn(folder string, v version) int64 {
+	limit, err := readNumber(filepath.Join(folder, v.limit))
+	if err != nil || limit > 1<<60 { // "max", or version 1 without a limit
+		return math.MaxInt64
+	}
+	used, err := readNumber(filepath.Join(folder, v.usage))
+	if err != nil {
+		return limit
+	}
+	if cache, ok := field(filepath.Join(folder, "memory.stat"), v.cache+" "); ok {
+		used -= min(used, cache)
+	}
+	return max(limit-used, 0)
+}
+
+// hasWord tells whether a list with commas has the word.
+func hasWord(list, word string) bool { return strings.Contains(","+list+",", ","+word+",") }
+
+// unescape decodes the octal escapes of mountinfo.
+func unescape(text string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
+}
+
+// field returns the number after a name at the beginning of a line of a file.
+func field(path, name string) (int64, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			if words := strings.Fields(rest); len(words) > 0 {
+				v, err := strconv.ParseInt(words[0], 10, 64)
+				return v, err == nil
+			}
+		}
+	}
+	return 0, false
+}
+
+func readNumber(path string) (int64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// PeakMemory returns the largest resident memory that the process had so far, in
+// bytes; 0 where the system does not tell.
+func PeakMemory() int64 {
+	kib, _ := field("/proc/self/status", "VmHWM:")
+	return kib << 10
+}
