@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -185,7 +184,6 @@ func (a *app) openCheckpoint(run *eigsRun, operator string) (string, *lanczos.Sn
 	if err := os.MkdirAll(run.checkpoint, 0o777); err != nil {
 		return "", nil, output(err)
 	}
-	removeLeftovers(run.checkpoint)
 	file := filepath.Join(run.checkpoint, checkpointName)
 	if err := checkOutput(nil, file); err != nil {
 		return "", nil, err
@@ -209,20 +207,6 @@ const checkpointName = "eigs-snapshot.npz"
 
 // beginAnew is the remedy for a checkpoint from which a run cannot go on.
 const beginAnew = "without --resume the run begins anew"
-
-// removeLeftovers removes the temporary files that a kill left, of checkpoints
-// half-written and of the check that one can be written.
-func removeLeftovers(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return // writing there will say what is wrong
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+checkpointName) {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-}
 
 // saveCheckpoint writes a checkpoint over the one before it.
 func saveCheckpoint(snap *lanczos.Snapshot, file, operator string) error {

@@ -6,13 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // Repeat stands for an array that holds Value Count times, without the memory.
@@ -68,47 +63,6 @@ func WriteArchive(path string, entries []Entry) error {
 		}
 		return z.Close()
 	})
-}
-
-// Atomically lets write fill a temporary file beside path, syncs it and gives
-// it the name path. After an error nothing new is there: the temporary file is
-// removed and an older file of this name untouched. A symbolic link is
-// followed; a path that is there and not a regular file is refused. The errors
-// name path.
-func Atomically(path string, write func(io.Writer) error) (err error) {
-	defer func() {
-		if err == nil {
-			return
-		}
-		op := ""
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			op, err = pe.Op+": ", pe.Err // pe.Path is the temporary name
-		} else if le := (*os.LinkError)(nil); errors.As(err, &le) {
-			op, err = le.Op+": ", le.Err
-		}
-		err = fmt.Errorf("%s: cannot write it: %s%w", path, op, err)
-	}()
-	target := path
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return errors.New("it exists and is not a regular file; choose another name")
-		}
-		if target, err = filepath.EvalSymlinks(path); err != nil {
-			return err
-		}
-	}
-	f, err := renameio.NewPendingFile(target,
-		renameio.WithTempDir(filepath.Dir(target)),
-		renameio.WithPermissions(0o644),
-		renameio.WithExistingPermissions())
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
 }
 
 func writeArray(w io.Writer, shape []int, data any) error {
