@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -152,6 +153,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if file != "" && solveErr == nil {
 		os.Remove(file) // the result is there; nothing to go on with
 	}
+	s.Stages = a.progress.Stages()
 	if err := a.print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
 		return err
 	}
@@ -240,6 +242,8 @@ type eigsSummary struct {
 	Degree   int      `json:"filter_degree"`
 	Products int      `json:"products"`
 	Restarts int      `json:"restarts"`
+	// Stages of the run with their times; only as JSON on stdout.
+	Stages []progress.Timing `json:"stages,omitempty"`
 }
 
 func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {

@@ -25,7 +25,8 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f.Var(&a.memory, "memory-limit", "memory the program may use, as 8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	nameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.given, a.environment = map[string]bool{}, map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.given[f.Name] = true })
@@ -37,7 +38,7 @@ func (a *app) commonFlags(root *cobra.Command) {
 		}
 		a.started = true
 		a.limits()
-		return nil
+		return a.checkStdout()
 	}
 }
 
@@ -54,9 +55,12 @@ func (a *app) limits() {
 	debug.SetMemoryLimit(int64(a.memory))
 	a.busy.Lock()
 	defer a.busy.Unlock()
-	if a.quiet {
+	switch {
+	case a.quiet || a.mode == progress.None:
 		a.progress = progress.Quiet()
-	} else {
+	case a.mode == progress.JSON:
+		a.progress = progress.NewJSON(a.stderr)
+	default:
 		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && progress.IsTerminal(os.Stderr))
 	}
 }

@@ -38,7 +38,11 @@ func main() {
 // run executes the command line and returns the exit code. Only after an
 // interrupt may work go on after it has returned; it writes no files then.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// A second interrupt kills the process: after the first, handling ends.
 	defer context.AfterFunc(ctx, stop)()
@@ -59,7 +63,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	a.progress.Close()
 	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")
+		a.say("bigfit: interrupted; no file is half-written")
 		return exitInterrupted
 	}
 	return a.report(err)
@@ -89,15 +93,16 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(a.stderr, "bigfit:", a.withoutPackages(err.Error()))
+	text := "bigfit: " + a.withoutPackages(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
-		fmt.Fprintf(a.stderr, "This is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
+		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
 	}
 	var limit *npy.LimitError
 	if errors.As(err, &limit) {
-		fmt.Fprintln(a.stderr, "bigfit: raise --memory-limit if the machine has the memory")
+		text += "\nbigfit: raise --memory-limit if the machine has the memory"
 	}
+	a.say(text)
 	return exitCode(err)
 }
 

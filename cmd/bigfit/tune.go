@@ -245,7 +245,7 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 }
 
 // notFits are flags of tune that are not for the fit of the best model.
-var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "c"}
+var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "progress", "c"}
 
 // commandLine is the bigfit fit of a setting.
 func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *pflag.FlagSet) string {
