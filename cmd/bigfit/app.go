@@ -13,14 +13,16 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // app holds the state that all commands share.
 type app struct {
 	stdout, stderr io.Writer
 	progress       *progress.Sink
-	busy           sync.Mutex // held while files are written
-	started        bool       // the command line was accepted
+	busy           sync.Mutex           // held while files are written
+	started        bool                 // the command line was accepted
+	checkpoint     *pipeline.Checkpoint // nil without
 	args           []string
 	given          map[string]bool // flags on the command line
 	environment    map[string]bool // flags set by environment variables

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -51,6 +53,7 @@ func runUntil(at string) int {
 		},
 	})
 	os.Unsetenv(killVariable)
+	checkpoint.Every = 0 // after every block, round, part and fit
 	return run(os.Args[1:], os.Stdout, os.Stderr)
 }
 
@@ -244,6 +247,123 @@ func TestFaultWhileWriting(t *testing.T) {
 					t.Errorf("%s: %v at step %d, %s: %s holds %d bytes", w.line, fault, n, step.Op, name, len(got))
 				}
 			}
+		}
+	}
+}
+
+// checkpointed are command lines that keep a checkpoint.
+var checkpointed = []string{
+	"eigs path.npz -k 12 --tolerance 1e-10 -o out.npz",
+	"graph wide.npy --method nn-descent --recall 0.99 -o out.npz",
+	"graph wide.npy --method brute --pca 20 -o out.npz",
+	"fit --model eigenmap -X wide.npy -y wide_y.npy --labels 300 --method nn-descent -p 30 -o out.npz",
+	"fit --model eigenmap --graph path.npz -y path_y.txt -p 12 -o out.npz",
+	"tune --model eigenmap -X wide.npy -y wide_y.npy --labels 60 --neighbors 6,8 -p 5,10,20 --folds 4 --pca 20 -o out.json --best out.npz",
+	"tune --model rls -X wide.npy -y wide_y.npy --labels 100 --gamma-a 0.01,0.1,1 -o out.json",
+}
+
+// outputsOf returns the output files that a command line names.
+func outputsOf(line string) (names []string) {
+	for _, word := range strings.Fields(line) {
+		if strings.HasPrefix(word, "out.") {
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// A run that is killed again and again at steps of its writing, of checkpoints
+// or of results, ends with the bits of one that is not.
+func TestKillAndResume(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a kill is something else on Windows")
+	}
+	if testing.Short() {
+		t.Skip("takes many processes")
+	}
+	intoWide(t)
+	stiffPath(t, "path.npz", 600)
+	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
+	rng := rand.New(rand.NewPCG(12, 6))
+	least := 6
+	if soak {
+		least = 60
+	}
+	for _, line := range checkpointed {
+		outputs := outputsOf(line)
+		_, want := countSteps(t, line, outputs)
+		args := append(strings.Fields(line), "-q", "--checkpoint", "ck", "--resume")
+		kills, runs := 0, 0
+		for kills < least {
+			removeOutputs(t)
+			// A few kills in one run; the third number on, a kill leaves progress.
+			for again := true; again; {
+				at := fmt.Sprintf("%s %d", []string{"before", "after"}[rng.IntN(2)], 4+rng.IntN(24))
+				if again = killAt(t, at, args...); again {
+					kills++
+				} else {
+					runs++
+				}
+			}
+			if names := hidden(t); len(names) > 0 {
+				t.Errorf("%s: the last run left %v", line, names)
+			}
+			if got := listing(t, "ck"); got != "ck" {
+				t.Errorf("%s: a finished run leaves %s", line, got)
+			}
+			for _, name := range outputs {
+				if !bytes.Equal(readFile(t, name), want[name]) {
+					t.Errorf("%s: after %d kills %s has other bytes", line, kills, name)
+				}
+			}
+			if runs > 20*least {
+				t.Fatalf("%s: %d kills in %d runs; the test is too easy", line, kills, runs)
+			}
+		}
+		t.Logf("%s: %d kills in %d runs", line, kills, runs)
+	}
+}
+
+// Two processes with one checkpoint folder and one output file end with the bits of
+// one alone.
+func TestTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	intoWide(t)
+	stiffPath(t, "path.npz", 600)
+	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
+	for _, line := range checkpointed {
+		_, want := countSteps(t, line, outputsOf(line))
+		removeOutputs(t)
+		done := make(chan error, 3)
+		for i := range 3 {
+			args := append(strings.Fields(line), "-q", "--checkpoint", "ck")
+			if i > 0 {
+				args = append(args, "--resume")
+			}
+			cmd := exec.Command(os.Args[0], args...)
+			cmd.Env = append(os.Environ(), killVariable+"=never")
+			go func() {
+				text, err := cmd.CombinedOutput()
+				if err != nil {
+					err = fmt.Errorf("bigfit %s: %w\n%s", line, err, text)
+				}
+				done <- err
+			}()
+		}
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		for name, content := range want {
+			if !bytes.Equal(readFile(t, name), content) {
+				t.Errorf("%s: %s has other bytes", line, name)
+			}
+		}
+		if names := hidden(t); len(names) > 0 {
+			t.Errorf("%s: left %v", line, names)
 		}
 	}
 }

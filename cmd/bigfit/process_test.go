@@ -233,7 +233,7 @@ func TestHangup(t *testing.T) {
 		t.Skip("there are no hangups on Windows")
 	}
 	t.Chdir(t.TempDir())
-	stiffPath(t, "path.npz", 20_000)
+	ringGraph(t, "path.npz", 20_000)
 	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} {
 		cmd := command(t, strings.Fields("eigs path.npz -k 100 --tolerance 1e-12")...)
 		stderr, err := cmd.StderrPipe()

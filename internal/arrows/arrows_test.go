@@ -22,6 +22,7 @@ var order = []string{
 	"internal/manifest",
 	"internal/machine",
 	"internal/npy",
+	"internal/checkpoint",
 	"internal/progress",
 	"internal/chart",
 	"internal/report",

@@ -2,10 +2,12 @@ package npy
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,6 +65,20 @@ func WriteArchive(path string, entries []Entry) error {
 		}
 		return z.Close()
 	})
+}
+
+// Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
+// in the order of their names; what a file of them holds gives the same.
+func Sum(entries []Entry) (string, error) {
+	h := sha256.New()
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	for _, e := range sorted {
+		fmt.Fprintf(h, "%q", e.Name)
+		if err := writeArray(h, e.Shape, e.Data); err != nil {
+			return "", fmt.Errorf("array %s: %w", quote(e.Name), err)
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 func writeArray(w io.Writer, shape []int, data any) error {
