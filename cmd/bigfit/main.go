@@ -124,6 +124,10 @@ nearest neighbours.
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
 or bad input, 3 not converged (outputs written), 130 interrupted.
 
+A file is written under a temporary name beside its own, .NAME.bigfit-PID-…, and
+renamed when it is complete. What a killed process left so is removed by the next
+command that writes into the folder. Symbolic links are followed.
+
 Every flag can be set by an environment variable as well: BIGFIT_ and its name
 in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It
 counts for every command that has the flag; the command line wins.`,
