@@ -3,7 +3,6 @@ module github.com/bigfit/bigfit
 go 1.26.0
 
 require (
-	github.com/google/renameio/v2 v2.0.2
 	github.com/james-bowman/sparse v0.0.0-20260216202247-495ee4f84d35
 	github.com/kshedden/gonpy v0.0.0-20210519231815-fa3c8dd8e59b
 	github.com/spf13/cobra v1.10.2

@@ -48,7 +48,16 @@ type DescentSettings struct {
 	Widening float64
 	// Seed determines the trees, the choice of candidates and the sample.
 	Seed uint64
+	// Save, if not nil, is given the state of a search after every tree and
+	// exchange; an error ends the search. Resume is one of a search on the same
+	// points for as many neighbours with the same settings, which goes on from it
+	// and finds the same.
+	Save   func(DescentRound) error
+	Resume *DescentRound
 }
+
+// DescentRound is the state of an unfinished search. Its slices belong to the search.
+type DescentRound = nndescent.Round
 
 // maxEffort is the number of times that the effort is raised for the recall.
 const maxEffort = 5
@@ -279,7 +288,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	var sample *recallSample
 	search := nndescent.Settings{
 		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
-		Step: ix.reporter(p, s.Trees+s.Exchanges+1),
+		Step: ix.reporter(p, s.Trees+s.Exchanges+1), Save: s.Save, Resume: s.Resume,
 		Enough: func(g *nndescent.Graph) (enough bool, err error) {
 			if s.Sample < 0 || k == 0 {
 				return true, nil
@@ -295,6 +304,9 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	}
 	if s.Recall > 0 {
 		search.Efforts = maxEffort
+	}
+	if s.Resume != nil && s.Resume.K != k {
+		return nil, fmt.Errorf("knn: the unfinished search is one for %d neighbours, not %d", s.Resume.K, k)
 	}
 	g, err := nndescent.Search(ctx, ix.set(), search)
 	if err != nil {

@@ -39,6 +39,8 @@ type krylov struct {
 	target float64
 	moved  int // times the cut was moved
 	found  int // pairs that were accurate when the basis was begun anew with them
+	// unchecked are the operations since the Ritz values were last looked at.
+	unchecked float64
 }
 
 // growth is the logarithm of the filter's largest value. A larger one means
@@ -243,17 +245,19 @@ func (k *krylov) report(ctx context.Context) error {
 
 // run iterates until all wanted pairs are found, certified and complete.
 func (k *krylov) run(ctx context.Context) (*Result, error) {
-	var unchecked float64 // operations since the Ritz values were last looked at
 	for {
-		unchecked += k.expand()
+		k.unchecked += k.expand()
 		if err := k.report(ctx); err != nil {
 			return nil, err
 		}
 		full := k.size+k.block > k.basis
-		if !full && (k.size < k.wanted || unchecked < 6*ritzOperations(k.size)) {
+		if !full && (k.size < k.wanted || k.unchecked < 6*ritzOperations(k.size)) {
+			if err := k.checkpoint(); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		unchecked = 0
+		k.unchecked = 0
 		z, err := k.ritz(ctx)
 		if err != nil {
 			return nil, err
@@ -272,10 +276,8 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			k.state.Restart++
 			k.compress(z, min(k.wanted+(k.basis-k.wanted)/3, k.basis-k.block))
 		}
-		if k.OnCheckpoint != nil {
-			if err := k.OnCheckpoint(&Snapshot{k}); err != nil {
-				return nil, err
-			}
+		if err := k.checkpoint(); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -303,6 +305,14 @@ func (k *krylov) lookElsewhere(z *ritz) {
 	k.setCut(k.low, k.low+2*(k.f.lo-k.low))
 	k.t.Zero()
 	k.begin(nil)
+}
+
+// checkpoint calls the hook.
+func (k *krylov) checkpoint() error {
+	if k.OnCheckpoint == nil {
+		return nil
+	}
+	return k.OnCheckpoint(&Snapshot{k})
 }
 
 // certified compresses the basis to the wanted Ritz vectors, computes their true

@@ -57,8 +57,9 @@ type Settings struct {
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.
 	OnRestart func(State) error
-	// OnCheckpoint, if not nil, is called whenever the basis was looked at or
-	// compressed. An error stops the run. See [Snapshot].
+	// OnCheckpoint, if not nil, is called after every block. To save each time
+	// takes longer than the run itself: see [Snapshot.Looked]. An error stops the
+	// run.
 	OnCheckpoint func(*Snapshot) error
 	// Resume continues the run that made a snapshot and ends with the same bits.
 	// The operator and all other settings must be the same; sizes and the settings

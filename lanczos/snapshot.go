@@ -1,6 +1,7 @@
 package lanczos
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -41,15 +42,47 @@ type snapshotState struct {
 	Target    float64 `json:"target"`
 	Moved     int     `json:"moved"`
 	Found     int     `json:"found,omitempty"`
+	Unchecked float64 `json:"unchecked"`
 	State     State   `json:"state"`
+	// Sum is the hash of the arrays and of all above.
+	Sum string `json:"sum,omitempty"`
+}
+
+// Looked reports whether the basis was looked at or compressed after the last
+// block: a good moment to save, as this costs more than a block and is not done
+// again.
+func (s *Snapshot) Looked() bool { return s.k.unchecked == 0 }
+
+// sum returns the hash of the state and the arrays.
+func (st snapshotState) sum(arrays []npy.Entry) (string, error) {
+	st.Sum = ""
+	text, err := json.Marshal(st)
+	if err != nil {
+		return "", err
+	}
+	return npy.Sum(append([]npy.Entry{{Name: "state", Data: text}}, arrays...))
 }
 
 // Save writes the snapshot as a .npz file, whole or not at all. It takes about
 // 8n(m + b) bytes. operator names the operator; Load asks for the same name.
 func (s *Snapshot) Save(path, operator string) error {
 	k := s.k
-	m, err := manifest.New(manifest.Snapshot, snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
-		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.state}, nil)
+	random, err := k.pcg.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	v, t := k.v.RawMatrix(), k.t.RawMatrix()
+	arrays := []npy.Entry{
+		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
+		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
+		{Name: "random", Data: random},
+	}
+	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
+		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.unchecked, k.state, ""}
+	if st.Sum, err = st.sum(arrays); err != nil {
+		return err
+	}
+	m, err := manifest.New(manifest.Snapshot, st, nil)
 	if err != nil {
 		return err
 	}
@@ -57,17 +90,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	if err != nil {
 		return err
 	}
-	random, err := k.pcg.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	v, t := k.v.RawMatrix(), k.t.RawMatrix()
-	return npy.WriteArchive(path, []npy.Entry{
-		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
-		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
-		{Name: "random", Data: random},
-		{Name: manifest.Name, Data: text},
-	})
+	return npy.WriteArchive(path, append(arrays, npy.Entry{Name: manifest.Name, Data: text}))
 }
 
 // LoadSnapshot reads a file written by Save for the same operator. Limit bounds
@@ -95,7 +118,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	}
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
-	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, state: st.State}
+	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, unchecked: st.Unchecked, state: st.State}
 	for _, e := range []struct {
 		name       string
 		rows, cols int
@@ -113,6 +136,14 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	random, err := a.ReadBytes("random")
 	if err != nil {
 		return nil, err
+	}
+	sum, err := st.sum([]npy.Entry{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block}, Data: k.v.RawMatrix().Data},
+		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data}, {Name: "random", Data: random}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if sum != st.Sum {
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written (or an older program wrote it): its content has the hash %.12s…, its manifest says %.12q", path, sum, st.Sum)
 	}
 	k.pcg = new(rand.PCG)
 	if k.pcg.UnmarshalBinary(random) != nil {

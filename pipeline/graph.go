@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -100,33 +102,64 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 // Graph projects x and builds its graph; a nil s means the defaults. With
 // knn.ErrRecall comes the graph that was reached.
 func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, error) {
-	g, ix, err := p.search(ctx, x, s, "graph")
+	g, key, err := p.prepare(ctx, x, s)
 	if err != nil {
 		return nil, err
 	}
-	w, edges, short := knn.NewGraph(ctx, ix, g.Settings.Graph)
-	if w == nil {
-		return nil, short
+	if known, err := p.loadGraph(g, key); known || err != nil {
+		return g, err
 	}
-	g.set(w, edges)
+	ix, err := p.search(g, key, "graph")
+	if err != nil {
+		return nil, err
+	}
+	var short error
+	if g.Settings.Graph.Radius > 0 {
+		w, edges, err := knn.NewGraph(ctx, ix, g.Settings.Graph)
+		if err != nil {
+			return nil, err
+		}
+		g.set(w, edges)
+	} else {
+		var nb *knn.Neighbors
+		if nb, short = p.self(ctx, ix, g, key); nb == nil {
+			return nil, short
+		}
+		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
+			return nil, err
+		}
+	}
 	p.observer().End(DescribeGraph(&g.Graph) + g.keep(ix))
-	return g, short
+	if short == nil {
+		err = p.saveGraph(g, key)
+	}
+	return g, errors.Join(short, err)
 }
 
 // Neighbors projects x and finds the nearest neighbours of all points, from which
 // graphs of fewer can be cut; the graph that it returns has no edges yet. With
 // knn.ErrRecall come the neighbours that were reached.
 func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
-	g, ix, err := p.search(ctx, x, s, "neighbours")
+	g, key, err := p.prepare(ctx, x, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	nb, short := ix.Self(ctx, g.Settings.Graph.K)
+	if nb, err := p.loadNeighbors(g, key); nb != nil || err != nil {
+		return g, nb, err
+	}
+	ix, err := p.search(g, key, "neighbours")
+	if err != nil {
+		return nil, nil, err
+	}
+	nb, short := p.self(ctx, ix, g, key)
 	if nb == nil {
 		return nil, nil, short
 	}
 	p.observer().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
-	return g, nb, short
+	if short == nil {
+		err = p.saveNeighbors(g, nb, key)
+	}
+	return g, nb, errors.Join(short, err)
 }
 
 // Cut gives g the edges of the first k of the neighbours.
@@ -147,9 +180,9 @@ func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
 	g.Edges, g.Settings.Graph = edges, edges
 }
 
-// search projects x and prepares the search for neighbours, the stage of which has
-// begun.
-func (p *Pipeline) search(ctx context.Context, x data.Points, given *GraphSettings, stage string) (*Graph, knn.Index, error) {
+// prepare projects x and chooses the method of the search. The key is that of the
+// checkpoint, if there is one.
+func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
 		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
@@ -159,25 +192,37 @@ func (p *Pipeline) search(ctx context.Context, x data.Points, given *GraphSettin
 		return nil, nil, err
 	}
 	p.chooseMethod(z, &s)
+	g := &Graph{Settings: s}
+	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
+	if p.Checkpoint == nil {
+		return g, nil, nil
+	}
+	key, err := p.graphKey(x, s)
+	return g, key, err
+}
+
+// search prepares the search for neighbours, the stage of which has begun.
+func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index, error) {
+	z, s := g.Points, &g.Settings
 	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
 	if s.Method == knn.Brute {
 		c.Operations = knn.BruteOperations(z)
 	}
 	if err := p.observer().Announce("neighbours", c); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	p.observer().Begin(stage)
 	settings := knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.observer().Update(float64(done), float64(total), "") }}
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}
-	ix, err := knn.NewIndex(z, s.Method, &knn.DescentSettings{Settings: settings, Recall: s.Recall, Seed: p.Seed})
-	if err != nil {
-		return nil, nil, err
+	descent := &knn.DescentSettings{Settings: settings, Recall: s.Recall, Seed: p.Seed}
+	if !s.Method.Exact() {
+		if err := p.descentHooks(descent, key); err != nil {
+			return nil, err
+		}
 	}
-	g := &Graph{Settings: s}
-	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
-	return g, ix, nil
+	return knn.NewIndex(z, s.Method, descent)
 }
 
 // keep keeps what is costly to find of the index that was searched, and the recall

@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -34,6 +35,8 @@ type Pipeline struct {
 	Memory int64
 	// Observer, if not nil, is told about the stages.
 	Observer Observer
+	// Checkpoint, if not nil, keeps what is done, and has what is done already.
+	Checkpoint *Checkpoint
 }
 
 // Observer is told about stages, one after the other.
@@ -171,7 +174,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, err
 	}
 	in.Laplacian = kind
-	r, unfinished := p.Eigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}, nil)
+	r, unfinished := p.keptEigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance})
 	if !models.Usable(unfinished) {
 		return nil, unfinished
 	}
@@ -204,6 +207,9 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, err
 	}
 	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	if err := p.snapshots(g, s, settings); err != nil {
+		return nil, err
+	}
 	if change != nil {
 		change(settings)
 	}
@@ -216,6 +222,9 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	if errors.Is(err, lanczos.ErrSnapshot) {
+		return nil, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
+	}
 	if r != nil {
 		p.observer().End(r.String())
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
 )
@@ -106,11 +109,60 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 			onProgress(r)
 		}
 	}
+	if err := t.keepFits(&s); err != nil {
+		return nil, err
+	}
 	r, err := selection.Search(ctx, &t.Data, &t.Grid, &s)
 	if r != nil && ctx.Err() == nil {
 		p.observer().End(fmt.Sprintf("%d fits", r.Done))
 	}
 	return r, err
+}
+
+// keepFits lets a search save the fits that are finished and go on from them.
+func (t *Tuning) keepFits(s *selection.Settings) error {
+	c := t.pipeline.Checkpoint
+	if c == nil {
+		return nil
+	}
+	key, err := c.Key(struct {
+		Learner   string
+		Fixed     models.Values
+		Joint     []models.Values
+		Axes      map[string][]string
+		Neighbors []int
+		Folds     int
+		Repeats   int
+		Seed      uint64
+		Criterion string
+	}{t.Grid.Learner.Info().Name, t.Grid.Fixed, t.Grid.Joint, t.Grid.Axes, t.Grid.Neighbors, s.Folds, s.Repeats, s.Seed, s.Criterion.String()},
+		slices.Sorted(maps.Keys(c.Inputs))...)
+	if err != nil {
+		return err
+	}
+	if t.graph != nil {
+		settings, err := c.Key(t.graph.Settings)
+		if err != nil {
+			return err
+		}
+		for name, v := range settings {
+			key["graph "+name] = v
+		}
+	}
+	a, err := c.Load(checkpoint.Fits, key, &s.Known)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		t.pipeline.observer().Note(fmt.Sprintf("tune: %d fits are known from the checkpoint", len(s.Known)))
+	}
+	s.OnFits = func(fits []selection.Fit) error {
+		if !c.Due() {
+			return nil
+		}
+		return c.Save(checkpoint.Fits, key, fits)
+	}
+	return nil
 }
 
 // Fit fits a setting of the grid to all targets of in, and leaves the graph in in.

@@ -7,19 +7,22 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // app holds the state that all commands share.
 type app struct {
 	stdout, stderr io.Writer
 	progress       *progress.Sink
-	busy           sync.Mutex // held while files are written
-	started        bool       // the command line was accepted
+	busy           sync.Mutex           // held while files are written
+	started        bool                 // the command line was accepted
+	checkpoint     *pipeline.Checkpoint // nil without
 	args           []string
 	given          map[string]bool // flags on the command line
 	environment    map[string]bool // flags set by environment variables
@@ -30,6 +33,7 @@ type app struct {
 	budget  machine.Budget
 	json    bool
 	quiet   bool
+	mode    progress.Mode
 }
 
 // print writes the result of a command: v as JSON, or text.
@@ -46,13 +50,35 @@ func (a *app) print(v any, text string) error {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	_, err := io.WriteString(a.stdout, text)
+	_, err := io.WriteString(a.stdout, a.names().Plain(text))
 	return output(err)
 }
 
 // note writes a line to stderr.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.progress, format+"\n", args...)
+	fmt.Fprintln(a.progress, a.names().Plain(fmt.Sprintf(format, args...)))
+}
+
+// names quotes the names on the command line that are not fit for a terminal.
+func (a *app) names() *progress.Quoter { return progress.NewQuoter(a.args) }
+
+// say writes the last words of a run to stderr, as an event where those are asked
+// for.
+func (a *app) say(text string) {
+	text = a.names().Plain(text)
+	if a.progress.IsJSON() {
+		a.progress.Error(text)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
+}
+
+// checkStdout returns an error if there is no stdout.
+func (a *app) checkStdout() error {
+	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
+		return output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null"))
+	}
+	return nil
 }
 
 // write runs fn, which writes files: after an interrupt not at all, and an

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -21,10 +21,10 @@ import (
 
 // eigsRun are the flags of bigfit eigs beside the settings of the pairs.
 type eigsRun struct {
-	out, checkpoint, start string
-	resume                 bool
-	restarts               int
-	verify, graph          string
+	checkpointFlags
+	out, start    string
+	restarts      int
+	verify, graph string
 }
 
 func (a *app) eigsCommand() *cobra.Command {
@@ -41,8 +41,8 @@ degrees (n). The components of the graph give as many exact null vectors, which
 come first. Residuals and orthogonality are recomputed, and a search on the
 complement of the result makes sure that no pair was left out.
 
---checkpoint DIR keeps the state of the run there; after an interruption the same
-command with --resume goes on and ends with the same bits. --start takes pairs of
+--checkpoint DIR keeps the state of the run there, first after ten seconds; after
+an interruption the same command with --resume goes on and ends with the same bits. --start takes pairs of
 an earlier run: fewer of the same graph, or of a graph to which points were added
 at the end.
 
@@ -69,8 +69,6 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 				return a.verify(cmd.Context(), &r, o, cmd.Flags().Changed("laplacian"))
 			case r.graph != "":
 				return usagef("--graph goes with --verify; without it the graph is the argument")
-			case r.resume && r.checkpoint == "":
-				return usagef("--resume needs the folder with --checkpoint")
 			case o.Power < 1:
 				return usagef("--power is %d; it must be at least 1", o.Power)
 			case r.restarts < 1:
@@ -85,8 +83,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
-	f.StringVar(&r.checkpoint, "checkpoint", "", "`folder` to keep the state of the run in")
-	f.BoolVar(&r.resume, "resume", false, "go on from the checkpoint")
+	r.checkpointFlags.flags(f)
 	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
 	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
@@ -96,7 +93,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
-	if err := checkOutput([]string{path, run.start}, run.out); err != nil {
+	if err := errors.Join(run.check(), checkOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
 	}
 	g, err := pipeline.OpenGraph(path, int64(a.memory), nil)
@@ -117,22 +114,12 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err != nil {
 		return err
 	}
-	operator := fmt.Sprintf("%s of graph %s to the power %d", o.Laplacian, hashes[pipeline.HashGraph], o.Power)
-	file, resume, err := a.openCheckpoint(run, operator)
-	if err != nil {
+	if err := a.openCheckpoint(ctx, &run.checkpointFlags); err != nil {
 		return err
 	}
 	r, solveErr := a.pipeline().Eigenpairs(ctx, &g.Graph.Graph, &o, func(s *lanczos.Settings) {
-		s.Known, s.Resume, s.MaxRestarts = known, resume, run.restarts
-		if file != "" {
-			s.OnCheckpoint = func(snap *lanczos.Snapshot) error {
-				return a.write(ctx, func() error { return saveCheckpoint(snap, file, operator) })
-			}
-		}
+		s.Known, s.MaxRestarts = known, run.restarts
 	})
-	if errors.Is(solveErr, lanczos.ErrSnapshot) {
-		return fmt.Errorf("%s: %w; %s", file, solveErr, beginAnew)
-	}
 	if !models.Usable(solveErr) {
 		return solveErr
 	}
@@ -141,7 +128,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
 		}
 		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
-		if file != "" && exists(file) {
+		if a.checkpoint != nil && exists(a.checkpoint.Path(checkpoint.Snapshot)) {
 			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.checkpoint)
 		}
 	}
@@ -150,9 +137,10 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err := a.write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes) }); err != nil {
 		return err
 	}
-	if file != "" && solveErr == nil {
-		os.Remove(file) // the result is there; nothing to go on with
+	if solveErr == nil {
+		a.checkpoint.Clear() // the result is there; nothing to go on with
 	}
+	s.Stages = a.progress.Stages()
 	if err := a.print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
 		return err
 	}
@@ -174,63 +162,6 @@ func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return known, nil
-}
-
-// openCheckpoint returns the file of the checkpoint, empty without one, and the
-// snapshot to go on from, nil to begin anew.
-func (a *app) openCheckpoint(run *eigsRun, operator string) (string, *lanczos.Snapshot, error) {
-	if run.checkpoint == "" {
-		return "", nil, nil
-	}
-	if err := os.MkdirAll(run.checkpoint, 0o777); err != nil {
-		return "", nil, output(err)
-	}
-	removeLeftovers(run.checkpoint)
-	file := filepath.Join(run.checkpoint, checkpointName)
-	if err := checkOutput(nil, file); err != nil {
-		return "", nil, err
-	}
-	if !run.resume {
-		return file, nil, nil
-	}
-	if !exists(file) {
-		a.note("%s: no checkpoint yet; beginning anew", run.checkpoint)
-		return file, nil, nil
-	}
-	snap, err := lanczos.LoadSnapshot(file, operator, int64(a.memory))
-	if err != nil {
-		return "", nil, fmt.Errorf("%w; %s", err, beginAnew)
-	}
-	return file, snap, nil
-}
-
-// checkpointName is the file of the checkpoint in its folder.
-const checkpointName = "eigs-snapshot.npz"
-
-// beginAnew is the remedy for a checkpoint from which a run cannot go on.
-const beginAnew = "without --resume the run begins anew"
-
-// removeLeftovers removes the temporary files that a kill left, of checkpoints
-// half-written and of the check that one can be written.
-func removeLeftovers(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return // writing there will say what is wrong
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+checkpointName) {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
-}
-
-// saveCheckpoint writes a checkpoint over the one before it.
-func saveCheckpoint(snap *lanczos.Snapshot, file, operator string) error {
-	err := snap.Save(file, operator)
-	if err != nil && exists(file) {
-		err = fmt.Errorf("%w; the checkpoint before it is unharmed, and --resume goes on from it", err)
-	}
-	return err
 }
 
 // exists reports whether there is a file with this name.
@@ -256,6 +187,8 @@ type eigsSummary struct {
 	Degree   int      `json:"filter_degree"`
 	Products int      `json:"products"`
 	Restarts int      `json:"restarts"`
+	// Stages of the run with their times; only as JSON on stdout.
+	Stages []progress.Timing `json:"stages,omitempty"`
 }
 
 func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {

@@ -18,6 +18,7 @@ import (
 // fitOptions are the flags that fit and tune share.
 type fitOptions struct {
 	targetOptions
+	checkpointFlags
 	model, x, graphFile, eigsFile, outputGraph string
 	params                                     paramFlags
 
@@ -34,6 +35,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet, lists bool) {
 	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
 	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
 	o.label.flags(f)
+	o.checkpointFlags.flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
 	o.params = paramFlags{}
@@ -75,7 +77,11 @@ has all of these but fourier.
 
 --pca is for the graph; linear models and kernel machines work on X as it is. Flags
 about the making of a graph or of eigenpairs (--eigs) must agree with what given
-ones were made with, and a flag that the model does not use is an error.`,
+ones were made with, and a flag that the model does not use is an error.
+
+--checkpoint DIR keeps the graph and the eigenpairs there when they are finished, and
+their state every ten seconds before; the same command with --resume goes on from
+them and ends with the same bits. The fit itself is made at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.asked = cmd.Flags().Changed("regression")
@@ -113,6 +119,9 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	}
 	in := &fitInput{Input: models.Input{Targets: t.Targets, Values: values}, settings: settings, hashes: pipeline.Hashes{pipeline.HashLabels: t.Hash()}}
 	if err := a.readInput(o, l, in); err != nil {
+		return err
+	}
+	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
 		return err
 	}
 	m, fitErr := a.pipeline().Fit(ctx, l, &in.Input, &in.settings)
@@ -161,6 +170,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	if err != nil {
 		return err
 	}
+	if fitErr == nil {
+		a.checkpoint.Clear()
+	}
 	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
@@ -170,6 +182,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 // checkFit refuses what can be known to be wrong before anything is read.
 func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
 	info := l.Info()
+	if err := o.checkpointFlags.check(); err != nil {
+		return err
+	}
 	if err := a.checkOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
 		return err
 	}

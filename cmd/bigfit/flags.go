@@ -26,7 +26,8 @@ func (a *app) commonFlags(root *cobra.Command) {
 	f.Var(&a.memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.json, "json", false, "print results as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	nameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.given, a.environment = map[string]bool{}, map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.given[f.Name] = true })
@@ -38,7 +39,7 @@ func (a *app) commonFlags(root *cobra.Command) {
 		}
 		a.started = true
 		a.limits()
-		return nil
+		return a.checkStdout()
 	}
 }
 
@@ -56,9 +57,12 @@ func (a *app) limits() {
 	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
-	if a.quiet {
+	switch {
+	case a.quiet || a.mode == progress.None:
 		a.progress = progress.Quiet()
-	} else {
+	case a.mode == progress.JSON:
+		a.progress = progress.NewJSON(a.stderr)
+	default:
 		terminal := progress.IsTerminal(os.Stderr) || os.Getenv(supervise.Variable) == "terminal"
 		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
 	}

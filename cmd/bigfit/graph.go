@@ -16,6 +16,7 @@ import (
 func (a *app) graphCommand() *cobra.Command {
 	var source graphSource
 	var out, lists string
+	var c checkpointFlags
 	cmd := &cobra.Command{
 		Use:   "graph X -o graph.npz",
 		Short: "Build the neighbour graph of a set of points",
@@ -27,7 +28,12 @@ or csv; idx and text may be gzipped.
 
 With --lists the neighbours are not searched but read from a .npz file with the
 arrays indices and distances (or sq_distances), n×k each, as FAISS and scikit-learn
-give them; the points themselves in their lists are left out.`,
+give them; the points themselves in their lists are left out.
+
+--checkpoint DIR keeps the state of a long search there every ten seconds: the
+rounds of nn-descent, or the parts of the points whose neighbours are known, which
+costs an exact search by blocks up to twice the time. After an interruption the same
+command with --resume goes on and ends with the same bits.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if lists == "" {
 				return oneArgument("the file of the points")(cmd, args)
@@ -38,11 +44,14 @@ give them; the points themselves in their lists are left out.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(append(args, lists), out); err != nil {
+			if err := errors.Join(c.check(), checkOutput(append(args, lists), out)); err != nil {
 				return err
 			}
 			settings, err := decode(a, source.params, pipeline.GraphParams)
 			if err != nil {
+				return err
+			}
+			if err := a.openCheckpoint(cmd.Context(), &c); err != nil {
 				return err
 			}
 			g, hashes, err := a.graphOf(cmd.Context(), args, lists, &settings)
@@ -53,12 +62,14 @@ give them; the points themselves in their lists are left out.`,
 			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes) }); err != nil {
 				return err
 			}
+			a.checkpoint.Clear()
 			s := summarizeGraph(g.W, g.Components)
 			s.Method, s.Recall = g.Settings.Method, g.Settings.Found
 			return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", out, s)))
 		},
 	}
 	source.flags(cmd.Flags())
+	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd

@@ -51,7 +51,11 @@ func outOfMemory(limit int64) string {
 // run executes the command line and returns the exit code. Only after an
 // interrupt may work go on after it has returned; it writes no files then.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// A second interrupt kills the process: after the first, handling ends.
 	defer context.AfterFunc(ctx, stop)()
@@ -75,7 +79,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	a.progress.Close()
 	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "bigfit: interrupted; no file is half-written")
+		a.say("bigfit: interrupted; no file is half-written")
 		return exitInterrupted
 	}
 	return a.report(err)
@@ -105,15 +109,16 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(a.stderr, "bigfit:", a.withoutPackages(err.Error()))
+	text := "bigfit: " + a.withoutPackages(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
-		fmt.Fprintf(a.stderr, "This is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
+		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", version, p.stack)
 	}
 	var limit *npy.LimitError
 	if errors.As(err, &limit) {
-		fmt.Fprintln(a.stderr, "bigfit: raise --memory-limit if the machine has the memory")
+		text += "\nbigfit: raise --memory-limit if the machine has the memory"
 	}
+	a.say(text)
 	return exitCode(err)
 }
 
@@ -134,6 +139,10 @@ nearest neighbours.
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
 or bad input, 3 not converged (outputs written), 130 interrupted.
+
+A file is written under a temporary name beside its own, .NAME.bigfit-PID-…, and
+renamed when it is complete. What a killed process left so is removed by the next
+command that writes into the folder. Symbolic links are followed.
 
 Every flag can be set by an environment variable as well: BIGFIT_ and its name
 in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It

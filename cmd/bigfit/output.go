@@ -1,10 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/bigfit/bigfit/internal/npy"
 )
 
 // checkOutput returns an error unless files can be made at the paths, so that a
@@ -15,7 +16,7 @@ func checkOutput(inputs []string, paths ...string) error {
 		if path == "" {
 			continue
 		}
-		if err := checkWritable(path); err != nil {
+		if err := npy.CheckWritable(path); err != nil {
 			return output(err)
 		}
 		for _, in := range inputs {
@@ -24,7 +25,7 @@ func checkOutput(inputs []string, paths ...string) error {
 			}
 		}
 		for _, other := range paths[:i] {
-			if other != "" && (filepath.Clean(other) == filepath.Clean(path) || sameFile(other, path)) {
+			if other != "" && (samePath(other, path) || sameFile(other, path)) {
 				return usagef("%s is to be written twice; give each output its own name", path)
 			}
 		}
@@ -32,27 +33,19 @@ func checkOutput(inputs []string, paths ...string) error {
 	return nil
 }
 
-func checkWritable(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s cannot be written: it is a directory; name a file in it", path)
-	} else if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s cannot be written: it is there and is not a regular file", path)
+// samePath reports whether two names lead to one file, which need not be there.
+func samePath(a, b string) bool {
+	at := func(path string) string {
+		if target, err := npy.Target(path); err == nil {
+			path = target
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		path, _ = filepath.Abs(path)
+		return path
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", path, plainPathError(err, filepath.Dir(path)))
-	}
-	f.Close()
-	os.Remove(f.Name())
-	return nil
-}
-
-// plainPathError puts dir in place of the name of a temporary file.
-func plainPathError(err error, dir string) error {
-	if pe, ok := err.(*os.PathError); ok {
-		return fmt.Errorf("%s: %w", dir, pe.Err)
-	}
-	return err
+	return at(a) == at(b)
 }
 
 // sameFile reports whether two names mean one file that is there; in may name

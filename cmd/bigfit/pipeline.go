@@ -15,7 +15,7 @@ import (
 
 // pipeline returns the stages with the settings of the command line.
 func (a *app) pipeline() *pipeline.Pipeline {
-	return &pipeline.Pipeline{Seed: a.seed, Memory: int64(a.memory), Observer: &observer{app: a}}
+	return &pipeline.Pipeline{Seed: a.seed, Memory: int64(a.memory), Observer: &observer{app: a}, Checkpoint: a.checkpoint}
 }
 
 // observer shows stages on stderr.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -10,10 +12,14 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/progress"
 )
 
 // programDir holds the built command; TestMain removes it.
@@ -190,18 +196,133 @@ func TestClosedStdout(t *testing.T) {
 		finish(t, cmd).check(t, 1, []string{"stdout", "no space left"}, cmd.Args[1:])
 	}
 
-	// Go opens /dev/null in place of what is closed: results must not go into
-	// the next file that is opened.
-	cmd = exec.Command("sh", "-c", `exec "$0" graph X.npy -o shut.npz >&-`, shut.Path)
-	if o := finish(t, cmd); o.code != 0 {
-		t.Errorf("stdout closed: %+v", o)
+	// Go opens /dev/null in place of what is closed.
+	if runtime.GOOS == "linux" {
+		for _, line := range []string{"graph X.npy -o shut.npz", "info X.npy", "demo"} {
+			for _, closed := range []string{">&-", ">&- 2>err.txt <&-"} {
+				cmd = exec.Command("sh", "-c", `exec "$0" `+line+` `+closed, shut.Path)
+				o := finish(t, cmd)
+				if b, err := os.ReadFile("err.txt"); err == nil {
+					o.stderr += string(b)
+				}
+				o.check(t, 1, []string{"stdout is closed", ">/dev/null"}, cmd.Args[1:])
+				os.Remove("err.txt")
+			}
+		}
+		if exists("shut.npz") || exists("bigfit-demo") {
+			t.Error("work was done although its result cannot be printed")
+		}
+		for _, open := range []string{">/dev/null", ">/dev/null 2>&1 </dev/null", "<>/dev/null >&0 2>&0", ">out.txt"} {
+			cmd = exec.Command("sh", "-c", `exec "$0" info X.npy `+open, shut.Path)
+			if o := finish(t, cmd); o.code != 0 {
+				t.Errorf("%s: %+v", open, o)
+			}
+		}
 	}
-	succeed(t, "eigs", "shut.npz", "-k", "5")
 
 	// Progress is not worth an error.
 	cmd = exec.Command("sh", "-c", `exec "$0" graph X.npy 2>&-`, shut.Path)
 	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "90 points") {
 		t.Errorf("stderr closed: %+v", o)
+	}
+}
+
+// A hangup ends a run as an interrupt does, unless it is ignored as under nohup.
+func TestHangup(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no hangups on Windows")
+	}
+	t.Chdir(t.TempDir())
+	ringGraph(t, "path.npz", 20_000)
+	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		cmd := command(t, strings.Fields("eigs path.npz -k 100 --tolerance 1e-12")...)
+		stderr, err := cmd.StderrPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		line, err := bufio.NewReader(stderr).ReadString('\n')
+		must(t, err)
+		must(t, cmd.Process.Signal(signal))
+		rest, _ := io.ReadAll(stderr)
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(string(rest), "interrupted") {
+			t.Errorf("%v: exit code %d\n%s%s", signal, code, line, rest)
+		}
+	}
+	if got := listing(t, "."); got != ".\npath.npz" {
+		t.Errorf("left:\n%s", got)
+	}
+	path := command(t).Path
+	ringGraph(t, "ring.npz", 1000)
+	cmd := exec.Command("sh", "-c", `trap "" HUP; "$0" eigs ring.npz -k 300 -q & kill -HUP $!; wait $!`, path)
+	if o := finish(t, cmd); o.code != 0 {
+		t.Errorf("a hangup that is ignored: %+v", o)
+	}
+}
+
+// Names that are not fit for a terminal are quoted wherever they are printed.
+func TestControlCharacters(t *testing.T) {
+	intoBlobs(t)
+	names := []string{"clear\x1b[2J.npy", "two\nbigfit: lines.npy", "bell\a.npy", "back\u202edraw.npy", "c1\u009b31m.npy", "tab\t.npy", "bytes\xff.npy"}
+	for _, name := range names {
+		must(t, os.WriteFile(name, readFile(t, "X.npy"), 0o666))
+		for _, line := range [][]string{
+			{"graph", name, "-o", name + ".npz"}, {"info", name}, {"info", name + "?"}, {"graph", name, "-o", name}, {"graph", name, "-o", name + "/x"},
+			{"graph", name, "--progress=json"}, {"fit", "-X", name, "-y", name}, {"fit", "-X=" + name, "--labels-file=y.npy", "--model", "rls", "-o", name + ".model", "--gamma-a=1"},
+			{name}, {"graph", "--" + name}, {"eigs", name + ".npz", "-k", name}, {"eigs", name + ".npz", "-k", "3", "--checkpoint", name + ".d", "--resume", "-o", name + ".e"},
+		} {
+			o := bigfit(t, line...)
+			text := o.out + o.stderr
+			if strings.ContainsFunc(text, func(r rune) bool {
+				return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
+			}) && !strings.Contains(o.out, "\t") || strings.Count(text, "\nbigfit: lines") > 0 {
+				t.Errorf("bigfit %q prints %q", line, text)
+			}
+		}
+		must(t, os.Remove(name))
+	}
+}
+
+// With --progress json every line of stderr is an event.
+func TestProgressJSON(t *testing.T) {
+	intoBlobs(t)
+	events := func(text string) (all []progress.Event) {
+		t.Helper()
+		for line := range strings.Lines(text) {
+			var e progress.Event
+			d := json.NewDecoder(strings.NewReader(line))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&e); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			all = append(all, e)
+		}
+		return all
+	}
+	o := bigfit(t, "graph", "X.npy", "--progress", "json")
+	kinds := map[string]int{}
+	for _, e := range events(o.stderr) {
+		kinds[e.Event+" "+e.Stage]++
+	}
+	for _, want := range []string{"begin read", "end read", "note ", "begin graph", "end graph"} {
+		if kinds[want] == 0 {
+			t.Errorf("no %q in %v", want, kinds)
+		}
+	}
+	o = bigfit(t, "graph", "X.npy", "-k", "90", "--progress", "json")
+	all := events(o.stderr)
+	if last := all[len(all)-1]; o.code != 2 || last.Event != "error" || !strings.Contains(last.Note, "--neighbors is 90") {
+		t.Errorf("%+v", o)
+	}
+	for _, quiet := range [][]string{{"--progress", "none"}, {"-q", "--progress", "json"}} {
+		if o := bigfit(t, append(quiet, "graph", "X.npy")...); o.code != 0 || o.stderr != "" {
+			t.Errorf("%v: %+v", quiet, o)
+		}
+	}
+	fail(t, 2, []string{"--progress", "auto, json or none"}, "graph", "X.npy", "--progress", "xml")
+	var s eigsSummary
+	must(t, json.Unmarshal([]byte(succeed(t, "eigs", "graph.npz", "-k", "5", "--json", "-q")), &s))
+	if len(s.Stages) == 0 || s.Stages[0].Name != "eigenpairs" || s.Stages[0].Note == "" {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"path/filepath"
 
 	"github.com/bigfit/bigfit/internal/npy"
@@ -21,7 +20,7 @@ func saveJSON(path string, v any) error {
 }
 
 // saveLog writes the run's manifest.json, with its settings and results, and
-// log.jsonl, with one line a stage.
+// log.jsonl, with the events of its progress.
 func (a *app) saveLog(dir string, settings, results any) error {
 	err := saveJSON(filepath.Join(dir, "manifest.json"),
 		map[string]any{"program": "bigfit " + version, "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
@@ -29,9 +28,11 @@ func (a *app) saveLog(dir string, settings, results any) error {
 		return err
 	}
 	return npy.Atomically(filepath.Join(dir, "log.jsonl"), func(w io.Writer) error {
-		log := slog.New(slog.NewJSONHandler(w, nil))
-		for _, s := range a.progress.Stages() {
-			log.Info("stage", "name", s.Name, "seconds", s.Seconds, "note", s.Note)
+		enc := json.NewEncoder(w)
+		for _, e := range a.progress.Events() {
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -15,9 +15,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// soak is the number of random graphs of TestSpectra, read before TestMain clears
+// soakGraphs is the number of random graphs of TestSpectra, read before TestMain clears
 // the environment: BIGFIT_SOAK=2000 go test -run TestSpectra -timeout 2h ./cmd/bigfit
-var soak, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK"))
+var soakGraphs, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK"))
 
 // soakFirst is the first seed, to run one again: BIGFIT_SOAK_FIRST=17 BIGFIT_SOAK=1.
 var soakFirst, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK_FIRST"))
@@ -30,8 +30,8 @@ const spectraCount = 24
 // connected or in pieces, for every Laplacian, by the dense and the iterative method.
 func TestSpectra(t *testing.T) {
 	count := spectraCount
-	if soak > 0 {
-		count = soak
+	if soakGraphs > 0 {
+		count = soakGraphs
 	}
 	t.Chdir(t.TempDir())
 	written, refused := 0, 0

@@ -59,7 +59,9 @@ Neighbours are searched for once; graphs, factorizations, landmarks and features
 shared. sssl without --eigenfunctions chooses their number by an inner
 cross-validation in each fold. The best setting is printed as a command line; --best
 fits it on all labels, as that line does. Without convergence of the best fits the
-exit code is 3. After an interrupt the scores known so far are printed.`,
+exit code is 3. After an interrupt the scores known so far are printed; with
+--checkpoint DIR they are kept there every ten seconds, as the neighbours are when
+they are found, and the same command with --resume goes on from them to the same bits.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.asked = cmd.Flags().Changed("regression")
@@ -109,6 +111,12 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err := a.readInput(&o.fitOptions, grid.Learner, in); err != nil {
 		return err
 	}
+	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
+		return err
+	}
+	if a.checkpoint != nil {
+		a.checkpoint.Inputs = in.hashes
+	}
 	tuning, short := a.pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -129,6 +137,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return err
 	}
 	if o.out == "" {
+		a.checkpoint.Clear()
 		return errors.Join(short, tuneErr)
 	}
 	m, fitErr := tuning.Fit(ctx, &in.Input, best)
@@ -141,6 +150,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err := a.write(ctx, func() error { return models.Save(o.out, m, in.hashes) }); err != nil {
 		return err
 	}
+	a.checkpoint.Clear()
 	return errors.Join(short, tuneErr, fitErr)
 }
 
@@ -249,7 +259,7 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 }
 
 // notFits are flags of tune that are not for the fit of the best model.
-var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "c"}
+var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "progress", "checkpoint", "resume", "c"}
 
 // commandLine is the bigfit fit of a setting.
 func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *pflag.FlagSet) string {

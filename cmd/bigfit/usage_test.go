@@ -139,6 +139,11 @@ func TestDemo(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 15 {
 		t.Errorf("%d rows, %v in %s", len(rows), err, out)
 	}
+	for line := range strings.Lines(string(readFile(t, "bigfit-demo/log.jsonl"))) {
+		if !json.Valid([]byte(line)) || !strings.Contains(line, `"event":`) {
+			t.Errorf("log.jsonl has the line %q", line)
+		}
+	}
 	for _, name := range []string{"X.npy", "y.npy", "predictions.npy", "graph.npz", "eigs.npz", "manifest.json", "log.jsonl", "report.html"} {
 		if info, err := os.Stat("bigfit-demo/" + name); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)

@@ -19,6 +19,8 @@ const (
 	Model = "bigfit model"
 	// Snapshot is the state of an unfinished run.
 	Snapshot = "bigfit snapshot"
+	// Checkpoint is a finished stage of an unfinished run.
+	Checkpoint = "bigfit checkpoint"
 )
 
 // version of all formats. A reader refuses a later one.

@@ -10,6 +10,7 @@ package nndescent
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -49,6 +50,33 @@ type Settings struct {
 	Enough func(g *Graph) (bool, error)
 	// Step is called after every tree and exchange.
 	Step func()
+	// Save, if not nil, is called after every tree and exchange with what Resume
+	// takes to go on from there, to the same bits. It must not keep the slices.
+	Save   func(Round) error
+	Resume *Round
+}
+
+// A Round is the state of a search between two trees or exchanges.
+type Round struct {
+	Stats         // Width and Effort are those of the pass that is under way
+	Exchange int  `json:"exchange"` // exchanges made in this pass
+	Settled  bool `json:"settled"`  // the last of them changed few lists
+	// Index and Dist are the lists of candidates, n×Width.
+	Index []uint32  `json:"-"`
+	Dist  []float32 `json:"-"`
+}
+
+// check returns an error unless the lists can be those of n points.
+func (r *Round) check(n, width int) error {
+	if r.Width != width || len(r.Index) != n*width || len(r.Dist) != n*width || r.Trees < 1 {
+		return fmt.Errorf("an unfinished search with lists of %d, %d candidates and %d distances for %d points with lists of %d", r.Width, len(r.Index), len(r.Dist), n, width)
+	}
+	for p, v := range r.Index {
+		if v&number != number && int(v&number) >= n {
+			return fmt.Errorf("an unfinished search in which candidate %d is point %d of %d", p, v&number, n)
+		}
+	}
+	return nil
 }
 
 // Stats describe a search.
@@ -109,15 +137,28 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	root.rename(forest.spare)
 	set.Fill(flat, order)
 
-	g := &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width(0))}
-	g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
+	begin := s.Resume
+	if begin == nil {
+		begin = &Round{}
+	} else if err := begin.check(n, width(begin.Effort)); err != nil {
+		return nil, err
+	}
+	g := &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width(begin.Effort))}
+	if s.Resume == nil {
+		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
+	} else {
+		g.stats = begin.Stats
+		copy(g.index, begin.Index)
+		copy(g.dist, begin.Dist)
+	}
 	ex := newExchange(g.candidateGraph)
-	for effort := 0; ; effort++ {
+	for effort := begin.Effort; ; effort++ {
 		if leaf < n { // otherwise the lists are exact
-			if err := g.pass(ctx, s, effort, forest, ex); err != nil {
+			if err := g.pass(ctx, s, *begin, effort, forest, ex); err != nil {
 				return nil, err
 			}
 		}
+		begin = &Round{}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -146,8 +187,17 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	return g, nil
 }
 
-// pass grows the trees and makes the exchanges of one effort.
-func (g *Graph) pass(ctx context.Context, s Settings, effort int, forest *rpForest, ex *exchange) error {
+// pass grows the trees and makes the exchanges of one effort, as far as they are
+// not made in begin.
+func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest, ex *exchange) error {
+	save := func(exchange int, settled bool) error {
+		if s.Save == nil {
+			return nil
+		}
+		r := Round{Stats: g.stats, Exchange: exchange, Settled: settled, Index: g.index, Dist: g.dist}
+		r.Width, r.Effort = g.width, effort
+		return s.Save(r)
+	}
 	for s.Step(); g.stats.Trees < s.Trees<<effort; s.Step() {
 		next := forest.grow(g.stats.Trees)
 		g.stats.Distances += g.joinLeaves(ctx, forest.order, next)
@@ -155,18 +205,24 @@ func (g *Graph) pass(ctx context.Context, s Settings, effort int, forest *rpFore
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := save(0, false); err != nil {
+			return err
+		}
 	}
 	ex.sample = min(s.Candidates<<effort, MaxCandidates)
 	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
-	for entered, e := enough+1, 0; entered > enough && e < s.Exchanges; e++ {
-		var pairs int64
-		entered, pairs = ex.run(ctx, s.Seed+uint64(g.stats.Exchanges)<<32)
+	for settled, e := begin.Settled, begin.Exchange; !settled && e < s.Exchanges; e++ {
+		entered, pairs := ex.run(ctx, s.Seed+uint64(g.stats.Exchanges)<<32)
+		settled = entered <= enough
 		g.stats.Distances += pairs
 		g.stats.Exchanges++
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		s.Step()
+		if err := save(e+1, settled); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -2,17 +2,14 @@ package npy
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // Repeat stands for an array that holds Value Count times, without the memory.
@@ -70,45 +67,18 @@ func WriteArchive(path string, entries []Entry) error {
 	})
 }
 
-// Atomically lets write fill a temporary file beside path, syncs it and gives
-// it the name path. After an error nothing new is there: the temporary file is
-// removed and an older file of this name untouched. A symbolic link is
-// followed; a path that is there and not a regular file is refused. The errors
-// name path.
-func Atomically(path string, write func(io.Writer) error) (err error) {
-	defer func() {
-		if err == nil {
-			return
-		}
-		op := ""
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			op, err = pe.Op+": ", pe.Err // pe.Path is the temporary name
-		} else if le := (*os.LinkError)(nil); errors.As(err, &le) {
-			op, err = le.Op+": ", le.Err
-		}
-		err = fmt.Errorf("%s: cannot write it: %s%w", path, op, err)
-	}()
-	target := path
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return errors.New("it exists and is not a regular file; choose another name")
-		}
-		if target, err = filepath.EvalSymlinks(path); err != nil {
-			return err
+// Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
+// in the order of their names; what a file of them holds gives the same.
+func Sum(entries []Entry) (string, error) {
+	h := sha256.New()
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	for _, e := range sorted {
+		fmt.Fprintf(h, "%q", e.Name)
+		if err := writeArray(h, e.Shape, e.Data); err != nil {
+			return "", fmt.Errorf("array %s: %w", quote(e.Name), err)
 		}
 	}
-	f, err := renameio.NewPendingFile(target,
-		renameio.WithTempDir(filepath.Dir(target)),
-		renameio.WithPermissions(0o644),
-		renameio.WithExistingPermissions())
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if err := write(f); err != nil {
-		return err
-	}
-	return f.CloseAtomicallyReplace()
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 func writeArray(w io.Writer, shape []int, data any) error {

@@ -1,5 +1,5 @@
-// Package progress shows the progress of a run on stderr, and keeps the time of
-// every stage for the manifest and the report.
+// Package progress shows the progress of a run on stderr, for people or as JSON
+// for programs, and keeps the time of every stage for the manifest and the report.
 //
 // On a terminal the running stage has one line that is drawn over and over; a
 // finished stage leaves one line:
@@ -23,7 +23,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -42,6 +41,7 @@ type Sink struct {
 	mu          sync.Mutex
 	w           io.Writer // nil: print nothing
 	interactive bool
+	json        bool // lines are events
 	now         func() time.Time
 	width       func() int // of the terminal, in columns
 
@@ -49,6 +49,7 @@ type Sink struct {
 	shown   int      // columns of the live line on the screen
 	drawn   time.Time
 	partial []byte // written without its end of line yet
+	events  []Event
 }
 
 // A Stage is one step of a run.
@@ -57,6 +58,8 @@ type Stage struct {
 	name     string
 	begun    time.Time
 	printed  time.Time // of the last line on a pipe
+	told     time.Time // of the last event
+	kept     time.Time // of the last event that Events returns
 	seconds  float64
 	note     string
 	finished bool
@@ -100,8 +103,9 @@ func (s *Sink) Stage(name string) *Stage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.now()
-	st := &Stage{sink: s, name: oneLine(name), begun: t, printed: t}
+	st := &Stage{sink: s, name: oneLine(name), begun: t, printed: t, told: t, kept: t}
 	s.stages = append(s.stages, st)
+	s.tell(Event{Event: "begin", Stage: st.name}, true)
 	if s.interactive {
 		s.draw(st.name + " …")
 		s.drawn = time.Time{} // the first Update may follow at once
@@ -118,10 +122,14 @@ func (st *Stage) Update(done, total float64, note string) {
 	s := st.sink
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if st.finished || s.w == nil {
+	if st.finished {
 		return
 	}
 	t := s.now()
+	st.update(t, done, total, note)
+	if s.w == nil || s.json {
+		return
+	}
 	if s.interactive {
 		if t.Sub(s.drawn) >= drawEvery {
 			s.draw(st.line(t, done, total, note))
@@ -153,6 +161,10 @@ func (st *Stage) end(note string) {
 	}
 	st.finished, st.note = true, note
 	st.seconds = st.sink.now().Sub(st.begun).Seconds()
+	st.sink.tell(Event{Event: "end", Stage: st.name, Seconds: st.seconds, Note: note}, true)
+	if st.sink.json {
+		return
+	}
 	st.sink.print(strings.TrimRight(fmt.Sprintf("%-10s %6.1f s  %s", st.name, st.seconds, note), " "))
 }
 
@@ -211,11 +223,15 @@ func (s *Sink) Write(p []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.w == nil {
-		return len(p), nil
-	}
 	end := bytes.LastIndexByte(p, '\n') + 1
 	if end > 0 {
+		s.notes(string(s.partial) + string(p[:end]))
+	}
+	switch {
+	case end == 0:
+	case s.w == nil || s.json:
+		s.partial = nil
+	default:
 		s.erase()
 		if _, err := s.w.Write(append(s.partial, p[:end]...)); err != nil {
 			return 0, err
@@ -238,10 +254,14 @@ func (s *Sink) Close() {
 		st.end("stopped")
 	}
 	s.erase()
-	if len(s.partial) > 0 {
+	switch {
+	case len(s.partial) == 0:
+	case s.json:
+		s.notes(string(s.partial))
+	default:
 		s.print(string(s.partial))
-		s.partial = nil
 	}
+	s.partial = nil
 }
 
 // print writes a whole line. Progress is not worth an error: if w fails, the
@@ -275,15 +295,4 @@ func (s *Sink) erase() {
 		_, _ = io.WriteString(s.w, "\r"+strings.Repeat(" ", s.shown)+"\r")
 		s.shown = 0
 	}
-}
-
-// oneLine makes s fit for a line of a terminal: control characters, which
-// could come from a file name, become blanks.
-func oneLine(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s))
 }

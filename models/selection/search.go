@@ -50,6 +50,12 @@ type Settings struct {
 	// OnProgress, if not nil, is given a copy of what is known whenever fits are
 	// finished. Its calls do not overlap.
 	OnProgress func(*Result)
+	// OnFits, if not nil, is given the outcomes of all finished fits whenever some
+	// are, in calls that do not overlap; an error ends the search. Known are such
+	// outcomes of an earlier search of the same data, grid and settings: those fits
+	// are not made again, but what they share with others may be.
+	OnFits func([]Fit) error
+	Known  []Fit
 }
 
 // Result of a cross-validation.
@@ -170,6 +176,8 @@ type search struct {
 	mu     sync.Mutex
 	scores []Score   // in the order of points
 	errs   [][]error // of every setting on every split
+	done   [][]bool
+	halt   error // of OnFits
 }
 
 // newSearch checks and completes what Search was given.
@@ -215,7 +223,9 @@ func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
 		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())}, len(t.grid.Splits)), at: i}
 		t.scores = append(t.scores, score)
 		t.errs = append(t.errs, make([]error, len(t.grid.Splits)))
+		t.done = append(t.done, make([]bool, len(t.grid.Splits)))
 	}
+	t.restore(t.settings.Known)
 	return t, nil
 }
 
@@ -397,7 +407,7 @@ func newGraph(w *sparse.CSR, edges knn.GraphSettings) *models.Graph {
 // run has fit answer for the given settings on every split.
 func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split) []models.Answer) error {
 	par.For(len(t.grid.Splits), 1, func(f, _ int) {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || t.known(settings, f) {
 			return
 		}
 		answers := fit(t.grid.Splits[f])
@@ -405,7 +415,9 @@ func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split
 			t.record(f, settings, answers)
 		}
 	})
-	return ctx.Err()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(ctx.Err(), t.halt)
 }
 
 // fail records that no fit of the settings can be made.
@@ -433,9 +445,16 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, p := range settings {
+		if t.done[p][f] {
+			continue
+		}
+		t.done[p][f] = true
 		t.scores[p].Folds[f] = metrics.Number(values[i])
 		t.scores[p].Done++
 		t.errs[p][f] = answers[i].Err
+	}
+	if t.settings.OnFits != nil && t.halt == nil {
+		t.halt = t.settings.OnFits(t.fits())
 	}
 	if t.settings.OnProgress != nil {
 		t.settings.OnProgress(t.ranked())

@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// soak makes the tests of this file try every step, overnight.
+var soak = os.Getenv("BIGFIT_SOAK") != ""
+
+// killVariable makes the test binary run as bigfit and kill itself at a step of
+// writing: "before 3" or "after 3"; "never" leaves it alone.
+const killVariable = "KILL_BIGFIT"
+
+// runUntil runs the command line of this process and kills it at a step.
+func runUntil(at string) int {
+	when, number, _ := strings.Cut(at, " ")
+	last, _ := strconv.Atoi(number)
+	var mu sync.Mutex
+	count := 0
+	kill := func(moment string) {
+		if when == moment && count == last {
+			self, _ := os.FindProcess(os.Getpid())
+			_ = self.Kill()
+			select {} // until it arrives
+		}
+	}
+	npy.SetHooks(&npy.Hooks{
+		Before: func(npy.Step) error {
+			mu.Lock()
+			defer mu.Unlock()
+			count++
+			kill("before")
+			return nil
+		},
+		After: func(npy.Step) {
+			mu.Lock()
+			defer mu.Unlock()
+			kill("after")
+		},
+	})
+	os.Unsetenv(killVariable)
+	checkpoint.Every = 0 // after every block, round, part and fit
+	return run(os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// killAt runs bigfit in a process that is killed at a step of writing, and
+// reports whether it was.
+func killAt(t *testing.T, at string, args ...string) (killed bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), killVariable+"="+at)
+	text, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	if cmd.ProcessState.ExitCode() == 0 {
+		return false
+	}
+	if cmd.ProcessState.ExitCode() != -1 {
+		t.Fatalf("bigfit %s, killed %s: %v\n%s", strings.Join(args, " "), at, err, text)
+	}
+	return true
+}
+
+// writers are command lines that write files, with the files; a folder counts
+// for all in it whose bytes are those of every run.
+var writers = []struct {
+	line    string
+	outputs []string
+}{
+	{"graph X.npy -o out.npz", []string{"out.npz"}},
+	{"eigs graph.npz -k 10 -o out.npz", []string{"out.npz"}},
+	{"eigs graph.npz -k 10 -o out.npz --checkpoint ck", []string{"out.npz"}},
+	{"fit --model lapsvm -X X.npy -y y.npy --gamma-a 0.01 --gamma-i 1 -o out.npz --predictions out.npy", []string{"out.npz", "out.npy"}},
+	{"predict model.npz -X X.npy -o out.npy --scores scores.npy", []string{"out.npy", "scores.npy"}},
+	{"tune --model rls -X X.npy -y true.npy --folds 3 --gamma-a 0.1,1 -o out.json --best out.npz", []string{"out.json", "out.npz"}},
+	{"cluster -X X.npy -c 4 --gamma 0.01 --sigma 0.4 -o out.npy --model out.npz", []string{"out.npy", "out.npz"}},
+	{"embed -X X.npy -o out.npy --model out.npz", []string{"out.npy", "out.npz"}},
+	{"plot embedding.npy -y y.npy -o out.pdf", nil}, // holds the time
+	{"plot embedding.npy -y y.npy -o out.svg", []string{"out.svg"}},
+	{"plot embedding.npy -y y.npy -o out.png", []string{"out.png"}},
+	{"demo -n 2000 -o run", []string{"run/X.npy", "run/y.npy", "run/predictions.npy", "run/graph.npz", "run/eigs.npz"}},
+}
+
+// removeOutputs removes what a writer may have written.
+func removeOutputs(t *testing.T) {
+	t.Helper()
+	for _, pattern := range []string{"out.*", "scores.npy", "run", "ck"} {
+		names, err := filepath.Glob(pattern)
+		must(t, err)
+		for _, name := range names {
+			must(t, os.RemoveAll(name))
+		}
+	}
+}
+
+// hidden returns the temporary files here and in the folders below.
+func hidden(t *testing.T) (names []string) {
+	t.Helper()
+	for name := range strings.Lines(listing(t, ".")) {
+		if name = strings.TrimSpace(name); strings.HasPrefix(filepath.Base(name), ".") && name != "." {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sampled reports whether step n of count of a command line is tried: all in a
+// soak run, else the first and last ones and some between, of the slow demo two.
+func sampled(line string, n, count int) bool {
+	if strings.HasPrefix(line, "demo") && !soak {
+		return n == count/2 || n == count
+	}
+	return soak || n <= 3 || n > count-4 || n == count/2
+}
+
+// countSteps runs a command line in this process and returns the number of steps
+// of its writing, and the outputs.
+func countSteps(t *testing.T, line string, outputs []string) (count int, want map[string][]byte) {
+	t.Helper()
+	removeOutputs(t)
+	npy.SetHooks(&npy.Hooks{Before: func(npy.Step) error { count++; return nil }})
+	defer npy.SetHooks(nil)
+	succeed(t, append(strings.Fields(line), "-q")...)
+	want = map[string][]byte{}
+	for _, name := range outputs {
+		want[name] = readFile(t, name)
+	}
+	if count < 4 {
+		t.Fatalf("%s: %d steps", line, count)
+	}
+	return count, want
+}
+
+// A process that is killed at any step of writing leaves old or new files, none
+// in between, and the next run removes what it left.
+func TestKillWhileWriting(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a kill is something else on Windows")
+	}
+	if testing.Short() {
+		t.Skip("takes many processes")
+	}
+	intoMoons(t)
+	left := 0
+	for _, w := range writers {
+		count, want := countSteps(t, w.line, w.outputs)
+		args := append(strings.Fields(w.line), "-q")
+		for n := 1; n <= count; n++ {
+			for i, when := range []string{"before", "after"} {
+				if !sampled(w.line, n, count) || !soak && n > 1 && n < count-1 && n%2 == i {
+					continue
+				}
+				at := fmt.Sprintf("%s %d", when, n)
+				removeOutputs(t)
+				old := n%3 == 0
+				for name := range want {
+					if old && !strings.HasPrefix(name, "run/") {
+						writeFile(t, name, []byte("old"))
+					}
+				}
+				if !killAt(t, at, args...) {
+					t.Errorf("%s: not killed %s of %d", w.line, at, count)
+				}
+				for name, content := range want {
+					got, err := os.ReadFile(name)
+					if !bytes.Equal(got, content) && !(old && string(got) == "old") && !(os.IsNotExist(err) && !old) {
+						t.Errorf("%s killed %s: %s holds %d bytes: %.20q", w.line, at, name, len(got), got)
+					}
+				}
+				left += len(hidden(t))
+				if n == 1 && when == "before" {
+					continue // nothing is there yet
+				}
+				if killAt(t, "never", args...) {
+					t.Errorf("%s failed after a kill %s", w.line, at)
+				}
+				if names := hidden(t); len(names) > 0 {
+					t.Errorf("%s: after a kill %s the next run left %v", w.line, at, names)
+				}
+				for name, content := range want {
+					if !bytes.Equal(readFile(t, name), content) {
+						t.Errorf("%s: after a kill %s the next run writes other bytes to %s", w.line, at, name)
+					}
+				}
+			}
+		}
+	}
+	if left < 2*len(writers) {
+		t.Errorf("the kills left %d temporary files; the test is too easy", left)
+	}
+	t.Logf("%d temporary files were left and removed", left)
+}
+
+// A disk that fails at any step leaves the old file or none, no temporary file,
+// and ends with exit code 1 and a sentence.
+func TestFaultWhileWriting(t *testing.T) {
+	intoMoons(t)
+	// ENOSPC, EIO, … in place of every step; the table of tune is printed before
+	// the best model is fitted.
+	faults := []error{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}
+	for _, w := range writers {
+		if testing.Short() && strings.HasPrefix(w.line, "demo") {
+			continue
+		}
+		count, want := countSteps(t, w.line, w.outputs)
+		for n := 1; n <= count; n++ {
+			if strings.HasPrefix(w.line, "demo") && !sampled(w.line, n, count) {
+				continue
+			}
+			removeOutputs(t)
+			fault := faults[n%len(faults)]
+			var step npy.Step
+			at := 0
+			npy.SetHooks(&npy.Hooks{Before: func(s npy.Step) error {
+				if at++; at == n {
+					step = s
+					return fault
+				}
+				return nil
+			}})
+			o := bigfit(t, append(strings.Fields(w.line), "-q")...)
+			npy.SetHooks(nil)
+			if o.code != 1 || o.out != "" && !strings.HasPrefix(w.line, "tune") || strings.Count(o.stderr, "bigfit:") != 1 || !strings.Contains(o.stderr, fault.Error()) ||
+				!strings.Contains(o.stderr, filepath.Base(step.Path)) || strings.Contains(o.stderr, ".bigfit-") || strings.Contains(o.stderr, "goroutine") {
+				t.Errorf("%s: %v at step %d, %s of %s: %+v", w.line, fault, n, step.Op, step.Path, o)
+			}
+			if names := hidden(t); len(names) > 0 {
+				t.Errorf("%s: %v at step %d, %s, left %v", w.line, fault, n, step.Op, names)
+			}
+			for name, content := range want {
+				if got, err := os.ReadFile(name); err == nil && !bytes.Equal(got, content) {
+					t.Errorf("%s: %v at step %d, %s: %s holds %d bytes", w.line, fault, n, step.Op, name, len(got))
+				}
+			}
+		}
+	}
+}
+
+// checkpointed are command lines that keep a checkpoint.
+var checkpointed = []string{
+	"eigs path.npz -k 12 --tolerance 1e-10 -o out.npz",
+	"graph wide.npy --method nn-descent --recall 0.99 -o out.npz",
+	"graph wide.npy --method brute --pca 20 -o out.npz",
+	"fit --model eigenmap -X wide.npy -y wide_y.npy --labels 300 --method nn-descent -p 30 -o out.npz",
+	"fit --model eigenmap --graph path.npz -y path_y.txt -p 12 -o out.npz",
+	"tune --model eigenmap -X wide.npy -y wide_y.npy --labels 60 --neighbors 6,8 -p 5,10,20 --folds 4 --pca 20 -o out.json --best out.npz",
+	"tune --model rls -X wide.npy -y wide_y.npy --labels 100 --gamma-a 0.01,0.1,1 -o out.json",
+}
+
+// outputsOf returns the output files that a command line names.
+func outputsOf(line string) (names []string) {
+	for _, word := range strings.Fields(line) {
+		if strings.HasPrefix(word, "out.") {
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// A run that is killed again and again at steps of its writing, of checkpoints
+// or of results, ends with the bits of one that is not.
+func TestKillAndResume(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a kill is something else on Windows")
+	}
+	if testing.Short() {
+		t.Skip("takes many processes")
+	}
+	intoWide(t)
+	stiffPath(t, "path.npz", 600)
+	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
+	rng := rand.New(rand.NewPCG(12, 6))
+	least := 6
+	if soak {
+		least = 60
+	}
+	for _, line := range checkpointed {
+		outputs := outputsOf(line)
+		_, want := countSteps(t, line, outputs)
+		args := append(strings.Fields(line), "-q", "--checkpoint", "ck", "--resume")
+		kills, runs := 0, 0
+		for kills < least {
+			removeOutputs(t)
+			// A few kills in one run; the third number on, a kill leaves progress.
+			for again := true; again; {
+				at := fmt.Sprintf("%s %d", []string{"before", "after"}[rng.IntN(2)], 4+rng.IntN(24))
+				if again = killAt(t, at, args...); again {
+					kills++
+				} else {
+					runs++
+				}
+			}
+			if names := hidden(t); len(names) > 0 {
+				t.Errorf("%s: the last run left %v", line, names)
+			}
+			if got := listing(t, "ck"); got != "ck" {
+				t.Errorf("%s: a finished run leaves %s", line, got)
+			}
+			for _, name := range outputs {
+				if !bytes.Equal(readFile(t, name), want[name]) {
+					t.Errorf("%s: after %d kills %s has other bytes", line, kills, name)
+				}
+			}
+			if runs > 20*least {
+				t.Fatalf("%s: %d kills in %d runs; the test is too easy", line, kills, runs)
+			}
+		}
+		t.Logf("%s: %d kills in %d runs", line, kills, runs)
+	}
+}
+
+// Two processes with one checkpoint folder and one output file end with the bits of
+// one alone.
+func TestTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	intoWide(t)
+	stiffPath(t, "path.npz", 600)
+	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
+	for _, line := range checkpointed {
+		_, want := countSteps(t, line, outputsOf(line))
+		removeOutputs(t)
+		done := make(chan error, 3)
+		for i := range 3 {
+			args := append(strings.Fields(line), "-q", "--checkpoint", "ck")
+			if i > 0 {
+				args = append(args, "--resume")
+			}
+			cmd := exec.Command(os.Args[0], args...)
+			cmd.Env = append(os.Environ(), killVariable+"=never")
+			go func() {
+				text, err := cmd.CombinedOutput()
+				if err != nil {
+					err = fmt.Errorf("bigfit %s: %w\n%s", line, err, text)
+				}
+				done <- err
+			}()
+		}
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		for name, content := range want {
+			if !bytes.Equal(readFile(t, name), content) {
+				t.Errorf("%s: %s has other bytes", line, name)
+			}
+		}
+		if names := hidden(t); len(names) > 0 {
+			t.Errorf("%s: left %v", line, names)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Checkpoint is a folder that keeps what an unfinished run has done: graphs,
+// neighbours, eigenpairs and fits of a cross-validation that are finished, and every
+// ten seconds the state of what is not: a search for neighbours, the basis of
+// eigenpairs, some of the fits. A single fit is done anew. On one instruction set
+// (BIGFIT_SIMD) a run that is resumed ends with the bits of one that was not
+// interrupted.
+type Checkpoint = checkpoint.Folder
+
+// OpenCheckpoint opens a folder: see [checkpoint.Open].
+func OpenCheckpoint(dir string, resume bool, memory int64, write func(func() error) error) (*Checkpoint, error) {
+	return checkpoint.Open(dir, resume, memory, write)
+}
+
+// graphKey is the key of a stage of a graph of the points x.
+func (p *Pipeline) graphKey(x data.Points, s GraphSettings) (checkpoint.Key, error) {
+	key, err := p.Checkpoint.Key(s)
+	if err != nil {
+		return nil, err
+	}
+	key["hash of the points"] = data.HashPoints(x)
+	key["seed"] = fmt.Sprint(p.Seed)
+	return key, nil
+}
+
+// graphState is what a stage of a graph or of neighbours holds beside its arrays.
+type graphState struct {
+	Settings GraphSettings `json:"settings"`
+	Index    *knn.State    `json:"index,omitempty"`
+	Cols     int           `json:"k,omitempty"` // neighbours of each point
+}
+
+// indexEntries are the arrays of the state of an index.
+func indexEntries(st *knn.State) []npy.Entry {
+	if st == nil {
+		return nil
+	}
+	return []npy.Entry{{Name: "index_order", Data: orEmpty(st.Order)}, {Name: "index_neighbors", Data: orEmpty(st.Neighbors)},
+		{Name: "index_splits", Data: orEmpty(st.Splits)}, {Name: "index_thresholds", Data: orEmpty(st.Thresholds)}}
+}
+
+// orEmpty returns a slice that is not nil.
+func orEmpty[T any](s []T) []T { return append([]T{}, s...) }
+
+// restore gives g its settings and the state of its index.
+func (st *graphState) restore(g *Graph, a checkpoint.Arrays) {
+	g.Settings = st.Settings
+	if g.Index = st.Index; g.Index != nil {
+		g.Index.Order = checkpoint.Elements[int32](a, "index_order")
+		g.Index.Neighbors = checkpoint.Elements[int32](a, "index_neighbors")
+		g.Index.Splits = checkpoint.Elements[int32](a, "index_splits")
+		g.Index.Thresholds = checkpoint.Elements[float32](a, "index_thresholds")
+	}
+}
+
+// saveGraph keeps a finished graph.
+func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
+	if p.Checkpoint == nil {
+		return nil
+	}
+	entries := append(indexEntries(g.Index), npy.Entry{Name: "ptr", Data: g.W.Ptr}, npy.Entry{Name: "col", Data: orEmpty(g.W.Col)})
+	if g.W.Val != nil {
+		entries = append(entries, npy.Entry{Name: "val", Data: g.W.Val})
+	}
+	err := p.Checkpoint.Save(checkpoint.Graph, key, graphState{Settings: g.Settings, Index: g.Index}, entries...)
+	if err == nil {
+		p.Checkpoint.Remove(checkpoint.Search)
+	}
+	return err
+}
+
+// loadGraph completes g with a finished graph and reports whether there is one.
+func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
+	var st graphState
+	a, err := p.Checkpoint.Load(checkpoint.Graph, key, &st)
+	if a == nil || err != nil {
+		return false, err
+	}
+	n, _ := g.Points.Dims()
+	w := &sparse.CSR{Rows: n, Cols: n, Ptr: checkpoint.Elements[int64](a, "ptr"), Col: checkpoint.Elements[int32](a, "col"), Val: checkpoint.Elements[float64](a, "val")}
+	if err := w.CheckGraph(); err != nil {
+		return false, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Graph), err, checkpoint.BeginAnew)
+	}
+	st.restore(g, a)
+	g.set(w, st.Settings.Graph)
+	p.observer().Note("graph: from the checkpoint, " + DescribeGraph(&g.Graph))
+	return true, nil
+}
+
+// saveNeighbors keeps finished neighbours.
+func (p *Pipeline) saveNeighbors(g *Graph, nb *knn.Neighbors, key checkpoint.Key) error {
+	if p.Checkpoint == nil {
+		return nil
+	}
+	entries := append(indexEntries(g.Index), npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance})
+	err := p.Checkpoint.Save(checkpoint.Neighbors, key, graphState{g.Settings, g.Index, nb.K}, entries...)
+	if err == nil {
+		p.Checkpoint.Remove(checkpoint.Search)
+	}
+	return err
+}
+
+// loadNeighbors completes g and returns finished neighbours, nil if there are none.
+func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, error) {
+	var st graphState
+	a, err := p.Checkpoint.Load(checkpoint.Neighbors, key, &st)
+	if a == nil || err != nil {
+		return nil, err
+	}
+	n, _ := g.Points.Dims()
+	nb := &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, "index"), Distance: checkpoint.Elements[float64](a, "distance")}
+	if nb.K < 1 || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
+		return nil, fmt.Errorf("%s: %d neighbours at %d distances for %d points; %s", p.Checkpoint.Path(checkpoint.Neighbors), len(nb.Index), len(nb.Distance), n, checkpoint.BeginAnew)
+	}
+	st.restore(g, a)
+	p.observer().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
+	return nb, nil
+}
+
+// descentHooks let NN-descent save its rounds and go on from one.
+func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) error {
+	c := p.Checkpoint
+	if c == nil {
+		return nil
+	}
+	var r knn.DescentRound
+	a, err := c.Load(checkpoint.Search, key, &r)
+	if err != nil {
+		return err
+	}
+	if a != nil {
+		r.Index, r.Dist = checkpoint.Elements[uint32](a, "candidates"), checkpoint.Elements[float32](a, "distances")
+		s.Resume = &r
+		p.observer().Note(fmt.Sprintf("neighbours: the search goes on after %d trees and %d exchanges", r.Trees, r.Exchanges))
+	}
+	s.Save = func(r knn.DescentRound) error {
+		if !c.Due() {
+			return nil
+		}
+		return c.Save(checkpoint.Search, key, r, npy.Entry{Name: "candidates", Data: r.Index}, npy.Entry{Name: "distances", Data: r.Dist})
+	}
+	return nil
+}
+
+// atOnce is the time in seconds that an exact search takes at most to be made at
+// once; a longer one with a checkpoint is made in parts of about a quarter of that.
+// Tests shorten it.
+var atOnce = 20.0
+
+// self returns the k nearest other points of every point. With a checkpoint a long
+// exact search is made in parts, each of which finds the neighbours of some of the
+// points. Parts take all pairs twice where a search at once takes them once; the
+// neighbours are the same.
+func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpoint.Key) (*knn.Neighbors, error) {
+	k := g.Settings.Graph.K
+	n, _ := ix.Dims()
+	c := p.Checkpoint
+	if c == nil || !g.Settings.Method.Exact() || k < 1 || k >= n {
+		return ix.Self(ctx, k)
+	}
+	seconds := 2 * knn.BruteOperations(g.Points) / machine.OperationRate()
+	if seconds < 2*atOnce && !c.Has(checkpoint.Search) {
+		return ix.Self(ctx, k)
+	}
+	nb := &knn.Neighbors{K: k}
+	var state struct {
+		Points int `json:"points"` // whose neighbours are known
+	}
+	a, err := c.Load(checkpoint.Search, key, &state)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		nb.Index, nb.Distance = checkpoint.Elements[int32](a, "index"), checkpoint.Elements[float64](a, "distance")
+		if len(nb.Index) != state.Points*k || len(nb.Distance) != state.Points*k || state.Points > n {
+			return nil, fmt.Errorf("%s: %d neighbours of %d points; %s", c.Path(checkpoint.Search), len(nb.Index), state.Points, checkpoint.BeginAnew)
+		}
+		p.observer().Note(fmt.Sprintf("neighbours: the search goes on after %d of %d points", state.Points, n))
+	}
+	part := max(32, min(n, int(float64(n)*atOnce/4/seconds)))
+	for lo := state.Points; lo < n; {
+		hi := min(n, lo+part)
+		if err := p.appendPart(ctx, ix, g, nb, lo, hi); err != nil {
+			return nil, err
+		}
+		lo = hi
+		if lo < n && c.Due() {
+			state.Points = lo
+			if err := c.Save(checkpoint.Search, key, state, npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nb, nil
+}
+
+// appendPart appends to nb the neighbours of the points lo to hi.
+func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *knn.Neighbors, lo, hi int) error {
+	n, _ := ix.Dims()
+	told := knn.WithProgress(ix, func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") })
+	found, err := told.Query(ctx, data.Select(g.Points, data.Range(lo, hi)), nb.K+1)
+	if err != nil {
+		return err
+	}
+	for i := lo; i < hi; i++ {
+		index, dist := found.Row(i - lo)
+		self := slices.Index(index, int32(i))
+		if self < 0 { // behind as many others at no distance
+			self = nb.K
+		}
+		nb.Index = append(append(nb.Index, index[:self]...), index[self+1:]...)
+		nb.Distance = append(append(nb.Distance, dist[:self]...), dist[self+1:]...)
+	}
+	return nil
+}
+
+// eigsName names the operator of eigenpairs, as their snapshot does.
+func eigsName(g *models.Graph, s *EigsSettings) string {
+	return fmt.Sprintf("%s of graph %s to the power %d", s.Laplacian, data.HashPoints(g.W), max(s.Power, 1))
+}
+
+// snapshots lets the computation of eigenpairs save its state and go on from one.
+func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos.Settings) error {
+	c := p.Checkpoint
+	if c == nil {
+		return nil
+	}
+	operator := eigsName(g, s)
+	if c.Has(checkpoint.Snapshot) {
+		snap, err := lanczos.LoadSnapshot(c.Path(checkpoint.Snapshot), operator, p.Memory)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; %s", err, checkpoint.BeginAnew)
+		}
+		settings.Resume = snap
+	}
+	settings.OnCheckpoint = func(snap *lanczos.Snapshot) error {
+		if !snap.Looked() && !c.Due() {
+			return nil
+		}
+		return c.Store(checkpoint.Snapshot, func(path string) error { return snap.Save(path, operator) })
+	}
+	return nil
+}
+
+// pairsState is what the stage of finished eigenpairs holds beside its arrays.
+type pairsState struct {
+	Exact    bool `json:"exact"`
+	Missed   bool `json:"missed"`
+	Nullity  int  `json:"nullity"`
+	Degree   int  `json:"degree"`
+	Products int  `json:"products"`
+	Restarts int  `json:"restarts"`
+}
+
+// keptEigenpairs is Eigenpairs for a fit, which may be unfinished for long after
+// them: they are kept.
+func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings) (*lanczos.Result, error) {
+	c := p.Checkpoint
+	if c == nil {
+		return p.Eigenpairs(ctx, g, s, nil)
+	}
+	key, err := c.Key(s)
+	if err != nil {
+		return nil, err
+	}
+	key["operator"], key["seed"] = eigsName(g, s), fmt.Sprint(p.Seed)
+	var st pairsState
+	a, err := c.Load(checkpoint.Eigenpairs, key, &st)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		r := &lanczos.Result{Values: checkpoint.Elements[float64](a, "values"), Residuals: checkpoint.Elements[float64](a, "residuals"),
+			Nullity: st.Nullity, Degree: st.Degree, Products: st.Products, Restarts: st.Restarts, Certificate: lanczos.Certificate{Exact: st.Exact, Missed: st.Missed}}
+		vectors, numbers := checkpoint.Elements[float64](a, "vectors"), checkpoint.Elements[float64](a, "numbers")
+		if n, k := g.W.Rows, len(r.Values); k == 0 || len(vectors) != n*k || len(numbers) != 3 {
+			return nil, fmt.Errorf("%s: %d values and %d elements of vectors of %d points; %s", c.Path(checkpoint.Eigenpairs), k, len(vectors), n, checkpoint.BeginAnew)
+		}
+		r.Vectors = mat.NewDense(g.W.Rows, len(r.Values), vectors)
+		r.Norm, r.Orthogonality, r.Certificate.Next = numbers[0], numbers[1], numbers[2]
+		p.observer().Note("eigenpairs: from the checkpoint, " + r.String())
+		return r, nil
+	}
+	r, err := p.Eigenpairs(ctx, g, s, nil)
+	if err != nil {
+		return r, err
+	}
+	v := r.Vectors.RawMatrix()
+	if v.Stride != v.Cols {
+		v = mat.DenseCopyOf(r.Vectors).RawMatrix()
+	}
+	t := r.Certificate
+	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products, r.Restarts},
+		npy.Entry{Name: "values", Data: r.Values}, npy.Entry{Name: "vectors", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
+		npy.Entry{Name: "residuals", Data: r.Residuals}, npy.Entry{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
+	if err != nil {
+		return nil, err
+	}
+	c.Remove(checkpoint.Snapshot)
+	return r, nil
+}
