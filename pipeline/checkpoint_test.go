@@ -23,7 +23,7 @@ import (
 )
 
 // soak makes the tests of checkpoints resume more often, overnight.
-var soak = os.Getenv("SOAK") != ""
+var soak = os.Getenv("BIGFIT_SOAK") != ""
 
 var errKilled = errors.New("killed")
 
