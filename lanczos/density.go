@@ -1,6 +1,7 @@
 package lanczos
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,8 +19,13 @@ import (
 type density struct {
 	nodes []node // ascending
 	low   float64
+	top   float64 // largest Ritz value, not above the largest eigenvalue
 	high  float64 // bound on the largest eigenvalue
 }
+
+// norm estimates ‖A‖₂ from below, so that what is within a tolerance relative to it is
+// so relative to ‖A‖₂ and to every bound on that.
+func (d *density) norm() float64 { return math.Max(math.Abs(d.low), math.Abs(d.top)) }
 
 type node struct{ value, weight float64 } // weights add up to 1
 
@@ -27,8 +33,10 @@ const (
 	densityVectors = 8
 	densitySteps   = 40
 	// densityProject is the number of steps after which rounding has brought
-	// back so little of the null vectors that it need not be taken out sooner.
+	// back so little of the null vectors that it need not be taken out sooner, unless
+	// the vectors have shrunk by more than densityGrowth since.
 	densityProject = 4
+	densityGrowth  = 50
 )
 
 // estimateDensity runs densityVectors Lanczos processes at once, each with its
@@ -50,6 +58,7 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 	norm := columnNorms(v)
 	last := make([]float64, b) // length of prev
 	squares := make([][b]float64, par.Chunks(n, rowGrain))
+	top, growth := make([]float64, b), 1.0 // of rounding beside each vector
 	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
@@ -77,42 +86,37 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
 			}
 			squares[lo/rowGrain] = sum
 		})
-		last = norm
-		if null != nil && step%densityProject == densityProject-1 {
+		last, norm = norm, make([]float64, b)
+		for _, sum := range squares {
+			for j, x := range sum {
+				norm[j] += x
+			}
+		}
+		shrunk := 1.0
+		for j, x := range norm {
+			norm[j] = math.Sqrt(x)
+			if top[j] = max(top[j], math.Abs(alpha[j][step]), norm[j]); top[j] > 0 {
+				shrunk = max(shrunk, min(top[j]/norm[j], 1e16))
+			}
+		}
+		if growth *= shrunk; null != nil && (step%densityProject == densityProject-1 || growth > densityGrowth) {
 			project(w, null)
-			norm = columnNorms(w)
-		} else {
-			norm = make([]float64, b)
-			for _, sum := range squares {
-				for j, x := range sum {
-					norm[j] += x
-				}
-			}
-			for j, x := range norm {
-				norm[j] = math.Sqrt(x)
-			}
+			norm, growth = columnNorms(w), 1
 		}
 		for j := range beta {
 			beta[j] = append(beta[j], norm[j])
 		}
 		prev, v, w = v, w, prev
 	}
-	d := density{low: math.Inf(1), high: math.Inf(-1)}
+	d := density{low: math.Inf(1), top: math.Inf(-1), high: math.Inf(-1)}
 	for j := range alpha {
 		d.add(alpha[j], beta[j])
 	}
-	slices.SortFunc(d.nodes, func(a, b node) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(d.nodes, func(a, b node) int { return cmp.Compare(a.value, b.value) })
 	if bound, ok := a.(interface{ UpperBound() float64 }); ok {
 		d.high = math.Min(d.high, bound.UpperBound())
 	}
+	d.top = math.Min(d.top, d.high)
 	return d
 }
 
@@ -143,7 +147,7 @@ func (d *density) add(alpha, beta []float64) {
 		// The interval around a Ritz value with the last component's residual
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))
-		d.low = min(d.low, v)
+		d.low, d.top = min(d.low, v), max(d.top, v)
 		d.high = max(d.high, v+residual)
 	}
 }

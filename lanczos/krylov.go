@@ -25,7 +25,7 @@ type krylov struct {
 	f     filter
 	low   float64 // estimate of the smallest eigenvalue
 	high  float64 // bound on the largest
-	norm  float64 // bound on ‖A‖
+	norm  float64 // estimate of ‖A‖, not above it
 	pcg   *rand.PCG
 	rng   *rand.Rand // draws from pcg
 	v     *mat.Dense
@@ -69,7 +69,7 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 	for i := range k.work {
 		k.work[i] = mat.NewDense(p.n, p.block, nil)
 	}
-	k.norm = math.Max(math.Abs(d.low), math.Abs(d.high))
+	k.norm = d.norm()
 	k.state.Products = densityVectors * min(densitySteps, p.n)
 	k.low, k.high = d.low, d.high
 	if known != nil {

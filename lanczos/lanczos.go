@@ -100,7 +100,7 @@ type Result struct {
 	Residuals []float64  // ‖Av − λv‖₂, recomputed
 	// Orthogonality is max |VᵀV − I|, recomputed.
 	Orthogonality float64
-	// Norm is the bound on ‖A‖₂ that the tolerance refers to.
+	// Norm is the estimate of ‖A‖₂, not above it, that the tolerance refers to.
 	Norm float64
 	// Nullity is the number of exact null vectors put in front ([Laplacian]).
 	Nullity     int
@@ -300,7 +300,7 @@ var errLocked = errors.New("lanczos: the known eigenvectors are not the smallest
 func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, mayLock bool) (*Result, error) {
 	p.setKnown(min(p.Nullity, p.K))
 	d := estimateDensity(a, null, p.Seed)
-	norm := math.Max(math.Abs(d.low), math.Abs(d.high))
+	norm := d.norm()
 	known, start := null, (*mat.Dense)(nil)
 	if p.Known != nil && p.wanted > 0 {
 		tolerance := p.Tolerance * norm

@@ -534,7 +534,8 @@ func TestDefaults(t *testing.T) {
 	if s.Tolerance != 0 || s.Basis != 0 || s.MaxRestarts != 0 {
 		t.Errorf("the settings were modified: %+v", s)
 	}
-	if !(r.Norm >= largest(f.combinatorial)*(1-1e-9)) || !(r.Norm <= 8) {
+	// Norm is an estimate from below: what is within the tolerance is so for any bound.
+	if !(r.Norm >= largest(f.combinatorial)*(1-1e-3)) || !(r.Norm <= largest(f.combinatorial)*(1+1e-12)) {
 		t.Errorf("Norm %v for ‖L‖ = %v", r.Norm, largest(f.combinatorial))
 	}
 	if r.Products <= 0 || r.MaxResidual() != slices.Max(r.Residuals) {

@@ -273,6 +273,39 @@ func TestManyNearZeros(t *testing.T) {
 	}
 }
 
+// TestNormOfTwoClusters: where all eigenvalues but two lie close to 1, rounding brings
+// the null vector back into the estimate of the spectrum within a few steps. The norm,
+// which the tolerance refers to, is right all the same.
+func TestNormOfTwoClusters(t *testing.T) {
+	const half = 410
+	rng := rand.New(rand.NewPCG(5, 6))
+	var edges []edge
+	for i := range 2 * half {
+		for j := range i {
+			switch {
+			case i/half == j/half:
+				edges = append(edges, edge{i, j, 1 + 0.1*rng.Float64()})
+			case (i+j)%50 == 0:
+				edges = append(edges, edge{i, j, 0.01})
+			}
+		}
+	}
+	l, c := newLaplacian(t, newGraph(2*half, edges), sparse.Normalized)
+	top, err := lanczos.Laplacian(context.Background(), l, c, &lanczos.Settings{K: 1, Largest: true, Tolerance: 1e-12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		r, err := lanczos.Laplacian(context.Background(), l, c, &lanczos.Settings{K: 3, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notDense(t, r); !(r.Norm > 0.999*top.Values[0] && r.Norm < top.Values[0]*(1+1e-9)) {
+			t.Errorf("seed %d: the norm is %v, that of the Laplacian %v", seed, r.Norm, top.Values[0])
+		}
+	}
+}
+
 // TestLargest: the other end of the spectrum.
 func TestLargest(t *testing.T) {
 	for _, f := range []family{grid(6, 7), grid(40, 51)} {

@@ -743,3 +743,48 @@ func TestSameBits(t *testing.T) {
 		}
 	}
 }
+
+// Degrees beyond float64 are refused; sums of those just below are not infinite in the
+// null vectors.
+func TestHugeWeights(t *testing.T) {
+	pair := func(n int, w float64) *CSR {
+		var i, j []int32
+		var v []float64
+		for p := range int32(n - 1) {
+			i, j, v = append(i, p, p+1), append(j, p+1, p), append(v, w, w)
+		}
+		m, err := FromTriplets(n, n, i, j, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if err := pair(3, 1.5e308).CheckGraph(); err == nil || !strings.Contains(err.Error(), "vertex 1") || !strings.Contains(err.Error(), "1.5e+308") || !strings.Contains(err.Error(), "divide all weights") {
+		t.Errorf("a degree of 3e308: %v", err)
+	}
+	for _, w := range []float64{8e307, 1e-310} {
+		m := pair(200, w)
+		l, err := NewLaplacian(m, Normalized)
+		if err != nil {
+			t.Fatal(err)
+		}
+		null := l.NullVectors(m.Components(), 1)
+		if norm := mat.Norm(null, 2); !(math.Abs(norm-1) <= 1e-12) {
+			t.Errorf("weights of %v: the null vector has the length %v", w, norm)
+		}
+	}
+	l, err := NewLaplacian(pair(9, 3), Combinatorial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, a, b := mat.NewDense(9, 1, nil), mat.NewDense(9, 1, nil), mat.NewDense(9, 1, nil)
+	for i := range 9 {
+		x.Set(i, 0, math.Sin(float64(i)))
+	}
+	l.With(2, 0).MulTo(a, x)
+	l.With(2, 0).Scaled(-7).MulTo(b, x)
+	a.Scale(math.Ldexp(1, -14), a)
+	if !mat.Equal(a, b) {
+		t.Error("Scaled(-7) to the power 2 is not 2^-14 times the operator")
+	}
+}

@@ -96,6 +96,9 @@ type setAnswer struct {
 // setSeeds is the number of data sets; BIGFIT_SOAK gives another one.
 const setSeeds = 8
 
+// With BIGFIT_PUREGO=FILE the program FILE, this test built with -tags purego, is one
+// more set.
+//
 // TestInstructionSets fits all learners under every instruction set that this machine
 // has, each in a process of its own, as the set is chosen when the program starts.
 // Scores agree to the bounds of setCases, and classes wherever the scores of two of
@@ -105,6 +108,9 @@ func TestInstructionSets(t *testing.T) {
 		answerSets(t, out)
 		return
 	}
+	if testing.Short() {
+		t.Skip("takes seconds, and minutes under the race detector")
+	}
 	for _, l := range all.Learners {
 		if !slices.ContainsFunc(setCases, func(c setCase) bool { return c.learner == l.Info().Name }) {
 			t.Errorf("no case fits %s", l.Info().Name)
@@ -112,9 +118,15 @@ func TestInstructionSets(t *testing.T) {
 	}
 	sets := []string{"generic"}
 	answers := map[string]map[string]setAnswer{}
-	for _, set := range []string{"generic", "avx2", "avx512"} {
+	for _, set := range []string{"generic", "avx2", "avx512", "purego"} {
+		program := os.Args[0]
+		if set == "purego" {
+			if program = os.Getenv("BIGFIT_PUREGO"); program == "" {
+				continue
+			}
+		}
 		path := filepath.Join(t.TempDir(), set)
-		cmd := exec.Command(os.Args[0], "-test.run=^TestInstructionSets$", "-test.count=1")
+		cmd := exec.Command(program, "-test.run=^TestInstructionSets$", "-test.count=1")
 		cmd.Env = append(os.Environ(), "BIGFIT_SIMD="+set, "BIGFIT_SETS_OUT="+path)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", set, err, text)
@@ -131,7 +143,7 @@ func TestInstructionSets(t *testing.T) {
 		if err := gob.NewDecoder(f).Decode(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Path == set { // others are not to be had here
+		if got.Path == set || set == "purego" { // others are not to be had here
 			answers[set] = got.Answers
 			if set != "generic" {
 				sets = append(sets, set)
