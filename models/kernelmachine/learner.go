@@ -246,10 +246,13 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost 
 	fit := 8 * (l*l + 3*l*c)
 	if s.Method != RLS {
 		// Programs that run at the same time keep some rows among half of the variables.
-		fit = 8 * min(c, threads()) * (12*l + min(l/2, 4096)*min(l/2, 4096)/4)
+		fit = 8 * (min(c, threads())*(12*l+min(l/2, 4096)*min(l/2, 4096)/4) + l*c)
 	}
 	fit += 8*2*n*c + kept // the expansion
 	out := models.Cost{Bytes: models.DenseBytes(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
+	if s.Method == OneClass && !intrinsic {
+		out.Bytes = max(peak, held+fit) + models.RuntimeBytes // rows come and stay: there are no products
+	}
 	if s.Method.approximates() {
 		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
 	}
