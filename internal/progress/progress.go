@@ -57,6 +57,7 @@ type Stage struct {
 	sink     *Sink
 	name     string
 	begun    time.Time
+	pace     pace
 	printed  time.Time // of the last line on a pipe
 	told     time.Time // of the last event
 	kept     time.Time // of the last event that Events returns
@@ -103,7 +104,7 @@ func (s *Sink) Stage(name string) *Stage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.now()
-	st := &Stage{sink: s, name: oneLine(name), begun: t, printed: t, told: t, kept: t}
+	st := &Stage{sink: s, name: oneLine(name), begun: t, pace: pace{begun: t}, printed: t, told: t, kept: t}
 	s.stages = append(s.stages, st)
 	s.tell(Event{Event: "begin", Stage: st.name}, true)
 	if s.interactive {
@@ -126,6 +127,9 @@ func (st *Stage) Update(done, total float64, note string) {
 		return
 	}
 	t := s.now()
+	if f := done / total; total > 0 && f >= 0 && !math.IsInf(total, 0) {
+		st.pace.advance(t, math.Min(f, 1))
+	}
 	st.update(t, done, total, note)
 	if s.w == nil || s.json {
 		return
@@ -173,9 +177,8 @@ func (st *Stage) line(t time.Time, done, total float64, note string) string {
 	elapsed := t.Sub(st.begun)
 	percent, left := "    ", ""
 	if f := done / total; total > 0 && f >= 0 && !math.IsInf(total, 0) { // false for NaN
-		f = math.Min(f, 1)
-		percent = fmt.Sprintf("%3.0f%%", math.Floor(100*f))
-		if rest := elapsed.Seconds() * (1 - f) / f; elapsed >= etaAfter && f < 1 && rest < 1e7 {
+		percent = fmt.Sprintf("%3.0f%%", math.Floor(100*math.Min(f, 1)))
+		if rest, ok := st.pace.left(t); ok {
 			left = ", about " + span(rest) + " left"
 		}
 	}

@@ -83,7 +83,7 @@ func TestTerminal(t *testing.T) {
 	}
 	c.pass(time.Second)
 	st.Update(1000, 4000, "")
-	equal(t, screen(b.String()), []string{"graph       25%  11 s, about 33 s left"})
+	equal(t, screen(b.String()), []string{"graph       25%  11 s, about 29 s left"})
 
 	// A log takes the line away; half a line waits for its end.
 	logger := log.New(s, "", 0)
