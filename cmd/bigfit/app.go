@@ -76,7 +76,7 @@ func (a *app) say(text string) {
 // checkStdout returns an error if there is no stdout.
 func (a *app) checkStdout() error {
 	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null"))
+		return output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): subprocess.DEVNULL looks like a closed one)"))
 	}
 	return nil
 }
