@@ -50,7 +50,7 @@ func TestCancelled(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		asked := plenty - whole.left.Load()
-		if asked < n/20 {
+		if asked < int64(n)/20 {
 			t.Errorf("%s of order %d asks %d times", name, n, asked)
 		}
 		for part := int64(0); part < parts; part++ {
