@@ -499,7 +499,7 @@ func (w *watcher) end() (calls int, faults []string) {
 
 // patience is how long a fit may take after it is cancelled, abandoned how long the
 // suite waits for one that goes on.
-const patience, abandoned = time.Second, 20 * time.Second
+const patience, abandoned = slower * time.Second, 20 * slower * time.Second
 
 // checkCancel: a fit that is cancelled, before it begins or while it reports
 // progress, ends within a second with the error of the context.
