@@ -209,8 +209,10 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 	if fault != "" && !refused {
 		t.Errorf("bigfit %s: %s\n%s", line, fault, o.stderr)
 	}
-	if refused && peak > 1<<30 {
-		t.Errorf("bigfit %s: %d MiB before it was refused\n%s", line, peak>>20, o.stderr)
+	var limit machine.Size
+	must(t, limit.Set(memoryLimit()))
+	if over := float64(peak-memorySlack) / float64(limit); over > mostOver {
+		t.Errorf("bigfit %s: the peak is %d MiB, %v are allowed\n%s", line, peak>>20, limit, o.stderr)
 	}
 	if refused || !limited || announced == 0 || o.code == exitInterrupted {
 		return
