@@ -2,8 +2,10 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -120,10 +122,14 @@ func (r *Reader) checkArrays() error {
 			return &npy.LimitError{What: path, Need: total, Limit: r.limit}
 		}
 	}
-	for name := range r.Manifest.Arrays {
+	var missing []string
+	for _, name := range slices.Sorted(maps.Keys(r.Manifest.Arrays)) {
 		if !r.archive.Has(name) {
-			return fmt.Errorf("%s: there is no array %s, which the manifest lists; the file is damaged", path, name)
+			missing = append(missing, name)
 		}
+	}
+	if missing != nil {
+		return fmt.Errorf("%s: the manifest lists arrays that are not there: %s; the file is damaged", path, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func TestStrangers(t *testing.T) {
 		{append(fit, "-X", "new.npy", "--eigs", "e.npz"), []string{"e.npz was not made from the points in new.npy"}},
 		{append(fit, "--graph", "ring.npz"), []string{"ring.npz has 50 points", "90 labels"}},
 		{append(fit, "--graph", "ring.npz", "--eigs", "e.npz"), []string{"ring.npz has 50 points"}},
-		{append(fit, "--eigs", "g.npz"), []string{"g.npz", "values"}},
+		{append(fit, "--eigs", "g.npz"), []string{"g.npz", "vectors"}},
 		{append(fit, "--eigs", "m.npz"), []string{"m.npz", "bigfit model", "bigfit eigs"}},
 		{append(fit, "--graph", "e.npz"), []string{"e.npz", "not a SciPy sparse matrix"}},
 		{append(fit, "--eigs", "e.npz", "-p", "11"), []string{"--eigenvectors is 11", "10 eigenvectors are there"}},
