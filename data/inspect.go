@@ -19,7 +19,19 @@ type FileInfo struct {
 	Gzip     bool        `json:"gzip"`
 	Size     int64       `json:"size"` // bytes on disk
 	Arrays   []ArrayInfo `json:"arrays"`
+	Extents  []int       `json:"-"` // of a sparse matrix
 	Manifest []byte      `json:"-"` // content of the array "manifest" of a .npz file, or nil
+}
+
+// Array returns the array that readers choose: that of the key, or without one the array
+// with the usual name, or else the only one; nil if there is none.
+func (f *FileInfo) Array(key, usual string) *ArrayInfo {
+	for i := range f.Arrays {
+		if x := &f.Arrays[i]; x.Name == key || key == "" && (x.Name == usual || len(f.Arrays) == 1) {
+			return x
+		}
+	}
+	return nil
 }
 
 // Inspect describes a file by the headers of its arrays. A text file is read
@@ -63,6 +75,9 @@ func inspectNPZ(src *source, limit int64, info *FileInfo) error {
 	defer a.Close()
 	if sparse.IsNPZ(a) {
 		info.Format = FormatSciPy
+		if rows, cols, err := sparse.Extents(a); err == nil {
+			info.Extents = []int{rows, cols}
+		}
 	}
 	for _, name := range a.Names() {
 		h, err := a.Header(name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -38,6 +39,20 @@ type State struct {
 	Leaf int `json:"leaf,omitempty"`
 	// Stats are those of the search.
 	Stats *DescentStats `json:"stats,omitempty"`
+}
+
+// Entries returns the arrays of the state as files hold them; a nil state has none.
+func (s *State) Entries() []npy.Entry {
+	if s == nil {
+		return nil
+	}
+	out := []npy.Entry{{Name: "index_order", Data: s.Order}}
+	if s.Stats == nil {
+		return out
+	}
+	return append(out, npy.Entry{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width}, Data: s.Neighbors},
+		npy.Entry{Name: "index_splits", Shape: []int{len(s.Thresholds), 3}, Data: s.Splits},
+		npy.Entry{Name: "index_thresholds", Data: s.Thresholds})
 }
 
 // StateOf returns the state of a tree, or of NN-descent after a search, in 4n

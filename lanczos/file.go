@@ -132,11 +132,7 @@ func Load(path string, limit int64) (*File, error) {
 		}
 	}
 	if a.Has(manifest.Name) {
-		text, err := a.ReadBytes(manifest.Name)
-		if err != nil {
-			return nil, err
-		}
-		if f.Manifest, err = manifest.Parse(text, manifest.Eigs, path); err != nil {
+		if f.Manifest, err = a.Manifest(manifest.Eigs, nil); err != nil {
 			return nil, err
 		}
 	}

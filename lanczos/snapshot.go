@@ -101,17 +101,9 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	defer a.Close()
-	text, err := a.ReadBytes(manifest.Name)
-	if err != nil {
-		return nil, err
-	}
-	m, err := manifest.Parse(text, manifest.Snapshot, path)
-	if err != nil {
-		return nil, err
-	}
 	var st snapshotState
-	if err := manifest.Unmarshal(m.Settings, &st); err != nil {
-		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
+	if _, err := a.Manifest(manifest.Snapshot, &st); err != nil {
+		return nil, err
 	}
 	if st.Operator != operator {
 		return nil, fmt.Errorf("%s: a snapshot of another operator, %s; this run is of %s", path, st.Operator, operator)

@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -136,14 +135,18 @@ func (r *Reader) checkArrays() error {
 
 // describeArray writes the type and the shape of an array as its header will have them.
 func describeArray(x Array) string {
-	if r, ok := x.Data.(npy.Repeat); ok {
-		x.Data = make([]float64, r.Count)
-	}
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
-	if x.Shape == nil {
+	if r, ok := x.Data.(npy.Repeat); ok {
+		h.Shape, h.Data = []int{r.Count}, []float64(nil)
+	} else if x.Shape == nil {
 		h.Shape = []int{h.Len()}
 	}
 	return h.String()
+}
+
+// firstNotFinite returns the place of the first NaN or infinity, or −1.
+func firstNotFinite[T float32 | float64](v []T) int {
+	return slices.IndexFunc(v, func(e T) bool { return e-e != 0 })
 }
 
 // finiteArray returns an error for a number that is not finite.
@@ -151,9 +154,9 @@ func finiteArray(x Array) error {
 	at := -1
 	switch v := x.Data.(type) {
 	case []float64:
-		at = slices.IndexFunc(v, func(e float64) bool { return e-e != 0 })
+		at = firstNotFinite(v)
 	case []float32:
-		at = slices.IndexFunc(v, func(e float32) bool { return e-e != 0 })
+		at = firstNotFinite(v)
 	}
 	if at < 0 {
 		return nil
@@ -278,11 +281,8 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 }
 
 func (r *Reader) checkFinite(name string, values []float64) {
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Err = fmt.Errorf("%s: element %d of %s is %v", r.archive.Path(), i, name, v)
-			return
-		}
+	if i := firstNotFinite(values); i >= 0 {
+		r.Err = fmt.Errorf("%s: element %d of %s is %v", r.archive.Path(), i, name, values[i])
 	}
 }
 

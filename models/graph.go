@@ -162,15 +162,7 @@ func (h *Neighborhood) Encode() (RawState, []Array, error) {
 	if h.Degrees != nil {
 		entries = append(entries, Array{Name: "degrees", Data: h.Degrees})
 	}
-	if st := h.Index; st != nil {
-		entries = append(entries, Array{Name: "index_order", Data: st.Order})
-		if st.Stats != nil {
-			entries = append(entries, Array{Name: "index_neighbors", Shape: []int{len(st.Order), st.Stats.Width}, Data: st.Neighbors},
-				Array{Name: "index_splits", Shape: []int{len(st.Thresholds), 3}, Data: st.Splits},
-				Array{Name: "index_thresholds", Data: st.Thresholds})
-		}
-	}
-	return raw, entries, nil
+	return raw, append(entries, h.Index.Entries()...), nil
 }
 
 // Neighborhood reads what Encode wrote, for n training points, and checks it.

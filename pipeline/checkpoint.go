@@ -50,18 +50,6 @@ type graphState struct {
 	Cols     int           `json:"k,omitempty"` // neighbours of each point
 }
 
-// indexEntries are the arrays of the state of an index.
-func indexEntries(st *knn.State) []npy.Entry {
-	if st == nil {
-		return nil
-	}
-	return []npy.Entry{{Name: "index_order", Data: orEmpty(st.Order)}, {Name: "index_neighbors", Data: orEmpty(st.Neighbors)},
-		{Name: "index_splits", Data: orEmpty(st.Splits)}, {Name: "index_thresholds", Data: orEmpty(st.Thresholds)}}
-}
-
-// orEmpty returns a slice that is not nil.
-func orEmpty[T any](s []T) []T { return append([]T{}, s...) }
-
 // restore gives g its settings and the state of its index.
 func (st *graphState) restore(g *Graph, a checkpoint.Arrays) {
 	g.Settings = st.Settings
@@ -78,7 +66,7 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(indexEntries(g.Index), npy.Entry{Name: "ptr", Data: g.W.Ptr}, npy.Entry{Name: "col", Data: orEmpty(g.W.Col)})
+	entries := append(g.Index.Entries(), npy.Entry{Name: "ptr", Data: g.W.Ptr}, npy.Entry{Name: "col", Data: g.W.Col})
 	if g.W.Val != nil {
 		entries = append(entries, npy.Entry{Name: "val", Data: g.W.Val})
 	}
@@ -112,7 +100,7 @@ func (p *Pipeline) saveNeighbors(g *Graph, nb *knn.Neighbors, key checkpoint.Key
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(indexEntries(g.Index), npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance})
+	entries := append(g.Index.Entries(), npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance})
 	err := p.Checkpoint.Save(checkpoint.Neighbors, key, graphState{g.Settings, g.Index, nb.K}, entries...)
 	if err == nil {
 		p.Checkpoint.Remove(checkpoint.Search)
@@ -305,13 +293,9 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err != nil {
 		return r, err
 	}
-	v := r.Vectors.RawMatrix()
-	if v.Stride != v.Cols {
-		v = mat.DenseCopyOf(r.Vectors).RawMatrix()
-	}
 	t := r.Certificate
 	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products, r.Restarts},
-		npy.Entry{Name: "values", Data: r.Values}, npy.Entry{Name: "vectors", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
+		npy.Entry{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
 		npy.Entry{Name: "residuals", Data: r.Residuals}, npy.Entry{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
 	if err != nil {
 		return nil, err

@@ -103,12 +103,8 @@ func holdsFloats(path string, limit int64) (bool, error) {
 		return false, nil
 	}
 	key := strings.TrimPrefix(strings.TrimPrefix(path, info.Path), ":")
-	for _, x := range info.Arrays {
-		if x.Name == key || key == "" && (x.Name == "y" || len(info.Arrays) == 1) {
-			return strings.HasPrefix(x.DType, "float"), nil
-		}
-	}
-	return false, nil // the reader says that there is no such array
+	x := info.Array(key, "y") // the reader says that there is no such array
+	return x != nil && strings.HasPrefix(x.DType, "float"), nil
 }
 
 type evalSummary struct {

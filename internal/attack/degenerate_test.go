@@ -19,7 +19,7 @@ type spoil struct {
 	change func(rng *rand.Rand, x, query []float64)
 }
 
-// spoils are what happens to data in the world.
+// spoils are the degenerate data sets: extreme scales, constant columns, duplicates.
 var spoils = []spoil{
 	{"as it is", func(*rand.Rand, []float64, []float64) {}},
 	{"times 1e-160", func(_ *rand.Rand, x, _ []float64) { times(x, 1e-160) }},
@@ -75,7 +75,7 @@ var wants = map[string]string{
 	"sssl": "--eigenfunctions 3", "tikhonov": "--gamma 0.1",
 }
 
-// learner is what `bigfit models --json` says of one.
+// learner is the part of an entry of `bigfit models --json` that the tests need.
 type learner struct {
 	Name string `json:"name"`
 }

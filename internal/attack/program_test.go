@@ -26,9 +26,6 @@ func TestMain(m *testing.M) {
 }
 
 var program = sync.OnceValues(func() (string, error) {
-	if runtime.GOOS != "linux" {
-		return "", errors.New("the peak of a process is read as Linux has it")
-	}
 	if path := os.Getenv("BIGFIT_ATTACK_PROGRAM"); path != "" {
 		return path, nil
 	}
@@ -44,7 +41,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// outcome is what a run of the command did.
+// outcome is the exit code, the output and the cost of one run of the command.
 type outcome struct {
 	line           string
 	code           int
@@ -56,9 +53,12 @@ type outcome struct {
 // run runs a line of the command in dir.
 func run(t *testing.T, dir, line string) outcome {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the peak memory of a process is read as Linux has it")
+	}
 	path, err := program()
 	if err != nil {
-		t.Skipf("the command is not built: %v", err)
+		t.Fatalf("the command does not build: %v", err)
 	}
 	// A fault must not take the memory of the machine.
 	cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 6000000; exec "$0" "$@"`, path}, strings.Fields(line)...)...)

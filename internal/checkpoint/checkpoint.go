@@ -210,17 +210,9 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 		return nil, err
 	}
 	defer a.Close()
-	text, err := a.ReadBytes(manifest.Name)
-	if err != nil {
-		return nil, err
-	}
-	m, err := manifest.Parse(text, manifest.Checkpoint, path)
-	if err != nil {
-		return nil, err
-	}
 	var s stage
-	if err := json.Unmarshal(m.Settings, &s); err != nil {
-		return nil, fmt.Errorf("%s: the manifest: %w", path, err)
+	if _, err := a.Manifest(manifest.Checkpoint, &s); err != nil {
+		return nil, err
 	}
 	if s.Name != name {
 		return nil, fmt.Errorf("%s: holds the stage %q", path, s.Name)
@@ -248,7 +240,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if sum != s.Sum {
 		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
-	if err := json.Unmarshal(s.State, state); err != nil {
+	if err := manifest.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
 	}
 	return out, nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bigfit/bigfit/internal/manifest"
 )
 
 // Archive is an open .npz file.
@@ -152,6 +154,23 @@ func (a *Archive) ReadBytes(name string) ([]byte, error) {
 		return nil, a.fault(name, fmt.Errorf("it has type %s, it must be uint8", x.DType()))
 	}
 	return text, nil
+}
+
+// Manifest reads the manifest of an archive of the given format, and its settings into
+// settings unless that is nil.
+func (a *Archive) Manifest(format string, settings any) (*manifest.Manifest, error) {
+	text, err := a.ReadBytes(manifest.Name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := manifest.Parse(text, format, a.path)
+	if err != nil || settings == nil {
+		return m, err
+	}
+	if err := manifest.Unmarshal(m.Settings, settings); err != nil {
+		return nil, fmt.Errorf("%s: the manifest: %w", a.path, err)
+	}
+	return m, nil
 }
 
 // atEnd reads on to the end, where the checksum is verified.

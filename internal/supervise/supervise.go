@@ -19,7 +19,7 @@ import (
 // one, else "pipe".
 const Variable = "BIGFIT_SUPERVISED"
 
-// marks are what the last words of the runtime begin with.
+// marks are the beginnings of lines in which the Go runtime reports a fatal error.
 var marks = []string{"runtime: ", "fatal error: "}
 
 // lastWords passes on what is written to it up to the last words of the runtime,
