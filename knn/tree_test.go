@@ -32,10 +32,14 @@ var trees = []struct {
 // Trees return the bits that brute force does.
 func TestTreesEqualBrute(t *testing.T) {
 	ctx := context.Background()
-	for _, d := range []int{1, 2, 3, 4, 9} {
-		wide := uniform[float64](1000, d)
-		narrow := data.NewDense[float32](1000, d)
-		coarse := data.NewDense[uint8](1000, d)
+	n, dims := 1000, []int{1, 2, 3, 4, 9}
+	if testing.Short() {
+		n, dims = 400, []int{2, 9}
+	}
+	for _, d := range dims {
+		wide := uniform[float64](n, d)
+		narrow := data.NewDense[float32](n, d)
+		coarse := data.NewDense[uint8](n, d)
 		for i, v := range wide.Data {
 			narrow.Data[i] = float32(v) + 1e6 // few values, hence ties
 			coarse.Data[i] = uint8(6 * v)

@@ -96,8 +96,9 @@ func (a *app) write(ctx context.Context, fn func() error) error {
 // does not fit. operations may be 0 if nothing is known about time.
 func (a *app) need(stage string, bytes int64, operations float64, remedy string) error {
 	var time string
-	if operations > 0 {
-		time = fmt.Sprintf(", about %s", duration(operations/machine.OperationRate()))
+	// Shorter times are not worth an estimate: they are those of other things.
+	if seconds := operations / machine.OperationRate(); seconds >= 2 {
+		time = fmt.Sprintf(", about %s", duration(seconds))
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.memory))
 	if !fits {

@@ -111,6 +111,7 @@ func bomb(t *testing.T, from, to, member string) {
 func TestBombs(t *testing.T) {
 	dir := t.TempDir()
 	artifacts := makeArtifacts(t, dir)
+	var worst outcome
 	for _, a := range artifacts {
 		archive, err := npy.OpenArchive(filepath.Join(dir, a.file), 0)
 		if err != nil {
@@ -128,12 +129,14 @@ func TestBombs(t *testing.T) {
 				if fault := o.fault(); fault != "" || o.code != 2 && member != "manifest" { // as points a graph needs none
 					t.Errorf("%s with a bomb as %s: bigfit %s: exit code %d, %s\n%s", a.file, member, line, o.code, fault, o.stderr)
 				}
+				worst.peak, worst.seconds = max(worst.peak, o.peak), max(worst.seconds, o.seconds)
 				if o.peak > 200<<20 || o.seconds > 5 {
 					t.Errorf("%s with a bomb as %s: bigfit %s takes %d MiB and %.1f s\n%s", a.file, member, line, o.peak>>20, o.seconds, o.stderr)
 				}
 			}
 		}
 	}
+	t.Logf("at most %d MiB and %.2f s", worst.peak>>20, worst.seconds)
 	// A table of labels for points of another number.
 	writeBombArray(t, filepath.Join(dir, "ybomb.npz"), "y")
 	for _, line := range []string{"fit -X X.npy -y ybomb.npz -o out.npz --model knn", "tune -X X.npy -y ybomb.npz --model knn -o out.npz", "eval -y ybomb.npz --predictions p.npy", "fit -X ybomb.npz -y y.npy --model knn -o out.npz"} {
