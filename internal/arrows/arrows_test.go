@@ -23,6 +23,7 @@ var order = []string{
 	"internal/machine",
 	"internal/supervise",
 	"internal/npy",
+	"internal/table",
 	"internal/checkpoint",
 	"internal/progress",
 	"internal/chart",
