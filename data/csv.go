@@ -237,10 +237,7 @@ type csvTable struct {
 
 // readCSV reads a table of numbers.
 func readCSV(src *source, opt ReadOptions) (Points, string, error) {
-	c := &csvTable{lines: &lines{src: src}, table: opt.Table, x: &Dense[float64]{}}
-	if c.table == nil {
-		c.table = &TableColumns{}
-	}
+	c := &csvTable{lines: &lines{src: src}, table: opt.columns(), x: &Dense[float64]{}}
 	if err := c.begin(opt.Header); err != nil {
 		return nil, "", err
 	}

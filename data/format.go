@@ -20,6 +20,8 @@ const (
 	FormatIDX      Format = "idx"
 	FormatSVMLight Format = "svmlight"
 	FormatCSV      Format = "csv"
+	FormatJSONL    Format = "jsonl"
+	FormatParquet  Format = "parquet"
 )
 
 // A fileFormat recognizes and reads the files of a format. Formats of
@@ -45,7 +47,7 @@ type fileFormat struct {
 	// labels reads at most one label a point.
 	labels func(src *source, opt *LabelOptions, f *LabelFile) (*cells, error)
 	// values reads numbers.
-	values func(src *source, limit int64) (*mat.Dense, error)
+	values func(src *source, opt ReadOptions) (*mat.Dense, error)
 	// lists reads any number of labels a point.
 	lists func(src *source, limit int64) (*MultiLabels, error)
 	// classMinusOne says that the label −1 is a class unless the caller says that
@@ -76,6 +78,16 @@ var formats = []*fileFormat{
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
+		name: FormatParquet, extensions: []string{".parquet"}, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
+		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
 		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
@@ -83,7 +95,7 @@ var formats = []*fileFormat{
 	{
 		name: FormatCSV, text: true, packed: true, table: true,
 		matches: func([]byte) bool { return true },
-		points:  readCSV, labels: readLabelLines, values: readValueLines,
+		points:  readCSV, labels: readTextLabels, values: readTextValues,
 	},
 }
 

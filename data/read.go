@@ -27,6 +27,10 @@ type ReadOptions struct {
 	// Table says what the columns of a csv file are, and keeps those that are no
 	// coordinates. Default: all are coordinates.
 	Table *TableColumns
+	// Points is the number of points, and IDs are their names, nil if they have none: what
+	// rows of a table of values are joined with. Default: not known.
+	Points int
+	IDs    *IDs
 }
 
 // ReadPoints reads a set of n points in d dimensions. The format follows from

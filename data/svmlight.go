@@ -227,7 +227,7 @@ func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, e
 	}
 }
 
-func noSVMLightValues(src *source, _ int64) (*mat.Dense, error) {
+func noSVMLightValues(src *source, _ ReadOptions) (*mat.Dense, error) {
 	return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
 }
 

@@ -97,7 +97,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 func holdsFloats(path string, limit int64) (bool, error) {
 	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		return false, err
+		return false, nil // as of a table with names; its reader says what is wrong
 	}
 	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
 		return false, nil
@@ -132,6 +132,10 @@ func leftOut(n int) string {
 
 // classes measures predicted classes.
 func (o *evalOptions) classes(a *app) error {
+	var err error
+	if a.points.names, err = data.TableIDs(o.predictions, int64(a.memory)); err != nil {
+		return err
+	}
 	predicted, err := (&labelOptions{[]string{"none"}}).read(a, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)

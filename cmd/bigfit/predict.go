@@ -198,7 +198,7 @@ func writeMatrix(path string, x *mat.Dense) error {
 func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (pipeline.Measured, error) {
 	n, classes := p.Len(), m.Output().Classes
 	if classes == nil {
-		truth, labels, err := a.numbersFor(m, o.y)
+		truth, labels, err := a.numbersFor(m, o.y, n)
 		if err != nil {
 			return pipeline.Measured{}, err
 		}
