@@ -39,8 +39,10 @@ type fileFormat struct {
 	array func(src *source, key, usual string, limit int64) (a *npy.Array, what string, err error)
 	// points reads points that are no array.
 	points func(src *source, opt ReadOptions) (Points, error)
-	// labels reads one label a point; labeled is nil if all points have one.
-	labels func(src *source, limit int64) (values []int64, labeled []bool, err error)
+	// table says that the file may have columns with names.
+	table bool
+	// labels reads at most one label a point.
+	labels func(src *source, opt *LabelOptions, f *LabelFile) (*cells, error)
 	// values reads numbers.
 	values func(src *source, limit int64) (*mat.Dense, error)
 	// lists reads any number of labels a point.
@@ -78,7 +80,7 @@ var formats = []*fileFormat{
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, gzip: true,
+		name: FormatCSV, text: true, gzip: true, table: true,
 		matches: func([]byte) bool { return true },
 		points:  readCSV, labels: readLabelLines, values: readValueLines,
 	},

@@ -24,6 +24,9 @@ type ReadOptions struct {
 	// Columns is the number of columns of points in svmlight form, for a file
 	// that does not use the last ones. Default: the largest index in the file.
 	Columns int
+	// Table says what the columns of a csv file are, and keeps those that are no
+	// coordinates. Default: all are coordinates.
+	Table *TableColumns
 }
 
 // ReadPoints reads a set of n points in d dimensions. The format follows from
@@ -35,7 +38,8 @@ type ReadOptions struct {
 //   - .npz written by scipy.sparse.save_npz, and svmlight text: *sparse.CSR.
 //   - idx, MNIST's own format, with elements and shapes as in .npy.
 //   - csv: one point a line, numbers separated by commas, semicolons, tabs or
-//     blanks, with or without a line of column names; *Dense[float64].
+//     blanks, with or without a line of column names; *Dense[float64]. opt.Table names
+//     columns that are ids, labels, or left out.
 //
 // idx and text files may be compressed with gzip. The path may end in ":key"
 // to name the array of a .npz file.

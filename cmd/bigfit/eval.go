@@ -20,7 +20,7 @@ import (
 type evalOptions struct {
 	y, predictions, scores string
 	positive               string
-	columns                []int64
+	columns                []string
 	regression, multilabel bool
 	label                  labelOptions
 }
@@ -62,7 +62,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			}
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
-				o.multilabel = holdsMultiLabels(o.y, int64(a.memory))
+				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.memory))
 			}
 			if o.multilabel {
 				return o.multiLabels(a)
@@ -85,7 +85,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
 	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
 	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
-	f.Int64SliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
+	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
 	f.Lookup("columns").DefValue = ""
 	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
@@ -132,20 +132,21 @@ func leftOut(n int) string {
 
 // classes measures predicted classes.
 func (o *evalOptions) classes(a *app) error {
-	truth, err := o.label.read(a, o.y)
-	if err != nil {
-		return o.hint(a, err, o.y)
-	}
-	predicted, err := (&labelOptions{"none"}).read(a, o.predictions)
+	predicted, err := (&labelOptions{[]string{"none"}}).read(a, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)
+	}
+	truth, err := o.label.readTruth(a, o.y, predicted.Len())
+	if err != nil {
+		return o.hint(a, err, o.y)
 	}
 	if truth.Len() != predicted.Len() {
 		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
 	}
-	if err := o.minusOne(a, predicted); err != nil {
+	if err := o.minusOne(truth, predicted); err != nil {
 		return err
 	}
+	truth, predicted = data.Align(truth, predicted)
 	rows := truth.Labeled()
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
@@ -160,7 +161,10 @@ func (o *evalOptions) classes(a *app) error {
 	if err != nil {
 		return err
 	}
-	positive, err := o.positiveClass(r)
+	if truth.Names != nil {
+		r.SetNames(truth.Names)
+	}
+	positive, err := o.positiveClass(r, truth)
 	if err != nil {
 		return err
 	}
@@ -169,7 +173,7 @@ func (o *evalOptions) classes(a *app) error {
 		if err != nil {
 			return err
 		}
-		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive)
+		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive, truth)
 		if err != nil {
 			return err
 		}
@@ -196,30 +200,49 @@ func (o *evalOptions) hint(a *app, err error, path string) error {
 
 // minusOne returns an error if −1 is a predicted class and, by default, no class
 // of the truth.
-func (o *evalOptions) minusOne(a *app, predicted *data.Labels) error {
-	if o.label.unlabeled != "" || !slices.Contains(predicted.Classes, -1) {
+func (o *evalOptions) minusOne(truth, predicted *data.Labels) error {
+	if o.label.unlabeled != nil || !slices.Contains(predicted.Classes, -1) || !slices.Contains(truth.Read.Marks, "-1") {
 		return nil
-	}
-	all, err := (&labelOptions{"none"}).read(a, o.y)
-	if err != nil || !slices.Contains(all.Classes, -1) {
-		return err
 	}
 	return usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
 }
 
 // positiveClass returns the class that --positive names, nil without it.
-func (o *evalOptions) positiveClass(r *metrics.Report) (*int64, error) {
+func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int64, error) {
 	if o.positive == "" {
 		return nil, nil
 	}
-	v, err := strconv.ParseInt(o.positive, 10, 64)
+	if v, err := classValue(o.positive, truth.Names); err != nil {
+		return nil, usagef("--positive %w", err)
+	} else if slices.Contains(r.Confusion.Classes, v) {
+		return &v, nil
+	}
+	return nil, usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, listNames(r.Confusion.Classes, truth.Names))
+}
+
+// classValue returns the class that text means: one of names, or, where these are nil,
+// an integer.
+func classValue(text string, names []string) (int64, error) {
+	if names != nil {
+		return int64(slices.Index(names, text)), nil
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return nil, usagef("--positive is %q; it must be the integer of a class", o.positive)
+		return 0, fmt.Errorf("is %q; it must be the integer of a class", text)
 	}
-	if !slices.Contains(r.Confusion.Classes, v) {
-		return nil, usagef("--positive is %d, which is no class in %s or %s; the classes are %s", v, o.y, o.predictions, list(r.Confusion.Classes))
+	return v, nil
+}
+
+// listNames writes some of the classes, which have names if these are not nil.
+func listNames(classes []int64, names []string) string {
+	if names == nil {
+		return pipeline.ListClasses(classes, nil)
 	}
-	return &v, nil
+	var some []string
+	for _, c := range classes {
+		some = append(some, names[c])
+	}
+	return pipeline.ListClasses(classes, some)
 }
 
 // readScores reads the scores of the points with the given numbers among n.
@@ -245,26 +268,45 @@ func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.D
 }
 
 // columnClasses returns the classes of the columns of scores.
-func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64) ([]int64, error) {
+func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
 	_, c := scores.Dims()
+	given, err := o.columnValues("class", truth.Names)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case len(o.columns) == c:
-		if len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < c {
-			return nil, usagef("--columns names a class twice; each column is of another one")
-		}
-		return o.columns, nil
-	case len(o.columns) > 0:
+	case len(given) == c:
+		return given, nil
+	case len(given) > 0:
 		return nil, usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
 	case c == 1 && positive != nil:
 		return []int64{*positive}, nil
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), list(classes))
+		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), listNames(classes, truth.Names))
 	case c != len(classes):
-		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), list(classes))
+		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), listNames(classes, truth.Names))
 	}
 	return classes, nil
+}
+
+// columnValues returns the classes or labels that --columns names.
+func (o *evalOptions) columnValues(what string, names []string) ([]int64, error) {
+	var out []int64
+	for _, text := range o.columns {
+		v, err := classValue(text, names)
+		switch {
+		case err != nil:
+			return nil, usagef("--columns has a value that %w", err)
+		case v < 0 && names != nil:
+			return nil, usagef("--columns names %q, which is no class; the classes are %s", text, strings.Join(names[:min(20, len(names))], ", "))
+		case slices.Contains(out, v):
+			return nil, usagef("--columns names a %s twice; each column is of another one", what)
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // multiLabels measures scores of points that may have several labels.
@@ -274,12 +316,14 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return usagef("--multilabel and --regression contradict each other; give one of them")
 	case o.scores != "" || o.positive != "":
 		return usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
-	case o.label.unlabeled != "":
+	case o.label.unlabeled != nil:
 		return usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
-	case len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < len(o.columns):
-		return usagef("--columns names a label twice; each column is of another one")
 	}
-	truth, err := a.readMultiLabels(o.y, o.columns, "--columns")
+	columns, err := o.columnValues("label", nil)
+	if err != nil {
+		return err
+	}
+	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.memory))
 	if err != nil {
 		return err
 	}
@@ -296,7 +340,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return err
 	}
 	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
-		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, list(truth.Values))
+		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, listNames(truth.Values, nil))
 	} else if columns != labels {
 		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels, o.predictions, columns)
 	}
@@ -311,16 +355,6 @@ func (o *evalOptions) multiLabels(a *app) error {
 	r.Labels = truth.Values
 	rest := n - len(rows)
 	return a.print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
-}
-
-// list writes the first of several classes.
-func list(classes []int64) string {
-	const most = 20
-	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(classes[:min(most, len(classes))]), " ", ", "), "[]")
-	if len(classes) > most {
-		text += ", …"
-	}
-	return text
 }
 
 // values measures predicted values.

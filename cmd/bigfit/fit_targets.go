@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,7 +26,7 @@ func learnsValues(l models.Learner) bool { return l.Info().Learns.Has(models.Lea
 
 // readTargets reads the labels or values and draws those that are used. What can be
 // known to be wrong before anything is computed is refused.
-func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets, error) {
+func (a *app) readTargets(o *targetOptions, l models.Learner, n int) (*pipeline.Targets, error) {
 	info := l.Info()
 	learns := info.Learns
 	regression := o.regression
@@ -37,9 +37,9 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 		return nil, usagef("%s is a regression; leave --regression=false out", info.Name)
 	case !o.asked && learns == models.LearnsValues:
 		regression = true
-	case !o.asked && holdsFractions(o.y, int64(a.memory)):
+	case !o.asked && o.y != "" && pipeline.HoldsFractions(o.y, int64(a.memory)):
 		if regression = learnsValues(l); !regression && !learns.Has(models.LearnsInside) {
-			if _, err := o.label.read(a, o.y); err != nil {
+			if _, err := o.label.read(a, o.y, n); err != nil {
 				return nil, fmt.Errorf("%w; %s learns classes, and %s values too", err, info.Name, learnersThat(learnsValues))
 			}
 		}
@@ -50,7 +50,7 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 	case learns.Has(models.LearnsLabels):
 		return a.readLabelBlock(o)
 	}
-	y, err := o.label.read(a, o.y)
+	y, err := o.label.read(a, o.y, n)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,8 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 	}
 	t, err := pipeline.ClassTargets(y, o.labels, a.seed)
 	if t.Used() != nil {
-		if err := o.label.twoClasses(a, t.Used(), o.y); err != nil {
+		if err := pipeline.CheckTwoClasses(t.Used(), cmp.Or(o.y, a.points.label)); err != nil {
+			a.sayLabels(t, nil)
 			return nil, err
 		}
 	}
@@ -85,24 +86,9 @@ func targetBytes(y *data.Labels, labels int) int64 {
 	return 8 * int64(l) * int64(len(y.Classes))
 }
 
-// holdsFractions tells whether a file holds numbers that are not all integers.
-// What cannot be read is for the reader of labels to complain about.
-func holdsFractions(path string, limit int64) bool {
-	v, err := data.ReadValues(path, data.ReadOptions{Limit: limit})
-	if err != nil {
-		return false
-	}
-	for _, x := range v.RawMatrix().Data {
-		if x != math.Trunc(x) && !math.IsNaN(x) {
-			return true
-		}
-	}
-	return false
-}
-
 // readValues reads the values of a regression.
 func (a *app) readValues(o *targetOptions, learns models.Learns) (*pipeline.Targets, error) {
-	if o.label.unlabeled != "" {
+	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
 	}
 	values, err := data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
@@ -122,10 +108,10 @@ func (a *app) readValues(o *targetOptions, learns models.Learns) (*pipeline.Targ
 
 // readLabelBlock reads labels of which a point may have several.
 func (a *app) readLabelBlock(o *targetOptions) (*pipeline.Targets, error) {
-	if o.label.unlabeled != "" {
+	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
-	y, err := a.readMultiLabels(o.y, nil, "")
+	y, err := pipeline.ReadMultiLabels(o.y, nil, "", int64(a.memory))
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (o *observer) End(note string) { o.stage.Done(note) }
 func (a *app) readPoints(path string, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
 	opt.Limit = int64(a.memory)
+	p := &a.points
+	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
+	opt.Table = p.table
 	x, err := data.ReadPoints(path, opt)
 	if err != nil {
 		return nil, err
