@@ -209,6 +209,11 @@ func (c *cursor) scalar(v *Values) error {
 	case parquet.Double:
 		v.addFloat(c.values.Double()[k], 64)
 	case parquet.FixedLenByteArray:
+		if data, size := c.values.FixedLenByteArray(); size == 16 { // a UUID
+			b := data[16*k : 16*k+16]
+			v.addText(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+			return nil
+		}
 		v.addFloat(float64(c.half(k)), 32)
 	default:
 		if c.indexes != nil && c.texts[k] != "" {

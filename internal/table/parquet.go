@@ -276,6 +276,9 @@ func leafKind(e *format.SchemaElement) (kind Kind, bits int, why string) {
 		if _, half := logical.(*format.Float16Type); half && e.TypeLength.V == 2 {
 			return Float, 32, ""
 		}
+		if _, uuid := logical.(*format.UUIDType); uuid && e.TypeLength.V == 16 {
+			return Text, 64, ""
+		}
 		return Other, 64, "bytes that are no text"
 	}
 	return Other, 64, "times of 96 bits"

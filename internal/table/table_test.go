@@ -390,3 +390,26 @@ func TestParquetFaults(t *testing.T) {
 		t.Errorf("with a limit of 5000 bytes: %v", err)
 	}
 }
+
+// A file by an independent writer: testdata/hyparquet.mjs makes it.
+func TestOtherWriter(t *testing.T) {
+	tab, err := Read(filepath.Join("testdata", "hyparquet.parquet"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tab.Rows != 300 || len(tab.Columns) != 7 {
+		t.Fatalf("%d rows, %d columns", tab.Rows, len(tab.Columns))
+	}
+	for i := range tab.Rows {
+		x := float64(i)
+		label, want := tab.Column("label"), []string{"cat", "dog", "häuser"}[i%3]
+		if label.Missing(i) != (i%5 == 0) || i%5 != 0 && label.Texts[i] != want {
+			t.Errorf("row %d: label %q", i, label.Texts[i])
+		}
+		if tab.Column("id").Ints[i] != int64(7*i) || tab.Column("name").Texts[i] != fmt.Sprint("n", i) || tab.Column("half").Floats[i] != x/8-4 ||
+			tab.Column("split").Floats[i] != x/4 || tab.Column("ok").Bools[i] != (i%3 == 0) ||
+			!slices.Equal(tab.Column("vector").Float32s[3*i:3*i+3], []float32{float32(i), float32(i) + 0.5, -float32(i)}) {
+			t.Errorf("row %d differs", i)
+		}
+	}
+}
