@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -19,8 +20,9 @@ import (
 type fitOptions struct {
 	targetOptions
 	checkpointFlags
-	model, x, graphFile, eigsFile, outputGraph string
-	params                                     paramFlags
+	x                                       shards.Names
+	model, graphFile, eigsFile, outputGraph string
+	params                                  paramFlags
 
 	out, predictions string
 }
@@ -30,7 +32,7 @@ var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": mod
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(f *pflag.FlagSet, lists bool) {
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
+	f.VarP(&o.x, "points", "X", pointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
 	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
 	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
@@ -48,7 +50,7 @@ func (o *fitOptions) flags(f *pflag.FlagSet, lists bool) {
 func (a *app) fitCommand() *cobra.Command {
 	var o fitOptions
 	cmd := &cobra.Command{
-		Use:   "fit --model NAME -X X.npy -y y.npy -o model.npz",
+		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
 		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
 a float one mark unlabeled points. With --labels N a random subset of the given
@@ -82,8 +84,8 @@ ones were made with, and a flag that the model does not use is an error.
 --checkpoint DIR keeps the graph and the eigenpairs there when they are finished, and
 their state every ten seconds before; the same command with --resume goes on from
 them and ends with the same bits. The fit itself is made at once.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.take(&o, args)
 			o.asked = cmd.Flags().Changed("regression")
 			return a.fit(cmd.Context(), &o)
 		},
@@ -95,6 +97,13 @@ them and ends with the same bits. The fit itself is made at once.`,
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
 	return cmd
+}
+
+// take takes the arguments: points, and the labels last.
+func (a *app) take(o *fitOptions, args []string) {
+	if note := o.x.Take(args, &o.y, o.graphFile != "" || o.eigsFile != ""); note != "" {
+		a.note("%s", note)
+	}
 }
 
 func (a *app) fit(ctx context.Context, o *fitOptions) error {
@@ -110,7 +119,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x, o.graphFile, o.eigsFile), o.y); err != nil {
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.y); err != nil {
 		return err
 	}
 	t, err := a.readTargets(&o.targetOptions, l)
@@ -189,7 +198,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		return err
 	}
 	given := "points (-X)"
-	missing := o.x == ""
+	missing := len(o.x) == 0
 	if info.Transductive() {
 		given += " or a graph (--graph)"
 		missing = missing && o.graphFile == ""
@@ -210,7 +219,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return checkOutput([]string{o.x, o.y, o.graphFile, o.eigsFile, o.outputGraph}, o.out, o.predictions)
+	return checkOutput(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), o.out, o.predictions)
 }
 
 // readInput reads the points, and the graphs and eigenpairs that are given.
@@ -218,7 +227,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 	info := l.Info()
 	n := in.Len()
 	var err error
-	if o.x != "" {
+	if len(o.x) > 0 {
 		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
 			return err
 		}
@@ -242,7 +251,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.y, n)
 		}
 		if in.Values["kernel"] != models.Precomputed { // where X is not the points
-			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x); err != nil {
+			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
 				return err
 			}
 		}
@@ -267,7 +276,7 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
 		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, in.Len())
 	}
-	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x); err != nil {
+	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x.String()); err != nil {
 		return err
 	}
 	if e.Settings != nil {
