@@ -31,6 +31,8 @@ type ReadOptions struct {
 	// rows of a table of values are joined with. Default: not known.
 	Points int
 	IDs    *IDs
+	// File, if not nil, gets notes and warnings on how a table of values was understood.
+	File *LabelFile
 }
 
 // ReadPoints reads a set of n points in d dimensions. The format follows from

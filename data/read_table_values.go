@@ -10,7 +10,11 @@ import (
 // readTableValues reads a column of numbers from a table, n×1, and joins it with the points
 // as [ReadLabels] does. What marks rows without label is NaN here.
 func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
-	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points, IDs: opt.IDs}, &LabelFile{})
+	f := opt.File
+	if f == nil {
+		f = &LabelFile{}
+	}
+	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points, IDs: opt.IDs}, f)
 	if err != nil {
 		return nil, err
 	}

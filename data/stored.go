@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/sealed"
 	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // Kind is the element type of [Stored] points.
@@ -304,6 +305,23 @@ func (s *Stored) Raw() npy.Raw {
 		r.Parts = append(r.Parts, p.raw)
 	}
 	return r
+}
+
+// Describe says how many points x holds, of how many columns of which type.
+func Describe(x Points) string {
+	n, d := x.Dims()
+	kind := "float64"
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		kind = "uint8"
+	case *Dense[float32]:
+		kind = "float32"
+	case *Stored:
+		kind = x.kind.String()
+	case *sparse.CSR:
+		kind = fmt.Sprintf("sparse, %d entries", x.NNZ())
+	}
+	return fmt.Sprintf("%d points × %d, %s", n, d, kind)
 }
 
 // drop gives back the pages of mapped rows lo to hi, which were read and are not needed

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -103,7 +105,7 @@ func (a *app) checkStdout() error {
 func (a *app) write(ctx context.Context, fn func() error) error {
 	a.busy.Lock()
 	defer a.busy.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), mapped.Check()); err != nil {
 		return err
 	}
 	return output(fn())

@@ -31,7 +31,8 @@ func (a *app) readTargets(o *targetOptions, l models.Learner, n int) (*pipeline.
 	learns := info.Learns
 	regression := o.regression
 	// What cannot be read is for the reader of labels to complain about.
-	numbers, notNumbers := a.readNumbers(o.y, n)
+	how := &data.LabelFile{}
+	numbers, notNumbers := a.readNumbers(o.y, n, how)
 	switch {
 	case o.asked && regression && !learnsValues(l):
 		return nil, usagef("%s is no regression; %s are", info.Name, learnersThat(learnsValues))
@@ -50,6 +51,8 @@ func (a *app) readTargets(o *targetOptions, l models.Learner, n int) (*pipeline.
 	case regression && notNumbers != nil:
 		return nil, notNumbers
 	case regression:
+		a.notes(how.Notes...)
+		a.warn(how.Warnings...)
 		return a.regression(o, numbers, learns)
 	case learns.Has(models.LearnsLabels) && o.y == "":
 		return nil, usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
@@ -96,7 +99,7 @@ func targetBytes(y *data.Labels, labels int) int64 {
 }
 
 // readNumbers reads the values of n points, without a path those in the file of the points.
-func (a *app) readNumbers(path string, n int) (*mat.Dense, error) {
+func (a *app) readNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, error) {
 	if path == "" {
 		return a.points.table.Values()
 	}
@@ -104,7 +107,7 @@ func (a *app) readNumbers(path string, n int) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory), Points: n, IDs: ids})
+	return data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory), Points: n, IDs: ids, File: how})
 }
 
 // regression takes the values of a regression.
@@ -120,6 +123,7 @@ func (a *app) regression(o *targetOptions, values *mat.Dense, learns models.Lear
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from(a), err)
 	}
+	a.note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
 	return t, nil
 }
 

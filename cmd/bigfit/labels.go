@@ -78,7 +78,7 @@ func values[T any](index []int32, classes []T) []T {
 func (a *app) numbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
 	labels := m.Output().Labels
 	if labels == nil {
-		y, err := a.readNumbers(path, n)
+		y, err := a.readNumbers(path, n, nil)
 		return y, nil, err
 	}
 	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.memory))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -20,15 +21,16 @@ import (
 
 // predictOptions are the flags of bigfit predict.
 type predictOptions struct {
-	x, y, out, scores string
-	label             labelOptions
-	settings          models.PredictSettings
+	x              shards.Names
+	y, out, scores string
+	label          labelOptions
+	settings       models.PredictSettings
 }
 
 func (a *app) predictCommand() *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
-		Use:   "predict model.npz -X new.npy -o pred.npy",
+		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
 		Long: `Write the class of every point of X as a .npy file of int64, or its value as one
 of float64 if the model is a regression. Without -X the answers for the training
@@ -39,11 +41,21 @@ lets them vote with the classes that the eigenmap classifier gave them; nystrom
 extends the eigenvectors to the new points through the weights of the graph and
 applies the classifier. --neighbors is how many vote, or of a graph method how
 many edges a new point has.`,
-		Args: oneArgument("the model file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.predict(cmd.Context(), args[0], &o) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return oneArgument("the model file")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if note := o.x.Take(args[1:], nil, false); note != "" {
+				a.note("%s", note)
+			}
+			return a.predict(cmd.Context(), args[0], &o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points to answer for")
+	f.VarP(&o.x, "points", "X", pointsHelp+"; those to answer for")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
 	o.label.flags(f)
 	a.points.columnFlags(f)
@@ -67,7 +79,7 @@ type predictSummary struct {
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := checkOutput([]string{path, o.x, o.y}, o.out, o.scores); err != nil {
+	if err := checkOutput(o.x.Inputs(path, o.y), o.out, o.scores); err != nil {
 		return err
 	}
 	if o.settings.Neighbors < 0 {
@@ -81,7 +93,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return err
 	}
 	var p *models.Prediction
-	if o.x == "" {
+	if len(o.x) == 0 {
 		if p = training(m, o.scores != ""); p == nil {
 			return usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
 		}

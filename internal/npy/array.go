@@ -27,6 +27,9 @@ func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
 // DType returns NumPy's name of the element type, "float32" for example;
 // "str" for strings.
 func (a *Array) DType() string {
+	if r, ok := a.Data.(Raw); ok { // on its way to a file
+		return r.DType
+	}
 	switch t := reflect.TypeOf(a.Data).Elem(); t {
 	case reflect.TypeFor[Half]():
 		return "float16"

@@ -56,6 +56,15 @@ func Find(names []string) (*Files, error) {
 	return f, nil
 }
 
+// Describe is the beginning of what is said of the points: the name, and the number of
+// files of several.
+func (f *Files) Describe() string {
+	if len(f.Paths) == 1 {
+		return f.Paths[0] + ": "
+	}
+	return fmt.Sprintf("%s: %d files, %s to %s: ", some(f.Given), len(f.Paths), f.Paths[0], f.Paths[len(f.Paths)-1])
+}
+
 // note adds a note.
 func (f *Files) note(format string, args ...any) {
 	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
@@ -376,4 +385,53 @@ func SplitKey(path string) (file, key string) {
 // WithoutPacking cuts the extension of a compressed file off.
 func WithoutPacking(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+}
+
+// Names are names given to [Find], as a flag that may be repeated and as arguments.
+type Names []string
+
+// Set adds a name.
+func (n *Names) Set(name string) error {
+	*n = append(*n, name)
+	return nil
+}
+
+// String lists the names.
+func (n Names) String() string { return strings.Join(n, ", ") }
+
+// Type stands for the value in help texts.
+func (n Names) Type() string { return "file" }
+
+// One returns the only name, or nothing.
+func (n Names) One() string {
+	if len(n) == 1 {
+		return n[0]
+	}
+	return ""
+}
+
+// Inputs returns the files of the names, and others beside them. A name that cannot be
+// found stands for itself: its reader says what is wrong.
+func (n Names) Inputs(others ...string) []string {
+	if f, err := Find(n); err == nil {
+		return append(f.Paths, others...)
+	}
+	return append(slices.Clone(n), others...)
+}
+
+// Take adds the arguments of a command to the points. The last is y, the file of the labels,
+// unless y is given already; a single one is y only if there are points without it, as
+// alone says. What a shell put in the order of letters is put in that of numbers, which
+// the note says.
+func (n *Names) Take(args []string, y *string, alone bool) (note string) {
+	if y != nil && *y == "" && len(args) > 0 && (alone || len(*n) > 0 || len(args) > 1) {
+		*y = args[len(args)-1]
+		args = args[:len(args)-1]
+	}
+	sorted, changed := InNumericOrder(args)
+	if changed {
+		note = fmt.Sprintf("points: %d files in the order of their numbers: %s first, %s last", len(sorted), sorted[0], sorted[len(sorted)-1])
+	}
+	*n = append(*n, sorted...)
+	return note
 }
