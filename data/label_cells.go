@@ -112,6 +112,23 @@ func (m *marker) marks(text string) bool {
 	return slices.Contains(m.texts, strings.ToLower(text))
 }
 
+// unused returns a mark that the caller gave and that marked nothing.
+func (m *marker) unused() (string, bool) {
+	if !m.given {
+		return "", false
+	}
+	for _, text := range m.texts {
+		v, whole := integerText([]byte(text))
+		if !slices.ContainsFunc(m.seen, func(s string) bool {
+			w, ok := integerText([]byte(s))
+			return s == text || ok && whole && v == w
+		}) && !isAbsent(text) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
 // saw remembers that a value marked a row.
 func (m *marker) saw(text string) {
 	if text == "" {
@@ -132,10 +149,13 @@ func (c *cells) labels(m *marker, f *LabelFile) (*Labels, error) {
 	if c.text != nil {
 		l, err = c.textLabels(m, f)
 	} else {
-		l = c.integerLabels(m, f)
+		l, err = c.integerLabels(m, f)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if text, unused := m.unused(); unused {
+		f.warn("%s: no label is %s, which --unlabeled names", c.what, short([]byte(text)))
 	}
 	f.Marks, f.given = m.seen, m.given
 	l.Read = f
@@ -144,7 +164,12 @@ func (c *cells) labels(m *marker, f *LabelFile) (*Labels, error) {
 
 // integerLabels makes labels of values. In floats NaN marks a row without label, and
 // where none is NaN the integers that mark one elsewhere.
-func (c *cells) integerLabels(m *marker, f *LabelFile) *Labels {
+func (c *cells) integerLabels(m *marker, f *LabelFile) (*Labels, error) {
+	for _, text := range m.texts {
+		if _, ok := integerText([]byte(text)); m.given && !ok && !isAbsent(text) {
+			return nil, fmt.Errorf("%s: it holds integers, and --unlabeled is %s; it must be an integer here, or none", c.what, short([]byte(text)))
+		}
+	}
 	if c.labeled == nil {
 		c.labeled = slices.Repeat([]bool{true}, len(c.values))
 	} else if slices.Contains(c.labeled, false) {
@@ -166,7 +191,7 @@ func (c *cells) integerLabels(m *marker, f *LabelFile) *Labels {
 	if c.floats && !m.given && slices.Contains(m.seen, "-1") {
 		f.warn("%s: it holds floats, of which none is NaN, so that -1 marks the points without label; if -1 is a class, give --unlabeled none", c.what)
 	}
-	return NewLabels(c.values, c.labeled)
+	return NewLabels(c.values, c.labeled), nil
 }
 
 // find returns the first labeled row with a value, −1 without one.

@@ -52,14 +52,14 @@ func (t *labelTable) open(opt *LabelOptions, f *LabelFile) (*table.Reader, error
 		return nil, err
 	}
 	columns := names(r)
-	if r.Format() == table.CSV && r.Header() && opt.Key == "" && !slices.ContainsFunc(columns, func(c string) bool { return isNamed(c, labelNames) || isNamed(c, idNames) }) {
+	if r.Format() == table.CSV && r.Header() && opt.Key == "" && len(columns) == 2 && !slices.ContainsFunc(columns, func(c string) bool { return isNamed(c, labelNames) || isNamed(c, idNames) }) {
 		// The first line is all text, as ids and labels may be.
 		r.Close()
 		if r, err = table.Open(t.path, table.Options{Limit: opt.Limit, Header: table.HeaderNo}); err != nil {
 			return nil, err
 		}
 		f.warn("%s: the first line, %s, is read as a row and not as a header, as none of it is a usual name of ids or labels; if it is one, name the columns as %s:%s",
-			t.path, short([]byte(strings.Join(columns, ","))), t.path, strings.Join(columns[:min(2, len(columns))], ","))
+			t.path, short([]byte(strings.Join(columns, ","))), t.path, strings.Join(columns, ","))
 		columns = names(r)
 	}
 	if err = t.find(columns, r.Header() || r.Format() != table.CSV, opt.Key); err == nil {

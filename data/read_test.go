@@ -169,7 +169,7 @@ var badPoints = []struct {
 	{"comma.csv", "1,5;2,5\n1,5;2,5\n", ReadOptions{}, []string{`"1,5"`}},
 	{"limit.csv", strings.Repeat("1,2\n", 100), ReadOptions{Limit: 100}, []string{"limit is 100"}},
 	{"binary.csv", "\x01\x02\x00\x03", ReadOptions{}, []string{"format is not known", `\x01\x02\x00\x03`}},
-	{"key.csv", "1,2\n", ReadOptions{Key: "X"}, []string{`key "X"`}},
+	{"key.csv", "1,2\n", ReadOptions{Key: "X"}, []string{`no column "X"`}},
 	{"text.npy", "1,2\n", ReadOptions{}, []string{"truncated"}},
 	{"text.npz", "1,2\n", ReadOptions{}, []string{"not a .npz"}},
 
@@ -315,7 +315,7 @@ func TestReadLabelsErrors(t *testing.T) {
 		"labels_onehot.npy": {"float64 (3, 3)", "argmax"},
 		"several.npz":       {`no array "y"`, `"b" (int64 (3,))`},
 		"f8_0d.npy":         {"one label a point"},
-		"header.csv":        {"one label a line"},
+		"header.csv":        {"which column holds the labels"},
 	} {
 		_, err := ReadLabels(golden(name), LabelOptions{})
 		wantError(t, err, append(parts, golden(name))...)

@@ -30,7 +30,8 @@ func (a *app) evalCommand() *cobra.Command {
 		Short: "Measure predictions against the truth",
 		Long: `Print the error, precision, recall and F1 of every class, their means over the
 classes (macro) and over the points (micro), and the confusion matrix. Points
-without a true label (-1, in a float file NaN) are left out.
+without a true label (as bigfit fit reads y) are left out. Classes with names are
+compared by name, and the rows of tables by their ids.
 
 With --scores, as predict writes them, PRBEP (the precision where it equals
 recall) and AUC (area under the ROC curve) of every class against all others are

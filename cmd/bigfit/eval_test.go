@@ -135,7 +135,7 @@ func TestBadEval(t *testing.T) {
 		{"eval -y half.npy --predictions p.npy", []string{"half.npy", "row 0", "0.5", "--regression"}},
 		{"eval -y y.npy --predictions gap.npy --regression=false", []string{"gap.npy", "row 1", "y.npy"}},
 		{"eval -y y.npy --predictions p.npy --positive 7", []string{"--positive is 7", "0, 1, 2"}},
-		{"eval -y y.npy --predictions p.npy --positive one", []string{`--positive is "one"`, "integer"}},
+		{"eval -y y.npy --predictions p.npy --positive one", []string{`--positive: "one"`, "integer"}},
 		{"eval -y y.npy --predictions p.npy --scores none.npy", []string{"none.npy", "no such file"}},
 		{"eval -y y.npy --predictions p.npy --scores s3.npy", []string{"s3.npy has 3 rows", "4 points"}},
 		{"eval -y y.npy --predictions p.npy --scores s1.npy", []string{"s1.npy has one column", "0, 1, 2", "--positive"}},
@@ -149,7 +149,7 @@ func TestBadEval(t *testing.T) {
 		{"eval -y gaps.npy --predictions half.npy", []string{"gaps.npy", "NaN"}},
 		{"eval -y few.npy --predictions half.npy", []string{"few.npy is 3×1", "half.npy is 4×1"}},
 		{"eval -y half.npy --predictions half.npy --scores s.npy", []string{"--scores", "--regression=false"}},
-		{"eval -y y.npy --predictions p.npy --memory-limit 10", []string{"y.npy", "--memory-limit"}},
+		{"eval -y y.npy --predictions p.npy --memory-limit 10", []string{"p.npy", "--memory-limit"}},
 	} {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
 	}

@@ -54,9 +54,21 @@ func (a *app) fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
-a float one mark unlabeled points. With --labels N a random subset of the given
-labels is used and the error on the rest is printed. A y of numbers that are not
+		Long: `Fit a model to points X, of which y labels some. Classes are integers, or names,
+which the model keeps. −1, no text, "nan", "null" and "?" mark unlabeled points; in
+a y of floats NaN does, and −1 only where none is NaN; --unlabeled names other
+values. How y was understood is printed before work begins, with warnings where
+it may be meant otherwise.
+
+y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
+of ids is compared with those in --ids FILE, or in the column --id of a table X, or
+holds the numbers of points from 0; columns are found by usual names (id, path,
+name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels
+may be a column of X: --label. Other columns of X that are no coordinates must be
+left out with --drop, or the coordinates chosen with --columns.
+
+With --labels N a random subset of the given labels is used and the error on
+the rest is printed. A y of numbers that are not
 all integers makes it a regression, where the model can do that. For vvmr y has a
 column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmlight
 with lists of labels ("1,5,7", nan for a point not labeled), or with --regression

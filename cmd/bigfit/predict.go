@@ -32,8 +32,8 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
-		Long: `Write the class of every point of X as a .npy file of int64, or its value as one
-of float64 if the model is a regression. Without -X the answers for the training
+		Long: `Write the class of every point of X as a .npy file of int64, or of strings if
+classes have names, or its value as one of float64 if the model is a regression. Without -X the answers for the training
 points are written, which the eigenmap classifier and the graph methods keep.
 
 For new points those two look at the nearest training points: --extension knn

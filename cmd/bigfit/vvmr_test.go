@@ -286,7 +286,7 @@ func TestBadVVMR(t *testing.T) {
 		{"eval -y whole.npy --predictions Y.npy --positive 1", []string{"--positive"}},
 		{"eval -y whole.npy --predictions Y.npy --unlabeled 1", []string{"--unlabeled"}},
 		{"eval -y whole.npy --predictions Y.npy --columns 1,2,3,4", []string{"--columns names labels", "numbers its columns"}},
-		{"eval -y X.svm --predictions whole.npy --columns 5,5,7,9", []string{"--columns names a label twice"}},
+		{"eval -y X.svm --predictions whole.npy --columns 5,5,7,9", []string{"--columns: the label 5 is there twice"}},
 		{"eval -y X.svm --predictions whole.npy --columns 5,7,9,8", []string{"X.svm has the label 20", "--columns"}},
 		{"eval -y X.svm --predictions whole.npy --multilabel --regression", []string{"contradict"}},
 		{"eval -y whole.npy --predictions Y.npy", []string{"Y.npy: row 0, column 0 is NaN"}},
