@@ -6,7 +6,7 @@ FUZZTIME ?= 20s
 # Packages in which goroutines run.
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 # Tests of accuracy whose goroutines other tests of their package run as well.
-ALIKE = ^Test(BallTree|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures)$$
+ALIKE = ^Test(BallTree|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
