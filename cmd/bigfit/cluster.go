@@ -65,7 +65,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts, "runs of k-means, of which the best counts")
 	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance, "largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
 	o.regular.flags(f)
-	o.source.flags(f)
+	o.source.flags(a, f)
 	f.StringVarP(&o.out, "output", "o", "labels.npy", "`file` to write")
 	return cmd
 }
@@ -123,18 +123,18 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := checkOutput(o.source.x.Inputs(o.source.file, o.y), o.out, o.regular.model); err != nil {
 		return err
 	}
-	var truth *data.Labels
-	if o.y != "" {
-		var err error
-		if truth, err = o.label.readTruth(a, o.y, 0); err != nil {
-			return err
-		}
-	}
 	g, notReached := a.loadSource(ctx, &o.source)
 	if !models.Usable(notReached) {
 		return notReached
 	}
 	n := g.W.Rows
+	var truth *data.Labels
+	if o.y != "" {
+		var err error
+		if truth, err = o.label.readTruth(a, o.y, n); err != nil {
+			return err
+		}
+	}
 	switch {
 	case truth != nil && truth.Len() != n:
 		return fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)

@@ -67,7 +67,7 @@ extension through a new point's nearest neighbours.`,
 	eigsFlags(f, &o.eigs)
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
-	o.source.flags(f)
+	o.source.flags(a, f)
 	f.StringVarP(&o.out, "output", "o", "embedding.npy", "`file` to write")
 	return cmd
 }

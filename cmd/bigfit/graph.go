@@ -76,7 +76,7 @@ command with --resume goes on and ends with the same bits.`,
 			return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", out, s)))
 		},
 	}
-	source.flags(cmd.Flags())
+	source.flags(a, cmd.Flags())
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")

@@ -86,7 +86,8 @@ type sourced struct {
 }
 
 // flags adds the flags of the making of a graph.
-func (o *graphSource) flags(f *pflag.FlagSet) {
+func (o *graphSource) flags(a *app, f *pflag.FlagSet) {
+	a.points.columnFlags(f)
 	o.params = paramFlags{}
 	o.params.add(f, pipeline.GraphParams.Without("class-weights").Params(), false)
 }
