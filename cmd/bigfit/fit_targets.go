@@ -91,6 +91,7 @@ func (a *app) readValues(o *targetOptions, learns models.Learns) (*pipeline.Targ
 	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
 	}
+	a.reads(pipeline.HashLabels, o.y)
 	values, err := data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
 	if err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ func (a *app) readLabelBlock(o *targetOptions) (*pipeline.Targets, error) {
 	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
+	a.reads(pipeline.HashLabels, o.y)
 	y, err := pipeline.ReadMultiLabels(o.y, nil, "", int64(a.memory))
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ command with --resume goes on and ends with the same bits.`,
 				return err
 			}
 			notReached := err // knn.ErrRecall
-			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes) }); err != nil {
+			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes, a.files) }); err != nil {
 				return err
 			}
 			a.checkpoint.Clear()
@@ -86,6 +86,7 @@ func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipel
 		g, err := a.pipeline().Graph(ctx, x, s)
 		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 	}
+	a.reads("lists", lists)
 	nb, err := knn.ReadLists(lists, int64(a.memory))
 	if err != nil {
 		return nil, nil, err

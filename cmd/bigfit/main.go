@@ -22,13 +22,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/supervise"
 )
 
-// version of the program, as in CHANGELOG.md.
-const version = "0.1.0"
+// version of the program.
+const version = manifest.Release
 
 // grace is how long a run may take to stop after an interrupt.
 const grace = time.Second

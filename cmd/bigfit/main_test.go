@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	// What is written has the date of its writing, and tests compare bytes.
+	os.Setenv("SOURCE_DATE_EPOCH", "1600000000")
 	code := m.Run()
 	removeProgram()
 	os.Exit(code)

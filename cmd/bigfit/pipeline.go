@@ -40,6 +40,7 @@ func (o *observer) End(note string) { o.stage.Done(note) }
 // readPoints reads the points at path as a stage.
 func (a *app) readPoints(path string, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
+	a.reads(pipeline.HashPoints, path)
 	opt.Limit = int64(a.memory)
 	p := &a.points
 	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
@@ -154,6 +155,7 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 // givenGraph reads the graph in a file. Flags must agree with the settings of its
 // manifest; without one they are s.
 func (a *app) givenGraph(path string, p paramFlags, s *pipeline.GraphSettings) (*pipeline.GraphFile, error) {
+	a.reads(pipeline.HashGraph, path)
 	g, err := pipeline.OpenGraph(path, int64(a.memory), s)
 	if err != nil {
 		return nil, err
