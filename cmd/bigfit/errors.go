@@ -25,7 +25,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+	case errors.Is(err, errDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
 	case err != nil && models.Usable(err):
 		return exitNotConverged

@@ -110,6 +110,9 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
+	if errors.Is(err, errDiffer) {
+		return exitCode(err)
+	}
 	text := "bigfit: " + a.withoutPackages(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
@@ -154,7 +157,7 @@ counts for every command that has the flag; the command line wins.`,
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.modelsCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
 	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
 	return root
 }

@@ -133,7 +133,7 @@ func (o *Output) entries() []npy.Entry {
 		out = append(out, o.Columns[i].entry())
 	}
 	if o.Manifest != "" {
-		out = append(out, npy.Entry{Name: "manifest", Data: o.Manifest})
+		out = append(out, npy.Entry{Name: "manifest", Data: []byte(o.Manifest)})
 	}
 	return out
 }
