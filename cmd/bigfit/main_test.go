@@ -122,6 +122,14 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
+// content is what a .npz file holds but for the names of its inputs.
+func content(t *testing.T, path string) string {
+	t.Helper()
+	bare := filepath.Join(t.TempDir(), "bare.npz")
+	rewriteManifest(t, path, bare, func(m map[string]any) { delete(m, "files") })
+	return string(readFile(t, bare))
+}
+
 func writeFile(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o644); err != nil {

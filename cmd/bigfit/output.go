@@ -40,10 +40,13 @@ func checkOutput(inputs []string, paths ...string) error {
 // checkAnswers is [checkOutput] for files of answers, whose extensions name formats, and
 // others.
 func checkAnswers(inputs, answers []string, others ...string) error {
+	if err := checkOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
+		return err
+	}
 	if err := table.CheckExtension(answers...); err != nil {
 		return usagef("%w", err)
 	}
-	return checkOutput(inputs, append(answers, others...)...)
+	return nil
 }
 
 // writeAnswers writes answers for the points that were read, with their ids.
