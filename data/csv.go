@@ -236,15 +236,12 @@ type csvTable struct {
 }
 
 // readCSV reads a table of numbers.
-func readCSV(src *source, opt ReadOptions) (Points, error) {
-	c := &csvTable{lines: &lines{src: src}, table: opt.Table, x: &Dense[float64]{}}
-	if c.table == nil {
-		c.table = &TableColumns{}
-	}
+func readCSV(src *source, opt ReadOptions) (Points, string, error) {
+	c := &csvTable{lines: &lines{src: src}, table: opt.columns(), x: &Dense[float64]{}}
 	if err := c.begin(opt.Header); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if !src.gzip {
+	if src.packing == "" {
 		// As many rows as this line's length lets expect, if the limit allows.
 		rows := src.size/int64(len(c.line)+1) + 1
 		guess := min(rows*int64(c.x.Cols), src.size/2+1)
@@ -255,16 +252,16 @@ func readCSV(src *source, opt ReadOptions) (Points, error) {
 	var err error
 	for ; err == nil; c.line, err = c.nextData() {
 		if err := c.row(); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+len(c.table.labels.codes)); opt.Limit > 0 && need > opt.Limit {
-			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
+			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
 	if err != io.EOF {
-		return nil, err
+		return nil, "", err
 	}
-	return c.x, nil
+	return c.x, src.path, nil
 }
 
 // begin reads up to the first line of numbers.

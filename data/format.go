@@ -20,6 +20,8 @@ const (
 	FormatIDX      Format = "idx"
 	FormatSVMLight Format = "svmlight"
 	FormatCSV      Format = "csv"
+	FormatJSONL    Format = "jsonl"
+	FormatParquet  Format = "parquet"
 )
 
 // A fileFormat recognizes and reads the files of a format. Formats of
@@ -29,7 +31,7 @@ type fileFormat struct {
 	extensions []string               // of files that are read so although matches fails
 	matches    func(head []byte) bool // whether a file that begins so has the format
 	text       bool
-	gzip       bool // may be compressed with gzip
+	packed     bool // may be compressed as a whole, with gzip or zstd
 	keys       bool // holds several arrays, by name
 
 	// inspect describes the arrays by their headers alone.
@@ -37,14 +39,15 @@ type fileFormat struct {
 	// array reads an array of numbers and returns its name for errors. Without a
 	// key it reads the array with the usual name, or else the only one.
 	array func(src *source, key, usual string, limit int64) (a *npy.Array, what string, err error)
-	// points reads points that are no array.
-	points func(src *source, opt ReadOptions) (Points, error)
+	// points reads points that are no array, or lie in the file as they do in memory, and
+	// returns their name for errors.
+	points func(src *source, opt ReadOptions) (x Points, what string, err error)
 	// table says that the file may have columns with names.
 	table bool
 	// labels reads at most one label a point.
 	labels func(src *source, opt *LabelOptions, f *LabelFile) (*cells, error)
 	// values reads numbers.
-	values func(src *source, limit int64) (*mat.Dense, error)
+	values func(src *source, opt ReadOptions) (*mat.Dense, error)
 	// lists reads any number of labels a point.
 	lists func(src *source, limit int64) (*MultiLabels, error)
 	// classMinusOne says that the label −1 is a class unless the caller says that
@@ -58,7 +61,7 @@ var formats = []*fileFormat{
 	{
 		name: FormatNPY, extensions: []string{".npy"},
 		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x93NUMPY")) },
-		inspect: inspectNPY, array: readNPY,
+		packed:  true, inspect: inspectNPY, array: readNPY, points: readPointsNPY,
 	},
 	{
 		name: FormatNPZ, extensions: []string{".npz"}, keys: true,
@@ -68,21 +71,31 @@ var formats = []*fileFormat{
 		inspect: inspectNPZ, array: readNPZ, points: readPointsNPZ,
 	},
 	{
-		name: FormatIDX, gzip: true,
+		name: FormatIDX, packed: true,
 		matches: func(head []byte) bool {
 			return len(head) >= 4 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]] != ""
 		},
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, gzip: true,
+		name: FormatParquet, extensions: []string{".parquet"}, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
+		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
+		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, gzip: true, table: true,
+		name: FormatCSV, text: true, packed: true, table: true,
 		matches: func([]byte) bool { return true },
-		points:  readCSV, labels: readLabelLines, values: readValueLines,
+		points:  readCSV, labels: readTextLabels, values: readTextValues,
 	},
 }
 

@@ -46,8 +46,3 @@ func (ids *IDs) Row(id string) (int, bool) {
 	row, ok := ids.rows[id]
 	return int(row), ok
 }
-
-// ReadIDs reads the names of points.
-func ReadIDs(path string, limit int64) (*IDs, error) {
-	return nil, nil
-}

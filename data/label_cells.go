@@ -12,7 +12,8 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
-// column is a column of text: for each row a position among the distinct texts.
+// column is a column of text: for each row a position among the distinct texts, or −1 for
+// none.
 type column struct {
 	texts []string // in the order of their first appearance
 	first []int    // line or row of each text's first appearance
@@ -125,6 +126,9 @@ func (m *marker) saw(text string) {
 func (c *cells) labels(m *marker, f *LabelFile) (*Labels, error) {
 	var l *Labels
 	var err error
+	if c.text != nil && slices.Contains(c.text.codes, -1) {
+		m.seen = append(m.seen, "not listed")
+	}
 	if c.text != nil {
 		l, err = c.textLabels(m, f)
 	} else {
@@ -218,7 +222,7 @@ func (c *cells) textLabels(m *marker, f *LabelFile) (*Labels, error) {
 	codes := make([]int32, len(t.codes))
 	for i, k := range t.codes {
 		codes[i] = Unlabeled
-		if labeled[k] {
+		if k >= 0 && labeled[k] {
 			codes[i] = k
 		}
 	}
@@ -235,7 +239,9 @@ func (c *column) integers(labeled []bool) *Labels {
 	}
 	values, given := make([]int64, len(c.codes)), make([]bool, len(c.codes))
 	for i, k := range c.codes {
-		values[i], given[i] = distinct[k], labeled[k]
+		if k >= 0 {
+			values[i], given[i] = distinct[k], labeled[k]
+		}
 	}
 	return NewLabels(values, given)
 }

@@ -53,17 +53,12 @@ type LabelOptions struct {
 // be compressed with gzip. Labels.Read says how the file was understood. An error
 // names the file and the place, rows counted from 0 and lines of text from 1.
 func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
-	src, err := openSource(path)
+	src, key, err := openKey(path, opt.Key)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	if opt.Key == "" {
-		opt.Key = src.key
-	}
-	if opt.Key != "" && !src.format.keys && !src.format.table {
-		return nil, src.fault("key %q is given, but the file is %s, which has neither arrays nor columns by name", opt.Key, src.format.name)
-	}
+	opt.Key = key
 	f := &LabelFile{Path: path}
 	c, err := src.cells(&opt, f)
 	if err != nil {

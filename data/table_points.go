@@ -24,6 +24,18 @@ type TableColumns struct {
 	labels column
 }
 
+// columns returns what the columns of a table are; a key names the coordinates.
+func (opt *ReadOptions) columns() *TableColumns {
+	t := opt.Table
+	if t == nil {
+		t = &TableColumns{}
+	}
+	if opt.Key != "" && len(t.Only) == 0 {
+		t.Only = strings.Split(opt.Key, ",")
+	}
+	return t
+}
+
 // role is what a column of a table of points is for.
 type role uint8
 

@@ -467,6 +467,9 @@ func (m *measurer) square(j int) float64 {
 			return squaredDistance(m.q, x.Row(j))
 		case *data.Dense[float64]:
 			return squaredDistance(m.q, x.Row(j))
+		case *data.Stored:
+			x.Read64(m.row, j, j+1)
+			return squaredDistance(m.q, m.row)
 		}
 	}
 	data.RowTo(m.row, m.x, j)

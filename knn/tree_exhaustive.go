@@ -24,6 +24,8 @@ func newExhaustive(x data.Points, m Metric) (engine, error) {
 		return &exhaustive[float32]{m, x}, nil
 	case *data.Dense[float64]:
 		return &exhaustive[float64]{m, x}, nil
+	case *data.Stored:
+		return newExhaustive(x.Dense(), m)
 	}
 	return nil, fmt.Errorf("knn: %v distance needs dense points; sparse ones have euclidean distance and angle", m)
 }

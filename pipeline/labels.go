@@ -127,12 +127,7 @@ func HoldsMultiLabels(path string, limit int64) bool {
 	return false
 }
 
-// HoldsFractions tells whether a file holds numbers that are not all integers. What
-// cannot be read is for the reader of labels to complain about.
-func HoldsFractions(path string, limit int64) bool {
-	v, err := data.ReadValues(path, data.ReadOptions{Limit: limit})
-	if err != nil {
-		return false
-	}
+// HoldsFractions tells whether values are not all integers.
+func HoldsFractions(v *mat.Dense) bool {
 	return slices.ContainsFunc(v.RawMatrix().Data, func(x float64) bool { return x != math.Trunc(x) && !math.IsNaN(x) })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -115,7 +117,7 @@ func (a *app) checkStdout() error {
 func (a *app) write(ctx context.Context, fn func() error) error {
 	a.busy.Lock()
 	defer a.busy.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), mapped.Check()); err != nil {
 		return err
 	}
 	return output(fn())

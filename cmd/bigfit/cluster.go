@@ -56,7 +56,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
-	f.StringVarP(&o.source.x, "points", "X", "", "`file` of the points")
+	f.VarP(&o.source.x, "points", "X", pointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
 	o.label.flags(f)
 	nameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
@@ -120,7 +120,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := a.checkCluster(args, o); err != nil {
 		return err
 	}
-	if err := checkAnswers([]string{o.source.file, o.source.x, o.y}, []string{o.out}, o.regular.model); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.source.file, o.y), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
 	var truth *data.Labels

@@ -61,7 +61,7 @@ extension through a new point's nearest neighbours.`,
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.dimensions, "dimensions", "d", o.dimensions, "number of coordinates")
-	f.StringVarP(&o.source.x, "points", "X", "", "`file` of the points")
+	f.VarP(&o.source.x, "points", "X", pointsHelp)
 	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
 	eigsFlags(f, &o.eigs)
 	o.regular.flags(f)
@@ -171,7 +171,7 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 	if err := a.checkEmbed(args, o, laplacian); err != nil {
 		return err
 	}
-	if err := checkAnswers([]string{o.source.file, o.source.x}, []string{o.out}, o.regular.model); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.source.file), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
 	g, notReached := a.loadSource(ctx, &o.source)
@@ -241,7 +241,7 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 		return usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
 	case regular && a.given["tolerance"]:
 		return usagef("--tolerance is for eigenvectors of the graph, without --gamma")
-	case !regular && o.regular.model != "" && o.source.x == "":
+	case !regular && o.regular.model != "" && len(o.source.x) == 0:
 		return usagef("--model needs the points (-X), to find the neighbours of new ones")
 	}
 	return nil
@@ -274,10 +274,10 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 			return usagef("--%s is for making an embedding, not for --transform", flag)
 		}
 	}
-	if len(args) > 0 || o.source.x == "" {
+	if len(args) > 0 || len(o.source.x) == 0 {
 		return usagef("--transform needs the new points (-X), and no graph")
 	}
-	if err := checkAnswers([]string{o.transform, o.source.x}, []string{o.out}); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.transform), []string{o.out}); err != nil {
 		return err
 	}
 	m, err := a.loadModel(o.transform)

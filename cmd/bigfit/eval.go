@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,7 +95,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 func holdsFloats(path string, limit int64) (bool, error) {
 	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		return false, err
+		return false, nil // as of a table with names; its reader says what is wrong
 	}
 	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
 		return false, nil
@@ -132,6 +130,10 @@ func leftOut(n int) string {
 
 // classes measures predicted classes.
 func (o *evalOptions) classes(a *app) error {
+	var err error
+	if a.points.names, err = data.TableIDs(o.predictions, int64(a.memory)); err != nil {
+		return err
+	}
 	predicted, err := (&labelOptions{[]string{"none"}}).read(a, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)
@@ -212,37 +214,14 @@ func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int
 	if o.positive == "" {
 		return nil, nil
 	}
-	if v, err := classValue(o.positive, truth.Names); err != nil {
-		return nil, usagef("--positive %w", err)
-	} else if slices.Contains(r.Confusion.Classes, v) {
-		return &v, nil
-	}
-	return nil, usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, listNames(r.Confusion.Classes, truth.Names))
-}
-
-// classValue returns the class that text means: one of names, or, where these are nil,
-// an integer.
-func classValue(text string, names []string) (int64, error) {
-	if names != nil {
-		return int64(slices.Index(names, text)), nil
-	}
-	v, err := strconv.ParseInt(text, 10, 64)
+	v, err := pipeline.ClassesByName([]string{o.positive}, truth.Names, "class")
 	if err != nil {
-		return 0, fmt.Errorf("is %q; it must be the integer of a class", text)
+		return nil, usagef("--positive: %w", err)
 	}
-	return v, nil
-}
-
-// listNames writes some of the classes, which have names if these are not nil.
-func listNames(classes []int64, names []string) string {
-	if names == nil {
-		return pipeline.ListClasses(classes, nil)
+	if !slices.Contains(r.Confusion.Classes, v[0]) {
+		return nil, usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
 	}
-	var some []string
-	for _, c := range classes {
-		some = append(some, names[c])
-	}
-	return pipeline.ListClasses(classes, some)
+	return &v[0], nil
 }
 
 // readScores reads the scores of the points with the given numbers among n.
@@ -251,28 +230,15 @@ func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.D
 	if err != nil {
 		return nil, err
 	}
-	have, c := all.Dims()
-	if have != n {
-		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n, o.y)
-	}
-	out := mat.NewDense(len(rows), c, nil)
-	for p, i := range rows {
-		for j, v := range all.RawRowView(i) {
-			if math.IsNaN(v) {
-				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", path, i, j, o.y)
-			}
-		}
-		out.SetRow(p, all.RawRowView(i))
-	}
-	return out, nil
+	return pipeline.KnownScores(all, rows, n, path, o.y)
 }
 
 // columnClasses returns the classes of the columns of scores.
 func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
 	_, c := scores.Dims()
-	given, err := o.columnValues("class", truth.Names)
+	given, err := pipeline.ClassesByName(o.columns, truth.Names, "class")
 	if err != nil {
-		return nil, err
+		return nil, usagef("--columns: %w", err)
 	}
 	switch {
 	case len(given) == c:
@@ -284,29 +250,11 @@ func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), listNames(classes, truth.Names))
+		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	case c != len(classes):
-		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), listNames(classes, truth.Names))
+		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	}
 	return classes, nil
-}
-
-// columnValues returns the classes or labels that --columns names.
-func (o *evalOptions) columnValues(what string, names []string) ([]int64, error) {
-	var out []int64
-	for _, text := range o.columns {
-		v, err := classValue(text, names)
-		switch {
-		case err != nil:
-			return nil, usagef("--columns has a value that %w", err)
-		case v < 0 && names != nil:
-			return nil, usagef("--columns names %q, which is no class; the classes are %s", text, strings.Join(names[:min(20, len(names))], ", "))
-		case slices.Contains(out, v):
-			return nil, usagef("--columns names a %s twice; each column is of another one", what)
-		}
-		out = append(out, v)
-	}
-	return out, nil
 }
 
 // multiLabels measures scores of points that may have several labels.
@@ -319,9 +267,9 @@ func (o *evalOptions) multiLabels(a *app) error {
 	case o.label.unlabeled != nil:
 		return usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
 	}
-	columns, err := o.columnValues("label", nil)
+	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
 	if err != nil {
-		return err
+		return usagef("--columns: %w", err)
 	}
 	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.memory))
 	if err != nil {
@@ -340,7 +288,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return err
 	}
 	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
-		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, listNames(truth.Values, nil))
+		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, pipeline.SomeClasses(truth.Values, nil))
 	} else if columns != labels {
 		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels, o.predictions, columns)
 	}
@@ -369,30 +317,7 @@ func (o *evalOptions) values(a *app) error {
 			return err
 		}
 	}
-	n, c := columns[0].Dims()
-	m, d := columns[1].Dims()
-	if n != m || c != d {
-		return fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points", o.y, n, c, o.predictions, m, d)
-	}
-	var truth, predicted []float64
-	rest := 0
-	for i := range n {
-		for j, v := range columns[0].RawRowView(i) {
-			p := columns[1].At(i, j)
-			if math.IsNaN(v) {
-				rest++
-				continue
-			}
-			if math.IsNaN(p) {
-				return fmt.Errorf("%s: row %d, column %d is NaN, but the true value is known; predict all points, or put NaN into %s", o.predictions, i, j, o.y)
-			}
-			truth, predicted = append(truth, v), append(predicted, p)
-		}
-	}
-	if len(truth) == 0 {
-		return fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", o.y)
-	}
-	r, err := metrics.NewValueReport(truth, predicted)
+	r, rest, err := pipeline.CompareValues(columns[0], columns[1], o.y, o.predictions)
 	if err != nil {
 		return err
 	}

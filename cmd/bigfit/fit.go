@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -19,8 +20,9 @@ import (
 type fitOptions struct {
 	targetOptions
 	checkpointFlags
-	model, x, graphFile, eigsFile, outputGraph string
-	params                                     paramFlags
+	x                                       shards.Names
+	model, graphFile, eigsFile, outputGraph string
+	params                                  paramFlags
 
 	out, predictions string
 }
@@ -30,7 +32,7 @@ var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": mod
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points")
+	f.VarP(&o.x, "points", "X", pointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
 	a.points.columnFlags(f)
 	a.points.labelFlags(f)
@@ -50,7 +52,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 func (a *app) fitCommand() *cobra.Command {
 	var o fitOptions
 	cmd := &cobra.Command{
-		Use:   "fit --model NAME -X X.npy -y y.npy -o model.npz",
+		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
 		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
 a float one mark unlabeled points. With --labels N a random subset of the given
@@ -84,8 +86,8 @@ ones were made with, and a flag that the model does not use is an error.
 --checkpoint DIR keeps the graph and the eigenpairs there when they are finished, and
 their state every ten seconds before; the same command with --resume goes on from
 them and ends with the same bits. The fit itself is made at once.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.take(&o, args)
 			o.asked = cmd.Flags().Changed("regression")
 			return a.fit(cmd.Context(), &o)
 		},
@@ -97,6 +99,17 @@ them and ends with the same bits. The fit itself is made at once.`,
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
 	return cmd
+}
+
+// take takes the arguments: points, and the labels last.
+func (a *app) take(o *fitOptions, args []string) {
+	y := &o.y
+	if a.points.label != "" {
+		y = nil // the labels are where the points are
+	}
+	if note := o.x.Take(args, y, o.graphFile != "" || o.eigsFile != ""); note != "" {
+		a.note("%s", note)
+	}
 }
 
 func (a *app) fit(ctx context.Context, o *fitOptions) error {
@@ -112,7 +125,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x, o.graphFile, o.eigsFile), o.y); err != nil {
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.y); err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: values}, settings: settings}
@@ -188,7 +201,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		return err
 	}
 	given := "points (-X)"
-	missing := o.x == ""
+	missing := len(o.x) == 0
 	if info.Transductive() {
 		given += " or a graph (--graph)"
 		missing = missing && o.graphFile == ""
@@ -200,7 +213,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	switch {
 	case o.y != "" && a.points.label != "":
 		return usagef("-y and --label both say where the labels are; give one of them")
-	case a.points.label != "" && o.x == "":
+	case a.points.label != "" && len(o.x) == 0:
 		return usagef("--label names a column of the points; give them with -X")
 	case o.y == "" && a.points.label == "" || missing:
 		return usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
@@ -213,7 +226,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return checkAnswers([]string{o.x, o.y, o.graphFile, o.eigsFile, o.outputGraph}, []string{o.predictions}, o.out)
+	return checkAnswers(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
@@ -221,7 +234,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.Targets, error) {
 	in.hashes = pipeline.Hashes{}
 	n := 0
-	if o.x != "" {
+	if len(o.x) > 0 {
 		var err error
 		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
 			return nil, err
@@ -276,7 +289,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.y, n)
 		}
 		if in.Values["kernel"] != models.Precomputed { // where X is not the points
-			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x); err != nil {
+			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
 				return err
 			}
 		}
@@ -302,7 +315,7 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
 		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, in.Len())
 	}
-	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x); err != nil {
+	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x.String()); err != nil {
 		return err
 	}
 	if e.Settings != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
@@ -36,7 +37,10 @@ costs an exact search by blocks up to twice the time. After an interruption the 
 command with --resume goes on and ends with the same bits.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if lists == "" {
-				return oneArgument("the file of the points")(cmd, args)
+				if len(args) == 0 {
+					return oneArgument("the file of the points")(cmd, args)
+				}
+				return nil
 			}
 			if len(args) > 0 {
 				return fmt.Errorf("--lists takes the place of the points")
@@ -44,7 +48,7 @@ command with --resume goes on and ends with the same bits.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(c.check(), checkOutput(append(args, lists), out)); err != nil {
+			if err := errors.Join(c.check(), checkOutput(shards.Names(args).Inputs(lists), out)); err != nil {
 				return err
 			}
 			settings, err := decode(a, source.params, pipeline.GraphParams)
@@ -54,7 +58,11 @@ command with --resume goes on and ends with the same bits.`,
 			if err := a.openCheckpoint(cmd.Context(), &c); err != nil {
 				return err
 			}
-			g, hashes, err := a.graphOf(cmd.Context(), args, lists, &settings)
+			var x shards.Names
+			if note := x.Take(args, nil, false); note != "" {
+				a.note("%s", note)
+			}
+			g, hashes, err := a.graphOf(cmd.Context(), x, lists, &settings)
 			if g == nil {
 				return err
 			}
@@ -75,11 +83,11 @@ command with --resume goes on and ends with the same bits.`,
 	return cmd
 }
 
-// graphOf builds the graph of the points in the file args[0], or of lists. With
+// graphOf builds the graph of points, or of lists. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipeline.GraphSettings) (*pipeline.Graph, pipeline.Hashes, error) {
+func (a *app) graphOf(ctx context.Context, points shards.Names, lists string, s *pipeline.GraphSettings) (*pipeline.Graph, pipeline.Hashes, error) {
 	if lists == "" {
-		x, err := a.readPoints(args[0], data.ReadOptions{})
+		x, err := a.readPoints(points, data.ReadOptions{})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -75,11 +75,11 @@ func values[T any](index []int32, classes []T) []T {
 }
 
 // numbersFor reads the truth for a model whose answers are numbers, and the labels
-// of its columns; nil of values.
-func (a *app) numbersFor(m models.Model, path string) (*mat.Dense, []int64, error) {
+// of its columns; nil of values. n is the number of points.
+func (a *app) numbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
 	labels := m.Output().Labels
 	if labels == nil {
-		y, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
+		y, err := a.readNumbers(path, n, nil)
 		return y, nil, err
 	}
 	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.memory))

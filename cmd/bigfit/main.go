@@ -23,6 +23,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/supervise"
@@ -88,9 +89,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // execute runs the command line; a panic becomes an error.
 func (a *app) execute(ctx context.Context, args []string) (err error) {
+	debug.SetPanicOnFault(true)
 	defer func() {
 		if r := recover(); r != nil {
-			err = &panicError{r, debug.Stack()}
+			if err = mapped.Fault(r); err == nil {
+				err = &panicError{r, debug.Stack()}
+			}
 		}
 	}()
 	a.args = args
@@ -101,6 +105,9 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && (!a.started || errors.As(err, new(usageError))) {
 		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
+	}
+	if err == nil {
+		err = mapped.Check()
 	}
 	return err
 }

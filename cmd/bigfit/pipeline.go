@@ -8,9 +8,9 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // pipeline returns the stages with the settings of the command line.
@@ -37,34 +37,30 @@ func (o *observer) Update(done, total float64, note string) { o.stage.Update(don
 
 func (o *observer) End(note string) { o.stage.Done(note) }
 
-// readPoints reads the points at path as a stage.
-func (a *app) readPoints(path string, opt data.ReadOptions) (data.Points, error) {
+// pointsHelp is the help text of -X.
+const pointsHelp = "`file` of the points, a pattern in quotes, a folder or a list of files; may be repeated"
+
+// readPoints reads points as a stage.
+func (a *app) readPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
-	a.reads(pipeline.HashPoints, path)
+	a.reads(pipeline.HashPoints, names.String())
 	opt.Limit = int64(a.memory)
 	p := &a.points
 	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
 	opt.Table = p.table
-	x, err := data.ReadPoints(path, opt)
+	files, err := shards.Find(names)
 	if err != nil {
 		return nil, err
 	}
-	st.Done(describePoints(path, x))
-	return x, nil
-}
-
-func describePoints(path string, x data.Points) string {
-	n, d := x.Dims()
-	kind := "float64"
-	switch x := x.(type) {
-	case *data.Dense[uint8]:
-		kind = "uint8"
-	case *data.Dense[float32]:
-		kind = "float32"
-	case *sparse.CSR:
-		kind = fmt.Sprintf("sparse, %d entries", x.NNZ())
+	for _, note := range files.Notes {
+		a.note("%s", note)
 	}
-	return fmt.Sprintf("%s: %d points × %d, %s", path, n, d, kind)
+	x, err := data.ReadFiles(files.Paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	st.Done(files.Describe() + data.Describe(x))
+	return x, nil
 }
 
 const defaultTolerance = 1e-8
@@ -78,8 +74,9 @@ func eigsFlags(f *pflag.FlagSet, s *pipeline.EigsSettings) {
 // graphSource says where a graph comes from: a file, or points, or both, when the
 // graph is one of the points.
 type graphSource struct {
-	file, x string
-	params  paramFlags // of pipeline.GraphParams
+	file   string
+	x      shards.Names
+	params paramFlags // of pipeline.GraphParams
 }
 
 // sourced is a graph with the points it belongs to.
@@ -102,9 +99,9 @@ func (o *graphSource) set(args []string, points bool) error {
 		o.file = args[0]
 	}
 	switch {
-	case o.file == "" && o.x == "":
+	case o.file == "" && len(o.x) == 0:
 		return usagef("a graph or points (-X) are needed")
-	case o.x == "" && points:
+	case len(o.x) == 0 && points:
 		return usagef("--gamma needs the points (-X); the graph alone does not have them")
 	}
 	return nil
@@ -118,7 +115,7 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 		return nil, err
 	}
 	g := &sourced{hashes: pipeline.Hashes{}}
-	if o.x != "" {
+	if len(o.x) > 0 {
 		if g.x, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
 			return nil, err
 		}
@@ -145,7 +142,7 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 	if n, _ := g.x.Dims(); n != g.W.Rows {
 		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.file, g.W.Rows)
 	}
-	if err := given.Made.Agree(pipeline.HashPoints, g.hashes[pipeline.HashPoints], o.file, o.x); err != nil {
+	if err := given.Made.Agree(pipeline.HashPoints, g.hashes[pipeline.HashPoints], o.file, o.x.String()); err != nil {
 		return nil, err
 	}
 	g.Points, g.PCA, err = a.pipeline().Project(ctx, g.x, &g.Settings)

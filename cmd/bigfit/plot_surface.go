@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
@@ -95,7 +96,7 @@ func areas(classes []int32, o models.Output, labels *data.Labels) []int {
 // plane reads points, as positions by two columns counted from 1, and their
 // labels, nil without. columns, if not 0, is the number that there must be.
 func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*chart.Points, *data.Labels, error) {
-	x, err := a.readPoints(path, data.ReadOptions{Columns: columns})
+	x, err := a.readPoints(shards.Names{path}, data.ReadOptions{Columns: columns})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -18,15 +19,16 @@ import (
 
 // predictOptions are the flags of bigfit predict.
 type predictOptions struct {
-	x, y, out, scores string
-	label             labelOptions
-	settings          models.PredictSettings
+	x              shards.Names
+	y, out, scores string
+	label          labelOptions
+	settings       models.PredictSettings
 }
 
 func (a *app) predictCommand() *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
-		Use:   "predict model.npz -X new.npy -o pred.npy",
+		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
 		Long: `Write the class of every point of X, by its name where the classes have names, or
 its value if the model is a regression. Without -X the answers for the training
@@ -41,11 +43,21 @@ lets them vote with the classes that the eigenmap classifier gave them; nystrom
 extends the eigenvectors to the new points through the weights of the graph and
 applies the classifier. --neighbors is how many vote, or of a graph method how
 many edges a new point has.`,
-		Args: oneArgument("the model file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.predict(cmd.Context(), args[0], &o) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return oneArgument("the model file")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if note := o.x.Take(args[1:], nil, false); note != "" {
+				a.note("%s", note)
+			}
+			return a.predict(cmd.Context(), args[0], &o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points to answer for")
+	f.VarP(&o.x, "points", "X", pointsHelp+"; those to answer for")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
 	o.label.flags(f)
 	a.points.columnFlags(f)
@@ -69,7 +81,7 @@ type predictSummary struct {
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := checkAnswers([]string{path, o.x, o.y}, []string{o.out, o.scores}); err != nil {
+	if err := checkAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores}); err != nil {
 		return err
 	}
 	if o.settings.Neighbors < 0 {
@@ -84,7 +96,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	}
 	var p *models.Prediction
 	var hashes pipeline.Hashes
-	if o.x == "" {
+	if len(o.x) == 0 {
 		if p = training(m, o.scores != ""); p == nil {
 			return usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
 		}
@@ -181,7 +193,7 @@ func training(m models.Model, scores bool) *models.Prediction {
 func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (pipeline.Measured, error) {
 	n, classes := p.Len(), m.Output().Classes
 	if classes == nil {
-		truth, labels, err := a.numbersFor(m, o.y)
+		truth, labels, err := a.numbersFor(m, o.y, n)
 		if err != nil {
 			return pipeline.Measured{}, err
 		}

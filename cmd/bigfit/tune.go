@@ -38,7 +38,7 @@ func tunable(l models.Learner) bool { return !l.Info().Learns.Has(models.LearnsI
 func (a *app) tuneCommand() *cobra.Command {
 	var o tuneOptions
 	cmd := &cobra.Command{
-		Use:   "tune --model NAME -X X.npy -y y.npy --gamma-a 1e-6,1e-4,1e-2",
+		Use:   "tune --model NAME X.npy… y.npy --gamma-a 1e-6,1e-4,1e-2",
 		Short: "Choose the settings of a model by cross-validation on the labels",
 		Long: `Fit a model of bigfit fit with all combinations of the values given, and measure
 each by cross-validation: the labeled points are dealt into folds, with equal
@@ -62,8 +62,8 @@ fits it on all labels, as that line does. Without convergence of the best fits t
 exit code is 3. After an interrupt the scores known so far are printed; with
 --checkpoint DIR they are kept there every ten seconds, as the neighbours are when
 they are found, and the same command with --resume goes on from them to the same bits.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.take(&o.fitOptions, args)
 			o.asked = cmd.Flags().Changed("regression")
 			return a.tune(cmd.Context(), &o, cmd.Flags())
 		},
@@ -90,7 +90,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x, o.graphFile), o.y); err != nil {
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.y); err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
@@ -221,7 +221,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
-	return checkOutput([]string{o.x, o.y, o.graphFile}, o.table, o.out)
+	return checkOutput(o.x.Inputs(o.y, o.graphFile), o.table, o.out)
 }
 
 // single returns the flags without those of several values.
@@ -261,8 +261,8 @@ var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "me
 // commandLine is the bigfit fit of a setting.
 func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *pflag.FlagSet) string {
 	words := []string{"bigfit fit --model", l.Info().Name}
-	if o.x != "" {
-		words = append(words, "-X", shellWord(o.x))
+	for _, x := range o.x {
+		words = append(words, "-X", shellWord(x))
 	}
 	if o.y != "" {
 		words = append(words, "-y", shellWord(o.y))

@@ -24,8 +24,8 @@ type Difference struct {
 	Origin   []Change `json:"origin,omitempty"` // version and date; does not count
 	Settings []Change `json:"settings,omitempty"`
 	Results  []Change `json:"results,omitempty"` // of the computation, as the manifests have them
-	Inputs   []Change `json:"inputs,omitempty"` // hashes
-	Names    []Change `json:"names,omitempty"`  // of inputs; does not count
+	Inputs   []Change `json:"inputs,omitempty"`  // hashes
+	Names    []Change `json:"names,omitempty"`   // of inputs; does not count
 	Classes  []Change `json:"classes,omitempty"`
 	Arrays   []Change `json:"arrays,omitempty"`
 

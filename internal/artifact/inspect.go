@@ -241,6 +241,9 @@ func (i *Info) String() string {
 	if i.Gzip {
 		b.WriteString(", gzipped")
 	}
+	if i.Zstd {
+		b.WriteString(", zstd")
+	}
 	if i.Rows != nil {
 		fmt.Fprintf(&b, ", %d rows", *i.Rows)
 	}

@@ -58,6 +58,8 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 	grain = max(grain, 1)
 	chunks := Chunks(n, grain)
 	workers := Workers(n, grain)
+	// A mapped file that is cut off while it is read is a panic, not the end.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if workers <= 1 {
 		for c := range chunks {
 			fn(0, c*grain, min((c+1)*grain, n))
@@ -70,6 +72,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 	var wg sync.WaitGroup
 	body := func(worker int) {
 		defer wg.Done()
+		debug.SetPanicOnFault(true)
 		defer func() {
 			if r := recover(); r != nil {
 				once.Do(func() { failure = &Panic{r, debug.Stack()} })

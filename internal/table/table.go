@@ -295,3 +295,11 @@ func (b *Batch) Place(i int) string {
 	}
 	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
 }
+
+// Line returns the line of row i of a text file, from 1; 0 of other files.
+func (b *Batch) Line(i int) int {
+	if b.lines == nil {
+		return 0
+	}
+	return b.lines[i]
+}

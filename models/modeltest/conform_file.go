@@ -44,6 +44,7 @@ func (c *checker) checkFile() {
 			"float64": blobs(sampleSize, false, 1),
 			"float32": whole.with(converted[float32](whole.x)),
 			"uint8":   whole.with(converted[uint8](whole.x)),
+			"float16": whole.with(halves(whole.x)),
 		} {
 			c.try(k.name+" "+what, func() { c.roundTrip(k, s) })
 		}

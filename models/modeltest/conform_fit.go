@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -209,7 +210,7 @@ func (c *checker) checkTypes() {
 	c.each(func(k kind) {
 		s, query := blobs(sampleSize, true, 1), queries(true)
 		want := c.answer(k.name, c.input(s, k), query)
-		for name, convert := range map[string]func(data.Points) data.Points{"float32": converted[float32], "uint8": converted[uint8]} {
+		for name, convert := range map[string]func(data.Points) data.Points{"float32": converted[float32], "uint8": converted[uint8], "float16": halves} {
 			c.try(k.name+" "+name, func() {
 				got := c.answer(k.name+" "+name, c.input(s.with(convert(s.x)), k), convert(query))
 				if d := difference(want, got, c.tolerance()); d != "" {
@@ -229,6 +230,22 @@ func converted[T data.Element](x data.Points) data.Points {
 		for j, v := range row {
 			out.Row(i)[j] = T(v)
 		}
+	}
+	return out
+}
+
+// halves returns x in float16, in two parts as of two files.
+func halves(x data.Points) data.Points {
+	n, d := x.Dims()
+	dense := converted[float32](x).(*data.Dense[float32])
+	bits := make([]uint16, n*d)
+	for i, v := range dense.Data {
+		bits[i] = simd.ToHalf(v)
+	}
+	cut := n / 3
+	out, err := data.Joined(data.NewHalves(cut, d, bits), data.NewHalves(n-cut, d, bits[cut*d:]))
+	if err != nil {
+		panic(err)
 	}
 	return out
 }
