@@ -113,10 +113,10 @@ func (d *Difference) manifests(a, b *Info) error {
 		}
 		flatten("", v, settings[i])
 	}
-	d.Origin = changes(map[string]string{"version": m[0].Program, "date": m[0].Date}, map[string]string{"version": m[1].Program, "date": m[1].Date})
 	if a.Kind == "" || b.Kind == "" { // another program's file says nothing
 		return nil
 	}
+	d.Origin = changes(map[string]string{"version": m[0].Program, "date": m[0].Date}, map[string]string{"version": m[1].Program, "date": m[1].Date})
 	for _, c := range changes(settings[0], settings[1]) {
 		switch {
 		case strings.HasPrefix(c.What, "arrays."): // compared as arrays
