@@ -32,7 +32,7 @@ fuzz:
 	@set -e; for f in $$(grep -rl '^func Fuzz' --include=*_test.go . | sort); do \
 		for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$f); do \
 			echo "== $$t in $$(dirname $$f)"; \
-			go test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f); \
+			go test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$(dirname $$f); \
 		done; \
 	done
 

@@ -23,7 +23,7 @@ const modelVersion = 2
 
 // Save writes a model as a .npz file, whole or not at all. hashes name what it
 // was made from.
-func Save(path string, m Model, hashes map[string]string) error {
+func Save(path string, m Model, hashes map[string]string, files ...manifest.Files) error {
 	e, err := m.Encode()
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func Save(path string, m Model, hashes map[string]string) error {
 		}
 		arrays[x.Name] = describeArray(x)
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: arrays}, hashes)
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: arrays}, hashes, files...)
 	if err != nil {
 		return err
 	}

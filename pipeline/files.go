@@ -80,8 +80,8 @@ func (g *Graph) describe() {
 }
 
 // SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz.
-func SaveGraph(path string, g *Graph, hashes Hashes) error {
-	m, err := manifest.New(manifest.Graph, g.Settings, hashes)
+func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) error {
+	m, err := manifest.New(manifest.Graph, g.Settings, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 }
 
 // SaveEigs writes eigenpairs of a graph with their settings.
-func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes) error {
-	m, err := manifest.New(manifest.Eigs, s, hashes)
+func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes, files ...manifest.Files) error {
+	m, err := manifest.New(manifest.Eigs, s, hashes, files...)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/pipeline"
@@ -34,6 +35,7 @@ type app struct {
 	memory   machine.Size
 	points   pointOptions
 	warnings []string // of the input
+	files    manifest.Files
 	budget   machine.Budget
 	json     bool
 	quiet    bool
@@ -76,6 +78,16 @@ func (a *app) warn(lines ...string) {
 		a.note("warning: %s", text)
 	}
 	a.warnings = append(a.warnings, lines...)
+}
+
+// reads notes the name of a file that is read, for the manifests of what is written.
+func (a *app) reads(what, path string) {
+	if a.files == nil {
+		a.files = manifest.Files{}
+	}
+	if path != "" {
+		a.files[what] = path
+	}
 }
 
 // names quotes the names on the command line that are not fit for a terminal.

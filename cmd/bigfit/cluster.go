@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // clusterOptions are the flags of bigfit cluster.
@@ -120,7 +120,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := a.checkCluster(args, o); err != nil {
 		return err
 	}
-	if err := checkOutput(o.source.x.Inputs(o.source.file, o.y), o.out, o.regular.model); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.source.file, o.y), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
 	g, notReached := a.loadSource(ctx, &o.source)
@@ -170,10 +170,10 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		return err
 	}
 	err := a.write(ctx, func() error {
-		if err := npy.WriteFile(o.out, nil, clusterNumbers(labels)); err != nil || o.regular.model == "" {
+		if err := a.writeAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)), g.hashes); err != nil || o.regular.model == "" {
 			return err
 		}
-		return models.Save(o.regular.model, m, g.hashes)
+		return models.Save(o.regular.model, m, g.hashes, a.files)
 	})
 	if err != nil {
 		return err

@@ -96,6 +96,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err := errors.Join(run.check(), checkOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
 	}
+	a.reads(pipeline.HashGraph, path)
 	g, err := pipeline.OpenGraph(path, int64(a.memory), nil)
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	}
 	s := summarizeEigs(r, o.K)
 	o.Certificate = &s
-	if err := a.write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes) }); err != nil {
+	if err := a.write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes, a.files) }); err != nil {
 		return err
 	}
 	if solveErr == nil {

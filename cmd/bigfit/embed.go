@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -172,7 +171,7 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 	if err := a.checkEmbed(args, o, laplacian); err != nil {
 		return err
 	}
-	if err := checkOutput(o.source.x.Inputs(o.source.file), o.out, o.regular.model); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.source.file), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
 	g, notReached := a.loadSource(ctx, &o.source)
@@ -202,10 +201,10 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 	}
 	sum.Model = m.Name()
 	err := a.write(ctx, func() error {
-		if err := writeEmbedding(o.out, e); err != nil || o.regular.model == "" {
+		if err := a.writeAnswers(o.out, pipeline.CoordinateAnswers(m.Name(), e), g.hashes); err != nil || o.regular.model == "" {
 			return err
 		}
-		return models.Save(o.regular.model, m, g.hashes)
+		return models.Save(o.regular.model, m, g.hashes, a.files)
 	})
 	if err != nil {
 		return err
@@ -278,7 +277,7 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if len(args) > 0 || len(o.source.x) == 0 {
 		return usagef("--transform needs the new points (-X), and no graph")
 	}
-	if err := checkOutput(o.source.x.Inputs(o.transform), o.out); err != nil {
+	if err := checkAnswers(o.source.x.Inputs(o.transform), []string{o.out}); err != nil {
 		return err
 	}
 	m, err := a.loadModel(o.transform)
@@ -296,16 +295,12 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.source.x, err)
 	}
-	if err := a.write(ctx, func() error { return writeEmbedding(o.out, p.Scores) }); err != nil {
+	answers := pipeline.CoordinateAnswers(m.Name(), p.Scores)
+	hashes := answerHashes(x, o.out)
+	if err := a.write(ctx, func() error { return a.writeAnswers(o.out, answers, hashes) }); err != nil {
 		return err
 	}
 	values, _ := m.Summary().Fact("values").([]float64)
 	sum := embedSummary{Model: m.Name(), Points: p.Len(), Dimensions: m.Output().Columns, Values: values}
 	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum))
-}
-
-// writeEmbedding writes coordinates, n×p also for p = 1.
-func writeEmbedding(path string, e *mat.Dense) error {
-	n, p := e.Dims()
-	return npy.WriteFile(path, []int{n, p}, mat.DenseCopyOf(e).RawMatrix().Data)
 }

@@ -27,7 +27,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, models.ErrNotFinite): // found when the model is written
 		return exitInput
-	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+	case errors.Is(err, errDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
 	case err != nil && models.Usable(err):
 		return exitNotConverged

@@ -109,7 +109,7 @@ them and ends with the same bits. The fit itself is made at once.`,
 	o.flags(a, f, false)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
-	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
+	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
 	return cmd
 }
 
@@ -185,9 +185,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		}
 	}
 	err = a.write(ctx, func() error {
-		err := models.Save(o.out, m, in.hashes)
+		err := models.Save(o.out, m, in.hashes, a.files)
 		if err == nil && o.predictions != "" {
-			err = writeAnswers(o.predictions, m, p)
+			err = a.writeAnswers(o.predictions, pipeline.PredictionAnswers(m, p), in.hashes)
 		}
 		return err
 	})
@@ -238,7 +238,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return checkOutput(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), o.out, o.predictions)
+	return checkAnswers(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
@@ -319,6 +319,7 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if g != nil {
 		graph = &g.Graph
 	}
+	a.reads("eigenpairs", o.eigsFile)
 	e, err := pipeline.OpenEigs(o.eigsFile, int64(a.memory), graph, o.graphFile)
 	if err != nil {
 		return err

@@ -241,7 +241,7 @@ func TestModelSources(t *testing.T) {
 			succeed(t, fitLine(m, append(making, "-o", "made.npz")...)...)
 			succeed(t, fitLine(m, "--graph", graph, "-o", "given.npz")...)
 			if !m.transductive() { // those keep the index that made the graph
-				if !bytes.Equal(readFile(t, "made.npz"), readFile(t, "given.npz")) {
+				if content(t, "made.npz") != content(t, "given.npz") {
 					t.Errorf("%s: %s gives another model", m.name, graph)
 				}
 			}
@@ -317,9 +317,9 @@ func TestRegression(t *testing.T) {
 		if n, c := p.Dims(); n != blobCount || c != 1 {
 			t.Errorf("%s: predictions are %d×%d", m.name, n, c)
 		}
-		file := readFile(t, "m.npz")
+		file := content(t, "m.npz")
 		succeed(t, fit("half.txt")...)
-		if !bytes.Equal(file, readFile(t, "m.npz")) {
+		if file != content(t, "m.npz") {
 			t.Errorf("%s: text gives another model", m.name)
 		}
 		if s := summaryOf(t, "predict", "m.npz", "-X", "X.npy", "-y", "v.npy"); s.RMSE == nil || *s.RMSE > 0.2 {

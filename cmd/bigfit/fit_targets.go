@@ -103,6 +103,7 @@ func (a *app) readNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 	if path == "" {
 		return a.points.table.Values()
 	}
+	a.reads(pipeline.HashLabels, path)
 	ids, err := a.points.identify(a)
 	if err != nil {
 		return nil, err
@@ -132,6 +133,7 @@ func (a *app) readLabelBlock(o *targetOptions) (*pipeline.Targets, error) {
 	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
+	a.reads(pipeline.HashLabels, o.y)
 	y, err := pipeline.ReadMultiLabels(o.y, nil, "", int64(a.memory))
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ command with --resume goes on and ends with the same bits.`,
 				return err
 			}
 			notReached := err // knn.ErrRecall
-			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes) }); err != nil {
+			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes, a.files) }); err != nil {
 				return err
 			}
 			a.checkpoint.Clear()
@@ -94,6 +94,7 @@ func (a *app) graphOf(ctx context.Context, points shards.Names, lists string, s 
 		g, err := a.pipeline().Graph(ctx, x, s)
 		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 	}
+	a.reads("lists", lists)
 	nb, err := knn.ReadLists(lists, int64(a.memory))
 	if err != nil {
 		return nil, nil, err

@@ -27,6 +27,7 @@ func (o *labelOptions) read(a *app, path string, n int) (*data.Labels, error) {
 		return nil, err
 	}
 	var y *data.Labels
+	a.reads(pipeline.HashLabels, path)
 	if path == "" { // where the points are
 		y, err = a.points.table.Labels(*opt)
 	} else {

@@ -22,14 +22,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/supervise"
 )
 
-// version of the program, as in CHANGELOG.md.
-const version = "0.1.0"
+// version of the program.
+const version = manifest.Release
 
 // grace is how long a run may take to stop after an interrupt.
 const grace = time.Second
@@ -116,6 +117,9 @@ func (a *app) report(err error) int {
 	if err == nil {
 		return 0
 	}
+	if errors.Is(err, errDiffer) {
+		return exitCode(err)
+	}
 	text := "bigfit: " + a.withoutPackages(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
@@ -160,7 +164,7 @@ counts for every command that has the flag; the command line wins.`,
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.modelsCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
 	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
 	return root
 }

@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	// What is written has the date of its writing, and tests compare bytes.
+	os.Setenv("SOURCE_DATE_EPOCH", "1600000000")
 	code := m.Run()
 	removeProgram()
 	os.Exit(code)
@@ -118,6 +120,14 @@ func readFile(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// content is what a .npz file holds but for the names of its inputs.
+func content(t *testing.T, path string) string {
+	t.Helper()
+	bare := filepath.Join(t.TempDir(), "bare.npz")
+	rewriteManifest(t, path, bare, func(m map[string]any) { delete(m, "files") })
+	return string(readFile(t, bare))
 }
 
 func writeFile(t *testing.T, path string, content []byte) {

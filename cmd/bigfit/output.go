@@ -3,9 +3,13 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // checkOutput returns an error unless files can be made at the paths, so that a
@@ -29,6 +33,37 @@ func checkOutput(inputs []string, paths ...string) error {
 				return usagef("%s is to be written twice; give each output its own name", path)
 			}
 		}
+	}
+	return nil
+}
+
+// checkAnswers is [checkOutput] for files of answers, whose extensions name formats, and
+// others.
+func checkAnswers(inputs, answers []string, others ...string) error {
+	if err := checkOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
+		return err
+	}
+	if err := table.CheckExtension(answers...); err != nil {
+		return usagef("%w", err)
+	}
+	return nil
+}
+
+// writeAnswers writes answers for the points that were read, with their ids.
+func (a *app) writeAnswers(path string, answers pipeline.Answers, hashes pipeline.Hashes) error {
+	answers.Hashes, answers.Files = hashes, a.files
+	var err error
+	if answers.IDs, err = a.points.identify(a); err != nil {
+		return err
+	}
+	return answers.Write(path)
+}
+
+// answerHashes are those of the points that are answered for, if one of the files of answers
+// has room for them.
+func answerHashes(x data.Points, paths ...string) pipeline.Hashes {
+	if slices.ContainsFunc(paths, table.HasManifest) {
+		return pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
 	}
 	return nil
 }

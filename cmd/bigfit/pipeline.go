@@ -43,6 +43,7 @@ const pointsHelp = "`file` of the points, a pattern in quotes, a folder or a lis
 // readPoints reads points as a stage.
 func (a *app) readPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
+	a.reads(pipeline.HashPoints, names.String())
 	opt.Limit = int64(a.memory)
 	p := &a.points
 	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
@@ -152,6 +153,7 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 // givenGraph reads the graph in a file. Flags must agree with the settings of its
 // manifest; without one they are s.
 func (a *app) givenGraph(path string, p paramFlags, s *pipeline.GraphSettings) (*pipeline.GraphFile, error) {
+	a.reads(pipeline.HashGraph, path)
 	g, err := pipeline.OpenGraph(path, int64(a.memory), s)
 	if err != nil {
 		return nil, err

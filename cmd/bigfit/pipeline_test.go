@@ -54,7 +54,7 @@ func TestWholeWay(t *testing.T) {
 		if c.name[0] == 'x' {
 			whole = "x.npz"
 		}
-		if !bytes.Equal(readFile(t, c.name+".npz"), readFile(t, whole)) {
+		if content(t, c.name+".npz") != content(t, whole) {
 			t.Errorf("fit %v: %s.npz differs from %s", c.sources, c.name, whole)
 		}
 	}

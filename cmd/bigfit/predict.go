@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -32,9 +30,13 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
-		Long: `Write the class of every point of X as a .npy file of int64, or of strings if
-classes have names, or its value as one of float64 if the model is a regression. Without -X the answers for the training
+		Long: `Write the class of every point of X, by its name where the classes have names, or
+its value if the model is a regression. Without -X the answers for the training
 points are written, which the eigenmap classifier and the graph methods keep.
+
+The extension of -o and --scores names the format: .npy and .npz are arrays, .csv,
+.jsonl and .parquet tables with a column id, which holds the ids of the points (--id,
+--ids) or their numbers from 0.
 
 For new points those two look at the nearest training points: --extension knn
 lets them vote with the classes that the eigenmap classifier gave them; nystrom
@@ -61,7 +63,7 @@ many edges a new point has.`,
 	a.points.columnFlags(f)
 	a.points.labelFlags(f)
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
-	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this .npy `file`")
+	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
 	nameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
 	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
 	return cmd
@@ -79,7 +81,7 @@ type predictSummary struct {
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := checkOutput(o.x.Inputs(path, o.y), o.out, o.scores); err != nil {
+	if err := checkAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores}); err != nil {
 		return err
 	}
 	if o.settings.Neighbors < 0 {
@@ -93,6 +95,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return err
 	}
 	var p *models.Prediction
+	var hashes pipeline.Hashes
 	if len(o.x) == 0 {
 		if p = training(m, o.scores != ""); p == nil {
 			return usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
@@ -102,6 +105,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		if err != nil {
 			return err
 		}
+		hashes = answerHashes(x, o.out, o.scores)
 		if p, err = a.pipeline().Predict(ctx, m, x, o.settings, o.scores != ""); err != nil {
 			return err
 		}
@@ -114,9 +118,9 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		}
 	}
 	err = a.write(ctx, func() error {
-		err := writeAnswers(o.out, m, p)
+		err := a.writeAnswers(o.out, pipeline.PredictionAnswers(m, p), hashes)
 		if err == nil && o.scores != "" {
-			err = writeMatrix(o.scores, p.Scores)
+			err = a.writeAnswers(o.scores, pipeline.ScoreAnswers(m, p), hashes)
 		}
 		return err
 	})
@@ -151,6 +155,7 @@ func (s predictSummary) text(kind models.OutputKind) string {
 // loadModel reads a model as a stage.
 func (a *app) loadModel(path string) (models.Model, error) {
 	st := a.progress.Stage("model")
+	a.reads("model", path)
 	m, _, err := all.Load(path, int64(a.memory))
 	if err != nil {
 		return nil, err
@@ -182,28 +187,6 @@ func training(m models.Model, scores bool) *models.Prediction {
 		return t.Training(scores)
 	}
 	return nil
-}
-
-// writeAnswers writes the classes, or the values of a regression: a vector, or a
-// matrix if there are several a point.
-func writeAnswers(path string, m models.Model, p *models.Prediction) error {
-	switch o := m.Output(); {
-	case o.Names != nil:
-		return npy.WriteFile(path, nil, values(p.Classes, o.Names))
-	case o.Kind == models.OutputClasses:
-		return npy.WriteFile(path, nil, values(p.Classes, o.Classes))
-	}
-	return writeMatrix(path, p.Scores)
-}
-
-// writeMatrix writes a matrix, as a vector if it has one column.
-func writeMatrix(path string, x *mat.Dense) error {
-	r := x.RawMatrix()
-	shape := []int{r.Rows, r.Cols}
-	if r.Cols == 1 {
-		shape = shape[:1]
-	}
-	return npy.WriteFile(path, shape, r.Data)
 }
 
 // compare measures p against the truth.

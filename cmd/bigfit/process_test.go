@@ -337,7 +337,7 @@ func TestDiskFull(t *testing.T) {
 		"graph X.npy -o $/out", // fits
 		"eigs ring.npz -k 50 -o $/out",
 		"fit --graph ring.npz -y ring.txt -p 50 -o $/out",
-		"predict model.npz -o $/out --scores $/scores",
+		"predict model.npz -o $/out.npy --scores $/scores.npy",
 	}
 	t.Run("tmpfs", func(t *testing.T) {
 		dir := smallDisk(t, 20<<10)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -23,7 +24,7 @@ func saveJSON(path string, v any) error {
 // log.jsonl, with the events of its progress.
 func (a *app) saveLog(dir string, settings, results any) error {
 	err := saveJSON(filepath.Join(dir, "manifest.json"),
-		map[string]any{"program": "bigfit " + version, "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
+		map[string]any{"program": "bigfit " + manifest.Program(), "date": manifest.Now(), "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if in.Graph != nil {
 		in.hashes[pipeline.HashGraph] = data.HashPoints(in.Graph.W)
 	}
-	if err := a.write(ctx, func() error { return models.Save(o.out, m, in.hashes) }); err != nil {
+	if err := a.write(ctx, func() error { return models.Save(o.out, m, in.hashes, a.files) }); err != nil {
 		return err
 	}
 	a.checkpoint.Clear()

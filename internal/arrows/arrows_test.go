@@ -54,6 +54,7 @@ var order = []string{
 	"models/selection",
 	"models/all",
 	"pipeline",
+	"internal/artifact",
 	"bench/results",
 	"bench/papers",
 	"bench/peers",

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -19,6 +20,8 @@ const (
 	Model = "bigfit model"
 	// Snapshot is the state of an unfinished run.
 	Snapshot = "bigfit snapshot"
+	// Answers are predictions, scores, clusters or coordinates in a .npz or parquet file.
+	Answers = "bigfit answers"
 	// Checkpoint is a finished stage of an unfinished run.
 	Checkpoint = "bigfit checkpoint"
 )
@@ -30,20 +33,34 @@ const version = 1
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
+	// Program is the version of bigfit that wrote the file, and Date when, in UTC by
+	// RFC 3339: see [Program] and [Now]. Both are empty in files of earlier builds.
+	Program string `json:"program,omitempty"`
+	Date    string `json:"date,omitempty"`
 	// Settings are those that the artifact was made with.
 	Settings json.RawMessage `json:"settings"`
 	// Hashes are SHA-256 of the contents it was made from or belongs to:
 	// "points", "graph", "labels".
 	Hashes map[string]string `json:"hashes"`
+	// Files are the names of the inputs as the command line had them, by the keys of
+	// Hashes and others.
+	Files Files `json:"files,omitempty"`
 }
 
-// New returns a manifest; settings is anything that marshals to JSON.
-func New(format string, settings any, hashes map[string]string) (*Manifest, error) {
+// Files are names of files by what they hold: "points", "labels", "graph", "eigenpairs".
+type Files map[string]string
+
+// New returns a manifest of now; settings is anything that marshals to JSON.
+func New(format string, settings any, hashes map[string]string, files ...Files) (*Manifest, error) {
 	raw, err := json.Marshal(settings)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	return &Manifest{format, version, raw, hashes}, nil
+	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes, Files: Files{}}
+	for _, f := range files {
+		maps.Copy(m.Files, f)
+	}
+	return m, nil
 }
 
 // Bytes returns the JSON text.

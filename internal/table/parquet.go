@@ -480,3 +480,17 @@ func (w *thriftWalk) elements(n uint64, depth int, kinds ...byte) {
 		}
 	}
 }
+
+// Metadata returns the text that a parquet file has under a key, and false if it has none.
+func (r *Reader) Metadata(key string) (string, bool) {
+	p, ok := r.eng.(*parquetFile)
+	if !ok {
+		return "", false
+	}
+	for _, kv := range p.meta.KeyValueMetadata {
+		if kv.Key == key {
+			return kv.Value, true
+		}
+	}
+	return "", false
+}

@@ -7,8 +7,8 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 const plain = v => typeof v === 'bigint' ? Number(v) : v && v.buffer ? Array.from(v) : v
 if (process.argv[2]) {
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(process.argv[2]) })
-  console.log(JSON.stringify(rows, (_, v) => plain(v)))
-  process.exit()
+  process.stdout.write(JSON.stringify(rows, (_, v) => plain(v)), () => process.exit())
+  await new Promise(() => {})
 }
 const n = 300
 const rows = f => Array.from({ length: n }, (_, i) => f(i))

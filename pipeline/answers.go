@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/models"
+)
+
+// AnswerSettings are what the manifest of a file of answers says of them.
+type AnswerSettings struct {
+	Learner string `json:"learner,omitempty"`
+	// Answers are classes, scores, values, labels, coordinates or clusters.
+	Answers string `json:"answers"`
+}
+
+// Answers are results of one row a point, which [Answers.Write] writes in the format that
+// the extension of a file names.
+type Answers struct {
+	Settings AnswerSettings
+	Columns  []table.Result
+	IDs      *data.IDs // nil where points have numbers only
+	Hashes   Hashes
+	Files    manifest.Files
+}
+
+// Write writes the answers. That the ids are not as many as the rows is an error.
+func (a *Answers) Write(path string) error {
+	m, err := manifest.New(manifest.Answers, a.Settings, a.Hashes, a.Files)
+	if err != nil {
+		return err
+	}
+	text, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	out := &table.Output{Columns: a.Columns, Manifest: string(text)}
+	if a.IDs != nil {
+		out.IDs = a.IDs.Values
+	}
+	return table.Write(path, out)
+}
+
+// PredictionAnswers are the classes of points, by their names where they have any, or the
+// values of a regression, scores of labels or coordinates.
+func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
+	o := m.Output()
+	a := Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: o.Kind.String()}}
+	switch {
+	case o.Names != nil:
+		a.Columns = []table.Result{{Name: "label", Values: choose(p.Classes, o.Names)}}
+	case o.Kind == models.OutputClasses:
+		a.Columns = []table.Result{{Name: "label", Values: choose(p.Classes, o.Classes)}}
+	case o.Labels != nil:
+		a.Columns = []table.Result{numbers("score", p.Scores, names("score", o.Labels))}
+	default:
+		a.Columns = []table.Result{numbers("value", p.Scores, nil)}
+	}
+	return a
+}
+
+// ScoreAnswers are the scores of all classes.
+func ScoreAnswers(m models.Model, p *models.Prediction) Answers {
+	o := m.Output()
+	columns := names("score", o.Classes)
+	if o.Names != nil {
+		columns = names("score", o.Names)
+	}
+	return Answers{
+		Settings: AnswerSettings{Learner: m.Name(), Answers: "scores"},
+		Columns:  []table.Result{numbers("score", p.Scores, columns)},
+	}
+}
+
+// CoordinateAnswers are the coordinates of points, n×p also for p = 1.
+func CoordinateAnswers(learner string, e *mat.Dense) Answers {
+	_, width := e.Dims()
+	c := numbers("x", e, nil)
+	c.Width = width
+	return Answers{Settings: AnswerSettings{Learner: learner, Answers: "coordinates"}, Columns: []table.Result{c}}
+}
+
+// ClusterAnswers are the numbers of clusters.
+func ClusterAnswers(clusters []int64) Answers {
+	return Answers{Settings: AnswerSettings{Answers: "clusters"}, Columns: []table.Result{{Name: "cluster", Values: clusters}}}
+}
+
+// numbers is a matrix as a result, of one dimension if it has one column.
+func numbers(name string, x *mat.Dense, columns []string) table.Result {
+	r := x.RawMatrix()
+	if r.Stride != r.Cols {
+		r = mat.DenseCopyOf(x).RawMatrix()
+	}
+	out := table.Result{Name: name, Values: r.Data}
+	if r.Cols != 1 {
+		out.Width, out.Names = r.Cols, columns
+	}
+	return out
+}
+
+func names[T any](prefix string, of []T) []string {
+	out := make([]string, len(of))
+	for i, v := range of {
+		out[i] = fmt.Sprintf("%s_%v", prefix, v)
+	}
+	return out
+}
+
+func choose[T any](index []int32, of []T) []T {
+	out := make([]T, len(index))
+	for i, c := range index {
+		out[i] = of[c]
+	}
+	return out
+}
