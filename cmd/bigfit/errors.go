@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -25,6 +26,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.As(err, new(*mapped.ChangedError)):
+		return exitInput
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
 	case err != nil && models.Usable(err):
