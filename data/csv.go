@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -182,22 +183,35 @@ func integerText(b []byte) (int64, bool) {
 }
 
 // isHeader reports whether a line holds column names: none of its fields is a
-// number, and not all are empty. A line of both is an error.
-func isHeader(l *lines, line []byte, sep byte) (bool, error) {
+// number, and not all are empty, or one is a name that t asks for. A line of both is an
+// error unless the texts are in columns that t names by their numbers.
+func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
+	var asked []string
+	if t != nil {
+		asked = slices.Concat(t.Drop, t.Only, []string{t.ID, t.Label})
+	}
 	nums, texts := 0, 0
 	at, text := 0, ""
+	named := false
 	fields(line, sep, func(i int, f []byte) bool {
-		if _, ok := number(f); ok {
+		_, isNumber := number(f)
+		switch {
+		case !isNumber && slices.Contains(asked, string(f)) && len(f) > 0:
+			named = true
+		case isNumber:
 			nums++
-		} else if len(f) > 0 {
+		case len(f) > 0 && !slices.Contains(asked, strconv.Itoa(i)):
 			if texts++; texts == 1 {
 				at, text = i, short(f)
 			}
 		}
 		return true
 	})
+	if named {
+		return true, nil
+	}
 	if nums > 0 && texts > 0 {
-		return false, l.fault("column %d is %s, not a number; remove the column, or say that the first line is a header", at, text)
+		return false, l.fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
 	}
 	return texts > 0, nil
 }
@@ -210,75 +224,126 @@ func short(b []byte) string {
 	return strconv.Quote(string(b))
 }
 
+// csvTable reads a table of numbers, some columns of which may be something else.
+type csvTable struct {
+	*lines
+	sep    byte
+	header []string
+	roles  []role
+	table  *TableColumns
+	x      *Dense[float64]
+	line   []byte // the next one
+}
+
 // readCSV reads a table of numbers.
 func readCSV(src *source, opt ReadOptions) (Points, string, error) {
-	l := &lines{src: src}
-	line, err := l.nextData()
-	if err == io.EOF {
-		return nil, "", src.fault("there are no lines of numbers")
-	}
-	if err != nil {
+	c := &csvTable{lines: &lines{src: src}, table: opt.columns(), x: &Dense[float64]{}}
+	if err := c.begin(opt.Header); err != nil {
 		return nil, "", err
 	}
-	sep := separator(line)
-	cols := 0
-	fields(line, sep, func(int, []byte) bool { cols++; return true })
-	header := opt.Header
-	if !header {
-		if header, err = isHeader(l, line, sep); err != nil {
+	if src.packing == "" {
+		// As many rows as this line's length lets expect, if the limit allows.
+		rows := src.size/int64(len(c.line)+1) + 1
+		guess := min(rows*int64(c.x.Cols), src.size/2+1)
+		if opt.Limit <= 0 || 8*guess <= opt.Limit {
+			c.x.Data = make([]float64, 0, guess)
+		}
+	}
+	var err error
+	for ; err == nil; c.line, err = c.nextData() {
+		if err := c.row(); err != nil {
 			return nil, "", err
 		}
-	}
-	x := &Dense[float64]{Cols: cols}
-	if header {
-		if line, err = l.nextData(); err == io.EOF {
-			return nil, "", src.fault("there are no lines of numbers, only a header")
+		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+len(c.table.labels.codes)); opt.Limit > 0 && need > opt.Limit {
+			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
-	}
-	if err == nil && src.packing == "" {
-		// As many rows as this line's length lets expect, if the limit allows.
-		rows := src.size/int64(len(line)+1) + 1
-		guess := min(rows*int64(cols), src.size/2+1)
-		if opt.Limit <= 0 || 8*guess <= opt.Limit {
-			x.Data = make([]float64, 0, guess)
-		}
-	}
-	for ; err == nil; line, err = l.nextData() {
-		var fault error
-		got := 0
-		fields(line, sep, func(i int, f []byte) bool {
-			v, ok := number(f)
-			switch {
-			case i >= cols:
-				got = i + 1
-				return false
-			case !ok && len(f) == 0:
-				fault = l.fault("row %d, column %d is empty; every value must be given: remove or impute it", x.Rows, i)
-			case !ok:
-				fault = l.fault("row %d, column %d is %s, not a number", x.Rows, i, short(f))
-			case math.IsNaN(v) || math.IsInf(v, 0):
-				fault = l.fault("row %d, column %d is %v; every value must be finite: remove or impute it", x.Rows, i, v)
-			}
-			got = i + 1
-			x.Data = append(x.Data, v)
-			return fault == nil
-		})
-		if fault == nil && got > cols {
-			fault = l.fault("row %d has more than the %d columns of the first line", x.Rows, cols)
-		}
-		if fault == nil && got < cols {
-			fault = l.fault("row %d has %d columns, the first line has %d", x.Rows, got, cols)
-		}
-		if need := 8 * int64(len(x.Data)); fault == nil && opt.Limit > 0 && need > opt.Limit {
-			fault = &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
-		}
-		if fault != nil {
-			return nil, "", fault
-		}
-		x.Rows++
 	}
 	if err != io.EOF {
 		return nil, "", err
 	}
-	return x, src.path, nil
+	return c.x, src.path, nil
+}
+
+// begin reads up to the first line of numbers.
+func (c *csvTable) begin(header bool) error {
+	var err error
+	if c.line, err = c.nextData(); err == io.EOF {
+		return c.src.fault("there are no lines of numbers")
+	}
+	if err != nil {
+		return err
+	}
+	c.sep = separator(c.line)
+	if !header {
+		if header, err = isHeader(c.lines, c.line, c.sep, c.table); err != nil {
+			return err
+		}
+	}
+	columns := 0
+	fields(c.line, c.sep, func(_ int, f []byte) bool {
+		if columns++; header {
+			c.header = append(c.header, string(f))
+		}
+		return true
+	})
+	if c.roles, err = c.table.roles(c.src.path, c.header, columns); err != nil {
+		return err
+	}
+	for _, r := range c.roles {
+		if r == roleCoordinate {
+			c.x.Cols++
+		}
+	}
+	if header {
+		if c.line, err = c.nextData(); err == io.EOF {
+			return c.src.fault("there are no lines of numbers, only a header")
+		}
+	}
+	return err
+}
+
+// row appends the numbers of the current line.
+func (c *csvTable) row() error {
+	var fault error
+	got, columns := 0, len(c.roles)
+	fields(c.line, c.sep, func(i int, f []byte) bool {
+		got = i + 1
+		if i >= columns {
+			return false
+		}
+		if r := c.roles[i]; r != roleCoordinate {
+			c.table.add(r, f)
+			return true
+		}
+		v, ok := number(f)
+		if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+			fault = c.noNumber(i, f, v, ok)
+			return false
+		}
+		c.x.Data = append(c.x.Data, v)
+		return true
+	})
+	switch {
+	case fault != nil:
+		return fault
+	case got > columns:
+		return c.fault("row %d has more than the %d columns of the first line", c.x.Rows, columns)
+	case got < columns:
+		return c.fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
+	}
+	c.x.Rows++
+	return nil
+}
+
+// noNumber is an error about a field that is no finite number.
+func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
+	switch {
+	case ok:
+		return c.fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
+	case len(f) == 0:
+		return c.fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
+	case c.header == nil:
+		return c.fault("row %d, column %d is %s, not a number", c.x.Rows, i, short(f))
+	}
+	return c.fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], short(f), c.header[i])
 }

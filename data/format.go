@@ -20,6 +20,8 @@ const (
 	FormatIDX      Format = "idx"
 	FormatSVMLight Format = "svmlight"
 	FormatCSV      Format = "csv"
+	FormatJSONL    Format = "jsonl"
+	FormatParquet  Format = "parquet"
 )
 
 // A fileFormat recognizes and reads the files of a format. Formats of
@@ -40,10 +42,12 @@ type fileFormat struct {
 	// points reads points that are no array, or lie in the file as they do in memory, and
 	// returns their name for errors.
 	points func(src *source, opt ReadOptions) (x Points, what string, err error)
-	// labels reads one label a point; labeled is nil if all points have one.
-	labels func(src *source, limit int64) (values []int64, labeled []bool, err error)
+	// table says that the file may have columns with names.
+	table bool
+	// labels reads at most one label a point.
+	labels func(src *source, opt *LabelOptions, f *LabelFile) (*cells, error)
 	// values reads numbers.
-	values func(src *source, limit int64) (*mat.Dense, error)
+	values func(src *source, opt ReadOptions) (*mat.Dense, error)
 	// lists reads any number of labels a point.
 	lists func(src *source, limit int64) (*MultiLabels, error)
 	// classMinusOne says that the label −1 is a class unless the caller says that
@@ -74,14 +78,24 @@ var formats = []*fileFormat{
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
+		name: FormatParquet, extensions: []string{".parquet"}, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
+		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
+		matches: func(head []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) },
+		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+	},
+	{
 		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, packed: true,
+		name: FormatCSV, text: true, packed: true, table: true,
 		matches: func([]byte) bool { return true },
-		points:  readCSV, labels: readLabelLines, values: readValueLines,
+		points:  readCSV, labels: readTextLabels, values: readTextValues,
 	},
 }
 

@@ -25,6 +25,15 @@ type ReadOptions struct {
 	// Columns is the number of columns of points in svmlight form, for a file
 	// that does not use the last ones. Default: the largest index in the file.
 	Columns int
+	// Table says what the columns of a csv file are, and keeps those that are no
+	// coordinates. Default: all are coordinates.
+	Table *TableColumns
+	// Points is the number of points, and IDs are their names, nil if they have none: what
+	// rows of a table of values are joined with. Default: not known.
+	Points int
+	IDs    *IDs
+	// File, if not nil, gets notes and warnings on how a table of values was understood.
+	File *LabelFile
 }
 
 // ReadPoints reads a set of n points in d dimensions. The format follows from
@@ -38,7 +47,8 @@ type ReadOptions struct {
 //   - .npz written by scipy.sparse.save_npz, and svmlight text: *sparse.CSR.
 //   - idx, MNIST's own format, with elements and shapes as in .npy.
 //   - csv: one point a line, numbers separated by commas, semicolons, tabs or
-//     blanks, with or without a line of column names; *Dense[float64].
+//     blanks, with or without a line of column names; *Dense[float64]. opt.Table names
+//     columns that are ids, labels, or left out.
 //
 // All but .npz may be compressed with gzip or zstd. The path may end in ":key"
 // to name the array of a .npz file. [ReadFiles] reads several files as one set.

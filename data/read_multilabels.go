@@ -57,7 +57,8 @@ func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 	if src.format.lists != nil {
 		return src.format.lists(src, opt.Limit)
 	}
-	y, err := src.values(key, opt.Limit)
+	opt.Key = key
+	y, err := src.values(opt)
 	if err != nil {
 		return nil, err
 	}

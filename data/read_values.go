@@ -15,7 +15,8 @@ import (
 // the scores of classes. The format follows from the content of the file: .npy and
 // .npz with one dimension, which is n×1, or two; idx; or text with one number a
 // line, with or without a line that names the column, lines that begin with #
-// skipped. NaN is a value here, and "?" in text stands for it; infinities are
+// skipped; or a column of a table, of which the name and that of the ids that it is joined by
+// are found or given as [ReadLabels] does. NaN is a value here, and "?" in text stands for it; infinities are
 // errors.
 //
 // Text may be compressed with gzip. The path may end in ":key" to name the array
@@ -28,15 +29,16 @@ func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
 		return nil, err
 	}
 	defer src.Close()
-	return src.values(key, opt.Limit)
+	opt.Key = key
+	return src.values(opt)
 }
 
 // values reads what [ReadValues] returns, from a source that nothing was read of.
-func (s *source) values(key string, limit int64) (*mat.Dense, error) {
+func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if s.format.values != nil {
-		return s.format.values(s, limit)
+		return s.format.values(s, opt)
 	}
-	a, what, err := s.format.array(s, key, "y", limit)
+	a, what, err := s.format.array(s, opt.Key, "y", opt.Limit)
 	if err != nil {
 		return nil, err
 	}

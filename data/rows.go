@@ -22,6 +22,15 @@ func SameRows(x, y string) error {
 	return fmt.Errorf("%s has %d points but %s has %d rows: %s %v", x, n, y, rows, b.DType, b.Shape)
 }
 
+// Rows returns the number of points, or of points of a graph, in a file as its header
+// says; 0 if only reading tells.
+func Rows(path string) int {
+	if a := arrayIn(path, "X"); a != nil {
+		return a.Shape[0]
+	}
+	return 0
+}
+
 // arrayIn describes the array of rows in a file by its header, nil if that is at fault,
 // which its reader says.
 func arrayIn(path, usual string) *ArrayInfo {

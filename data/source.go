@@ -81,7 +81,8 @@ func (s *source) unpack() error {
 const sniffLen = 64 << 10
 
 // openKey opens a file and returns the key of the array to read: the given one, or
-// else the one in the path. A key is an error unless the file holds arrays by name.
+// else the one in the path. A key is an error unless the file holds arrays, or columns, by
+// name.
 func openKey(path, key string) (*source, string, error) {
 	s, err := openSource(path)
 	if err != nil {
@@ -90,9 +91,9 @@ func openKey(path, key string) (*source, string, error) {
 	if key == "" {
 		key = s.key
 	}
-	if key != "" && !s.format.keys {
+	if key != "" && !s.format.keys && !s.format.table {
 		s.Close()
-		return nil, "", s.fault("key %q is given, but the file is %s, not .npz", key, s.format.name)
+		return nil, "", s.fault("key %q is given, but the file is %s, which has neither arrays nor columns by name", key, s.format.name)
 	}
 	return s, key, nil
 }
@@ -125,7 +126,7 @@ func openSource(path string) (_ *source, err error) {
 		name = shards.WithoutPacking(name)
 	}
 	if s.format = sniff(head, filepath.Ext(name)); s.format == nil {
-		return nil, s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, svmlight and csv are read", head[:min(len(head), 16)])
+		return nil, s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, svmlight, csv, JSON Lines and parquet are read", head[:min(len(head), 16)])
 	}
 	if s.packing != "" && !s.format.packed {
 		return nil, s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed", s.format.name, s.packing)

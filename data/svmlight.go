@@ -201,32 +201,33 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 
 // readSVMLightLabels reads the labels of lines with one integer each; see
 // [ReadMultiLabels] for others.
-func readSVMLightLabels(src *source, limit int64) (values []int64, labeled []bool, err error) {
+func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, error) {
 	l := &lines{src: src}
+	c := &cells{what: src.path, unit: "row"}
 	for {
 		line, err := l.nextData()
 		if err == io.EOF {
-			return values, nil, nil
+			return c, nil
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		label, _, err := l.svmlightLabel(line, len(values))
+		label, _, err := l.svmlightLabel(line, len(c.values))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		v, ok := integerText(label)
 		if !ok {
-			return nil, nil, l.fault("the label of row %d is %s; labels must be integers: number the classes", len(values), short(label))
+			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.values), short(label))
 		}
-		values = append(values, v)
-		if need := 8 * int64(len(values)); limit > 0 && need > limit {
-			return nil, nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
+		c.values = append(c.values, v)
+		if need := 8 * int64(len(c.values)); opt.Limit > 0 && need > opt.Limit {
+			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
 }
 
-func noSVMLightValues(src *source, _ int64) (*mat.Dense, error) {
+func noSVMLightValues(src *source, _ ReadOptions) (*mat.Dense, error) {
 	return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
 }
 

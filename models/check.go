@@ -47,7 +47,7 @@ func (t *Targets) checkLabeled() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("models: all labels are of class %d; at least two classes must have a label", t.Classes[first])
+	return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label", data.ClassName(t.Classes, t.Names, int32(first)))
 }
 
 // CheckQuery returns an error unless x are points that a model of the given number

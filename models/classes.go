@@ -66,7 +66,7 @@ func CheckLabels(y *data.Labels, n int) error {
 	case 0:
 		return fmt.Errorf("models: no point is labeled; at least two classes must have a label")
 	case 1:
-		return fmt.Errorf("models: all labels are of class %d; at least two classes must have a label", y.Classes[Majority(y)])
+		return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label", y.Name(Majority(y)))
 	}
 	return nil
 }

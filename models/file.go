@@ -93,7 +93,11 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := r.Manifest.describes(m); err != nil {
+	err = r.Manifest.describes(m)
+	if err == nil {
+		m, err = WithNames(m, r.Manifest.Output.Names)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; the file is damaged", path, err)
 	}
 	return m, &r.Manifest, nil

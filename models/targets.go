@@ -54,6 +54,8 @@ type Targets struct {
 	// Classes are the class values; nil for a regression and for points that may
 	// have several labels.
 	Classes []int64
+	// Names are the names of the classes; nil if they are integers.
+	Names []string
 	// Labels are the labels of the columns, ascending, of points that may have
 	// several; nil of others.
 	Labels []int64
@@ -64,7 +66,7 @@ func ClassTargets(y *data.Labels) (*Targets, error) {
 	if err := CheckLabels(y, y.Len()); err != nil {
 		return nil, err
 	}
-	t := &Targets{Len: y.Len(), Labeled: y.Labeled(), Classes: y.Classes}
+	t := &Targets{Len: y.Len(), Labeled: y.Labeled(), Classes: y.Classes, Names: y.Names}
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(y.Classes)), nil)
 	for p, i := range t.Labeled {
 		row := t.Y.RawRowView(p)
@@ -144,7 +146,7 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 func (t *Targets) Keep(positions []int) *Targets {
 	positions = slices.Sorted(slices.Values(positions))
 	_, m := t.Y.Dims()
-	out := &Targets{Len: t.Len, Classes: t.Classes, Labels: t.Labels, Y: mat.NewDense(len(positions), m, nil)}
+	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels, Y: mat.NewDense(len(positions), m, nil)}
 	for p, q := range positions {
 		out.Labeled = append(out.Labeled, t.Labeled[q])
 		copy(out.Y.RawRowView(p), t.Y.RawRowView(q))
@@ -168,7 +170,7 @@ func (t *Targets) ClassLabels() *data.Labels {
 	if t.Classes == nil {
 		return nil
 	}
-	y := &data.Labels{Classes: t.Classes, Index: slices.Repeat([]int32{data.Unlabeled}, t.Len)}
+	y := &data.Labels{Classes: t.Classes, Names: t.Names, Index: slices.Repeat([]int32{data.Unlabeled}, t.Len)}
 	for q, i := range t.Labeled {
 		y.Index[i] = int32(t.Class(q))
 	}

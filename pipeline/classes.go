@@ -42,7 +42,7 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 	}
 	for c, v := range weights {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("pipeline: the weight of class %d is %v; it must be finite and not negative", y.Classes[c], v)
+			return nil, fmt.Errorf("pipeline: the weight of class %s is %v; it must be finite and not negative", y.Name(int32(c)), v)
 		}
 	}
 	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int64, w.Rows+1), Val: []float64{}}

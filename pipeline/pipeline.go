@@ -117,7 +117,8 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, err
 	}
 	p.observer().End(m.Summary().Text)
-	return m, errors.Join(short, err)
+	m, fault := models.WithNames(m, in.Targets.Names)
+	return m, errors.Join(short, err, fault)
 }
 
 // toMake returns the bytes of the graph and the eigenpairs that complete will make and

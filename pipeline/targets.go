@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"slices"
 
@@ -161,7 +163,11 @@ func (t *Targets) Hash() string {
 		return data.HashPoints(&data.Dense[float64]{Rows: n, Cols: m, Data: t.usedValues.RawMatrix().Data})
 	}
 	values := ClassValues(t.used)
-	return data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
+	hash := data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
+	if t.used.Names != nil {
+		hash = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", hash, t.used.Names)))
+	}
+	return hash
 }
 
 // ClassValues returns the class values with NaN for none.

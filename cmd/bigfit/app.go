@@ -29,13 +29,15 @@ type app struct {
 	given          map[string]bool // flags on the command line
 	environment    map[string]bool // flags set by environment variables
 
-	threads int
-	seed    uint64
-	memory  machine.Size
-	budget  machine.Budget
-	json    bool
-	quiet   bool
-	mode    progress.Mode
+	threads  int
+	seed     uint64
+	memory   machine.Size
+	points   pointOptions
+	warnings []string // of the input
+	budget   machine.Budget
+	json     bool
+	quiet    bool
+	mode     progress.Mode
 }
 
 // print writes the result of a command: v as JSON, or text.
@@ -59,6 +61,21 @@ func (a *app) print(v any, text string) error {
 // note writes a line to stderr.
 func (a *app) note(format string, args ...any) {
 	fmt.Fprintln(a.progress, a.names().Plain(fmt.Sprintf(format, args...)))
+}
+
+// notes writes lines to stderr.
+func (a *app) notes(lines ...string) {
+	for _, text := range lines {
+		a.note("%s", text)
+	}
+}
+
+// warn writes warnings of the input to stderr and keeps them for the result.
+func (a *app) warn(lines ...string) {
+	for _, text := range lines {
+		a.note("warning: %s", text)
+	}
+	a.warnings = append(a.warnings, lines...)
 }
 
 // names quotes the names on the command line that are not fit for a terminal.

@@ -126,7 +126,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	var truth *data.Labels
 	if o.y != "" {
 		var err error
-		if truth, err = o.label.read(a, o.y); err != nil {
+		if truth, err = o.label.readTruth(a, o.y, 0); err != nil {
 			return err
 		}
 	}

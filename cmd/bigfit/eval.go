@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +18,7 @@ import (
 type evalOptions struct {
 	y, predictions, scores string
 	positive               string
-	columns                []int64
+	columns                []string
 	regression, multilabel bool
 	label                  labelOptions
 }
@@ -62,7 +60,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			}
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
-				o.multilabel = holdsMultiLabels(o.y, int64(a.memory))
+				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.memory))
 			}
 			if o.multilabel {
 				return o.multiLabels(a)
@@ -85,7 +83,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
 	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
 	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
-	f.Int64SliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
+	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
 	f.Lookup("columns").DefValue = ""
 	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
@@ -97,7 +95,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 func holdsFloats(path string, limit int64) (bool, error) {
 	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		return false, err
+		return false, nil // as of a table with names; its reader says what is wrong
 	}
 	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
 		return false, nil
@@ -132,20 +130,25 @@ func leftOut(n int) string {
 
 // classes measures predicted classes.
 func (o *evalOptions) classes(a *app) error {
-	truth, err := o.label.read(a, o.y)
-	if err != nil {
-		return o.hint(a, err, o.y)
+	var err error
+	if a.points.names, err = data.TableIDs(o.predictions, int64(a.memory)); err != nil {
+		return err
 	}
-	predicted, err := (&labelOptions{"none"}).read(a, o.predictions)
+	predicted, err := (&labelOptions{[]string{"none"}}).read(a, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)
+	}
+	truth, err := o.label.readTruth(a, o.y, predicted.Len())
+	if err != nil {
+		return o.hint(a, err, o.y)
 	}
 	if truth.Len() != predicted.Len() {
 		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
 	}
-	if err := o.minusOne(a, predicted); err != nil {
+	if err := o.minusOne(truth, predicted); err != nil {
 		return err
 	}
+	truth, predicted = data.Align(truth, predicted)
 	rows := truth.Labeled()
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
@@ -160,7 +163,10 @@ func (o *evalOptions) classes(a *app) error {
 	if err != nil {
 		return err
 	}
-	positive, err := o.positiveClass(r)
+	if truth.Names != nil {
+		r.SetNames(truth.Names)
+	}
+	positive, err := o.positiveClass(r, truth)
 	if err != nil {
 		return err
 	}
@@ -169,7 +175,7 @@ func (o *evalOptions) classes(a *app) error {
 		if err != nil {
 			return err
 		}
-		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive)
+		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive, truth)
 		if err != nil {
 			return err
 		}
@@ -196,30 +202,26 @@ func (o *evalOptions) hint(a *app, err error, path string) error {
 
 // minusOne returns an error if −1 is a predicted class and, by default, no class
 // of the truth.
-func (o *evalOptions) minusOne(a *app, predicted *data.Labels) error {
-	if o.label.unlabeled != "" || !slices.Contains(predicted.Classes, -1) {
+func (o *evalOptions) minusOne(truth, predicted *data.Labels) error {
+	if o.label.unlabeled != nil || !slices.Contains(predicted.Classes, -1) || !slices.Contains(truth.Read.Marks, "-1") {
 		return nil
-	}
-	all, err := (&labelOptions{"none"}).read(a, o.y)
-	if err != nil || !slices.Contains(all.Classes, -1) {
-		return err
 	}
 	return usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
 }
 
 // positiveClass returns the class that --positive names, nil without it.
-func (o *evalOptions) positiveClass(r *metrics.Report) (*int64, error) {
+func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int64, error) {
 	if o.positive == "" {
 		return nil, nil
 	}
-	v, err := strconv.ParseInt(o.positive, 10, 64)
+	v, err := pipeline.ClassesByName([]string{o.positive}, truth.Names, "class")
 	if err != nil {
-		return nil, usagef("--positive is %q; it must be the integer of a class", o.positive)
+		return nil, usagef("--positive: %w", err)
 	}
-	if !slices.Contains(r.Confusion.Classes, v) {
-		return nil, usagef("--positive is %d, which is no class in %s or %s; the classes are %s", v, o.y, o.predictions, list(r.Confusion.Classes))
+	if !slices.Contains(r.Confusion.Classes, v[0]) {
+		return nil, usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
 	}
-	return &v, nil
+	return &v[0], nil
 }
 
 // readScores reads the scores of the points with the given numbers among n.
@@ -228,41 +230,29 @@ func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.D
 	if err != nil {
 		return nil, err
 	}
-	have, c := all.Dims()
-	if have != n {
-		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n, o.y)
-	}
-	out := mat.NewDense(len(rows), c, nil)
-	for p, i := range rows {
-		for j, v := range all.RawRowView(i) {
-			if math.IsNaN(v) {
-				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", path, i, j, o.y)
-			}
-		}
-		out.SetRow(p, all.RawRowView(i))
-	}
-	return out, nil
+	return pipeline.KnownScores(all, rows, n, path, o.y)
 }
 
 // columnClasses returns the classes of the columns of scores.
-func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64) ([]int64, error) {
+func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
 	_, c := scores.Dims()
+	given, err := pipeline.ClassesByName(o.columns, truth.Names, "class")
+	if err != nil {
+		return nil, usagef("--columns: %w", err)
+	}
 	switch {
-	case len(o.columns) == c:
-		if len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < c {
-			return nil, usagef("--columns names a class twice; each column is of another one")
-		}
-		return o.columns, nil
-	case len(o.columns) > 0:
+	case len(given) == c:
+		return given, nil
+	case len(given) > 0:
 		return nil, usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
 	case c == 1 && positive != nil:
 		return []int64{*positive}, nil
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), list(classes))
+		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	case c != len(classes):
-		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), list(classes))
+		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	}
 	return classes, nil
 }
@@ -274,12 +264,14 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return usagef("--multilabel and --regression contradict each other; give one of them")
 	case o.scores != "" || o.positive != "":
 		return usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
-	case o.label.unlabeled != "":
+	case o.label.unlabeled != nil:
 		return usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
-	case len(slices.Compact(slices.Sorted(slices.Values(o.columns)))) < len(o.columns):
-		return usagef("--columns names a label twice; each column is of another one")
 	}
-	truth, err := a.readMultiLabels(o.y, o.columns, "--columns")
+	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
+	if err != nil {
+		return usagef("--columns: %w", err)
+	}
+	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.memory))
 	if err != nil {
 		return err
 	}
@@ -296,7 +288,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return err
 	}
 	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
-		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, list(truth.Values))
+		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, pipeline.SomeClasses(truth.Values, nil))
 	} else if columns != labels {
 		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels, o.predictions, columns)
 	}
@@ -313,16 +305,6 @@ func (o *evalOptions) multiLabels(a *app) error {
 	return a.print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
 }
 
-// list writes the first of several classes.
-func list(classes []int64) string {
-	const most = 20
-	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(classes[:min(most, len(classes))]), " ", ", "), "[]")
-	if len(classes) > most {
-		text += ", …"
-	}
-	return text
-}
-
 // values measures predicted values.
 func (o *evalOptions) values(a *app) error {
 	if o.scores != "" || o.positive != "" || len(o.columns) > 0 {
@@ -335,30 +317,7 @@ func (o *evalOptions) values(a *app) error {
 			return err
 		}
 	}
-	n, c := columns[0].Dims()
-	m, d := columns[1].Dims()
-	if n != m || c != d {
-		return fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points", o.y, n, c, o.predictions, m, d)
-	}
-	var truth, predicted []float64
-	rest := 0
-	for i := range n {
-		for j, v := range columns[0].RawRowView(i) {
-			p := columns[1].At(i, j)
-			if math.IsNaN(v) {
-				rest++
-				continue
-			}
-			if math.IsNaN(p) {
-				return fmt.Errorf("%s: row %d, column %d is NaN, but the true value is known; predict all points, or put NaN into %s", o.predictions, i, j, o.y)
-			}
-			truth, predicted = append(truth, v), append(predicted, p)
-		}
-	}
-	if len(truth) == 0 {
-		return fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", o.y)
-	}
-	r, err := metrics.NewValueReport(truth, predicted)
+	r, rest, err := pipeline.CompareValues(columns[0], columns[1], o.y, o.predictions)
 	if err != nil {
 		return err
 	}

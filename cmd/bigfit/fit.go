@@ -31,9 +31,11 @@ type fitOptions struct {
 var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs, "output-graph": models.NeedsOutputGraph}
 
 // flags adds the flags of the data and of all parameters.
-func (o *fitOptions) flags(f *pflag.FlagSet, lists bool) {
+func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	f.VarP(&o.x, "points", "X", pointsHelp)
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
+	a.points.columnFlags(f)
+	a.points.labelFlags(f)
 	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
 	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
 	o.label.flags(f)
@@ -92,7 +94,7 @@ them and ends with the same bits. The fit itself is made at once.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "eigenmap", "`name` of the model")
-	o.flags(f, false)
+	o.flags(a, f, false)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this .npy `file`")
@@ -101,7 +103,11 @@ them and ends with the same bits. The fit itself is made at once.`,
 
 // take takes the arguments: points, and the labels last.
 func (a *app) take(o *fitOptions, args []string) {
-	if note := o.x.Take(args, &o.y, o.graphFile != "" || o.eigsFile != ""); note != "" {
+	y := &o.y
+	if a.points.label != "" {
+		y = nil // the labels are where the points are
+	}
+	if note := o.x.Take(args, y, o.graphFile != "" || o.eigsFile != ""); note != "" {
 		a.note("%s", note)
 	}
 }
@@ -122,12 +128,9 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.y); err != nil {
 		return err
 	}
-	t, err := a.readTargets(&o.targetOptions, l)
+	in := &fitInput{Input: models.Input{Values: values}, settings: settings}
+	t, err := a.readFit(o, l, in)
 	if err != nil {
-		return err
-	}
-	in := &fitInput{Input: models.Input{Targets: t.Targets, Values: values}, settings: settings, hashes: pipeline.Hashes{pipeline.HashLabels: t.Hash()}}
-	if err := a.readInput(o, l, in); err != nil {
 		return err
 	}
 	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
@@ -150,7 +153,7 @@ type fitInput struct {
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
 func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
-	sum := fitSummary{modelSummary: summarize(m), points: in.Len()}
+	sum := fitSummary{modelSummary: summarize(m), points: in.Len(), labels: t.Summary(), warnings: a.warnings}
 	if g := in.Graph; g != nil && g.Components != nil {
 		sum.components, sum.isolated = g.Components.Count(), g.Components.Isolated()
 		if g.W != nil {
@@ -208,7 +211,11 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		}
 	}
 	switch {
-	case o.y == "" || missing:
+	case o.y != "" && a.points.label != "":
+		return usagef("-y and --label both say where the labels are; give one of them")
+	case a.points.label != "" && len(o.x) == 0:
+		return usagef("--label names a column of the points; give them with -X")
+	case o.y == "" && a.points.label == "" || missing:
 		return usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
 	case o.labels < 0 || a.given["labels"] && o.labels == 0:
 		return usagef("--labels is %d; it must be at least 1", o.labels)
@@ -222,20 +229,51 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	return checkOutput(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), o.out, o.predictions)
 }
 
-// readInput reads the points, and the graphs and eigenpairs that are given.
+// readFit reads all that is given: first the points, as they may name the points that
+// labels belong to.
+func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.Targets, error) {
+	in.hashes = pipeline.Hashes{}
+	n := 0
+	if len(o.x) > 0 {
+		var err error
+		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
+			return nil, err
+		}
+		n, _ = in.Points.Dims()
+	} else {
+		n = data.Rows(cmp.Or(o.graphFile, o.eigsFile))
+	}
+	t, err := a.readTargets(&o.targetOptions, l, n)
+	if err != nil {
+		return nil, err
+	}
+	if in.Points != nil && t.Len != n {
+		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.y, t.Len)
+	}
+	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
+	a.sayLabels(t, in.Points)
+	if in.Points != nil {
+		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
+	}
+	return t, a.readInput(o, l, in)
+}
+
+// sayLabels says how labels were understood, and what may be wrong with them.
+func (a *app) sayLabels(t *pipeline.Targets, x data.Points) {
+	if s := t.Summary(); s != nil {
+		a.note("labels: %s", s)
+	}
+	a.warn(t.Warnings()...)
+	if x != nil {
+		a.warn(a.points.table.Suspects(x, t.Used())...)
+	}
+}
+
+// readInput reads the graphs and eigenpairs that are given.
 func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 	info := l.Info()
 	n := in.Len()
 	var err error
-	if len(o.x) > 0 {
-		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
-			return err
-		}
-		if have, _ := in.Points.Dims(); have != n {
-			return fmt.Errorf("%s has %d points but %s has %d labels", o.x, have, o.y, n)
-		}
-		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
-	}
 	if o.outputGraph != "" {
 		if in.Outputs, err = a.readOutputGraph(o.outputGraph, in.Targets); err != nil {
 			return err

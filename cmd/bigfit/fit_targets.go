@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,10 +26,13 @@ func learnsValues(l models.Learner) bool { return l.Info().Learns.Has(models.Lea
 
 // readTargets reads the labels or values and draws those that are used. What can be
 // known to be wrong before anything is computed is refused.
-func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets, error) {
+func (a *app) readTargets(o *targetOptions, l models.Learner, n int) (*pipeline.Targets, error) {
 	info := l.Info()
 	learns := info.Learns
 	regression := o.regression
+	// What cannot be read is for the reader of labels to complain about.
+	how := &data.LabelFile{}
+	numbers, notNumbers := a.readNumbers(o.y, n, how)
 	switch {
 	case o.asked && regression && !learnsValues(l):
 		return nil, usagef("%s is no regression; %s are", info.Name, learnersThat(learnsValues))
@@ -37,44 +40,54 @@ func (a *app) readTargets(o *targetOptions, l models.Learner) (*pipeline.Targets
 		return nil, usagef("%s is a regression; leave --regression=false out", info.Name)
 	case !o.asked && learns == models.LearnsValues:
 		regression = true
-	case !o.asked && holdsFractions(o.y, int64(a.memory)):
+	case !o.asked && notNumbers == nil && pipeline.HoldsFractions(numbers):
 		if regression = learnsValues(l); !regression && !learns.Has(models.LearnsInside) {
-			if _, err := o.label.read(a, o.y); err != nil {
+			if _, err := o.label.read(a, o.y, n); err != nil {
 				return nil, fmt.Errorf("%w; %s learns classes, and %s values too", err, info.Name, learnersThat(learnsValues))
 			}
 		}
 	}
 	switch {
+	case regression && notNumbers != nil:
+		return nil, notNumbers
 	case regression:
-		return a.readValues(o, learns)
+		a.notes(how.Notes...)
+		a.warn(how.Warnings...)
+		return a.regression(o, numbers, learns)
+	case learns.Has(models.LearnsLabels) && o.y == "":
+		return nil, usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
 	case learns.Has(models.LearnsLabels):
 		return a.readLabelBlock(o)
 	}
-	y, err := o.label.read(a, o.y)
+	y, err := o.label.read(a, o.y, n)
 	if err != nil {
 		return nil, err
 	}
 	if learns.Has(models.LearnsInside) {
 		t, err := pipeline.InsideTargets(y, o.labels, a.seed)
 		if err != nil {
-			return nil, fmt.Errorf("%s: no point is labeled; the labeled ones are those to be inside", o.y)
+			return nil, fmt.Errorf("%s: no point is labeled; the labeled ones are those to be inside", o.from(a))
 		}
 		return t, nil
 	}
 	if need := targetBytes(y, o.labels); need > int64(a.memory) {
-		return nil, &npy.LimitError{What: o.y + ": a number for each labeled point and class", Need: need, Limit: int64(a.memory)}
+		return nil, &npy.LimitError{What: o.from(a) + ": a number for each labeled point and class", Need: need, Limit: int64(a.memory)}
 	}
 	t, err := pipeline.ClassTargets(y, o.labels, a.seed)
 	if t.Used() != nil {
-		if err := o.label.twoClasses(a, t.Used(), o.y); err != nil {
+		if err := pipeline.CheckTwoClasses(t.Used(), o.from(a)); err != nil {
+			a.sayLabels(t, nil)
 			return nil, err
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.y, err)
+		return nil, fmt.Errorf("%s: %w", o.from(a), err)
 	}
 	return t, nil
 }
+
+// from names the file of the labels, or the column of the points.
+func (o *targetOptions) from(a *app) string { return cmp.Or(o.y, "--label "+a.points.label) }
 
 // targetBytes is the memory of the targets of classes: see [models.Targets].
 func targetBytes(y *data.Labels, labels int) int64 {
@@ -85,29 +98,22 @@ func targetBytes(y *data.Labels, labels int) int64 {
 	return 8 * int64(l) * int64(len(y.Classes))
 }
 
-// holdsFractions tells whether a file holds numbers that are not all integers.
-// What cannot be read is for the reader of labels to complain about.
-func holdsFractions(path string, limit int64) bool {
-	v, err := data.ReadValues(path, data.ReadOptions{Limit: limit})
-	if err != nil {
-		return false
+// readNumbers reads the values of n points, without a path those in the file of the points.
+func (a *app) readNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, error) {
+	if path == "" {
+		return a.points.table.Values()
 	}
-	for _, x := range v.RawMatrix().Data {
-		if x != math.Trunc(x) && !math.IsNaN(x) {
-			return true
-		}
-	}
-	return false
-}
-
-// readValues reads the values of a regression.
-func (a *app) readValues(o *targetOptions, learns models.Learns) (*pipeline.Targets, error) {
-	if o.label.unlabeled != "" {
-		return nil, usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
-	}
-	values, err := data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
+	ids, err := a.points.identify(a)
 	if err != nil {
 		return nil, err
+	}
+	return data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory), Points: n, IDs: ids, File: how})
+}
+
+// regression takes the values of a regression.
+func (a *app) regression(o *targetOptions, values *mat.Dense, learns models.Learns) (*pipeline.Targets, error) {
+	if o.label.unlabeled != nil {
+		return nil, usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
 	}
 	code := models.ValueTargets
 	if learns.Has(models.LearnsLabels) {
@@ -115,17 +121,18 @@ func (a *app) readValues(o *targetOptions, learns models.Learns) (*pipeline.Targ
 	}
 	t, err := pipeline.BlockTargets(values, code, o.labels, a.seed)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.y, err)
+		return nil, fmt.Errorf("%s: %w", o.from(a), err)
 	}
+	a.note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
 	return t, nil
 }
 
 // readLabelBlock reads labels of which a point may have several.
 func (a *app) readLabelBlock(o *targetOptions) (*pipeline.Targets, error) {
-	if o.label.unlabeled != "" {
+	if o.label.unlabeled != nil {
 		return nil, usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
-	y, err := a.readMultiLabels(o.y, nil, "")
+	y, err := pipeline.ReadMultiLabels(o.y, nil, "", int64(a.memory))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +144,7 @@ func (a *app) readLabelBlock(o *targetOptions) (*pipeline.Targets, error) {
 		return t, err
 	}, o.labels, a.seed)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.y, err)
+		return nil, fmt.Errorf("%s: %w", o.from(a), err)
 	}
 	return t, nil
 }

@@ -1,114 +1,72 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
-// labelOptions say what an unlabeled point looks like in an integer y.
-type labelOptions struct{ unlabeled string }
+// labelOptions say what an unlabeled point looks like in y.
+type labelOptions struct{ unlabeled []string }
 
 func (o *labelOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.unlabeled, "unlabeled", "", "`integer` in y that marks an unlabeled point, or none (default -1)")
+	f.StringSliceVar(&o.unlabeled, "unlabeled", nil, "`values` in y, integers or text, that mark unlabeled points, or none (default -1)")
 }
 
-func (o *labelOptions) read(a *app, path string) (*data.Labels, error) {
-	opt := data.LabelOptions{Limit: int64(a.memory)}
-	switch o.unlabeled {
-	case "":
-	case "none":
-		opt.NoUnlabeled = true
-	default:
-		v, err := strconv.ParseInt(o.unlabeled, 10, 64)
-		if err != nil {
-			return nil, usagef("--unlabeled is %q; it is an integer or none", o.unlabeled)
-		}
-		opt.Unlabeled = &v
-	}
-	return data.ReadLabels(path, opt)
-}
-
-// twoClasses returns an error unless at least two classes of y, read from path,
-// have a label.
-func (o *labelOptions) twoClasses(a *app, y *data.Labels, path string) error {
-	var present []int32
-	for _, c := range y.Index {
-		if c != data.Unlabeled && !slices.Contains(present, c) {
-			if present = append(present, c); len(present) == 2 {
-				return nil
-			}
-		}
-	}
-	text := fmt.Sprintf("%s: no point is labeled; at least two classes must have a label", path)
-	if len(present) == 1 {
-		text = fmt.Sprintf("%s: all labels used, %d, are of class %d; at least two classes must have a label", path, len(y.Labeled()), y.Classes[present[0]])
-	}
-	if o.unlabeled == "" {
-		all, err := (&labelOptions{"none"}).read(a, path)
-		if err == nil && slices.Contains(all.Classes, -1) && !slices.Contains(y.Classes, -1) {
-			text += ". -1 marks unlabeled points; if it is a class here, give --unlabeled none"
-		}
-	}
-	return errors.New(text)
-}
-
-// readMultiLabels reads the labels of points that may have several. If the file
-// says which labels they are, the columns are brought in the given order; nil is
-// that of the file. A label of the file that is not among them is an error; whose
-// they are is said there.
-func (a *app) readMultiLabels(path string, order []int64, whose string) (*data.MultiLabels, error) {
-	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: int64(a.memory)})
-	if err != nil || order == nil || y.Values == nil {
-		return y, err
-	}
-	for _, v := range y.Values {
-		if !slices.Contains(order, v) {
-			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave it out of the file", path, v, whose, list(order))
-		}
-	}
-	n, _ := y.Y.Dims()
-	if need := 8 * int64(n) * int64(len(order)); need > int64(a.memory) {
-		return nil, &npy.LimitError{What: path, Need: need, Limit: int64(a.memory)}
-	}
-	return y.Ordered(order), nil
-}
-
-// holdsMultiLabels tells whether a file can only be labels of points that may have
-// several: two and more columns of 1 and 0 or −1, or lists of them. What cannot be
-// read is for another reader to complain about.
-func holdsMultiLabels(path string, limit int64) bool {
-	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
+// read reads the labels of n points, 0 if that is not known, and says how they were
+// understood. Without a path they are those in the file of the points.
+func (o *labelOptions) read(a *app, path string, n int) (*data.Labels, error) {
+	opt, err := a.labelOptions(o.unlabeled, n)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	if _, err := models.LabelTargets(y.Y, nil); err != nil {
-		return false
+	var y *data.Labels
+	if path == "" { // where the points are
+		y, err = a.points.table.Labels(*opt)
+	} else {
+		y, err = data.ReadLabels(path, *opt)
 	}
-	n, m := y.Y.Dims()
-	if y.Values == nil {
-		return m > 1
+	if err == nil {
+		a.notes(y.Read.Notes...)
 	}
-	for i := range n {
-		if count := mat.Sum(y.Y.RowView(i)); !math.IsNaN(count) && count != 1 {
-			return true
-		}
-	}
-	return false
+	return y, err
 }
 
-// values turns positions in classes into class values.
-func values(index []int32, classes []int64) []int64 {
-	out := make([]int64, len(index))
+// readTruth reads labels to compare answers with.
+func (o *labelOptions) readTruth(a *app, path string, n int) (*data.Labels, error) {
+	y, err := o.read(a, path, n)
+	if err == nil {
+		a.note("labels: %s", y.Summary())
+		a.warn(y.Read.Warnings...)
+	}
+	return y, err
+}
+
+// labelOptions are those of the reader of the labels of n points.
+func (a *app) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error) {
+	opt := &data.LabelOptions{Limit: int64(a.memory), Points: n}
+	switch {
+	case slices.Equal(unlabeled, []string{"none"}):
+		opt.NoUnlabeled = true
+	case slices.Contains(unlabeled, "none"):
+		return nil, usagef("--unlabeled is %s; none stands alone", strings.Join(unlabeled, ","))
+	case len(unlabeled) > 0:
+		opt.Unlabeled = unlabeled
+	}
+	var err error
+	opt.IDs, err = a.points.identify(a)
+	return opt, err
+}
+
+// values turns positions in classes into class values, or names.
+func values[T any](index []int32, classes []T) []T {
+	out := make([]T, len(index))
 	for i, c := range index {
 		out[i] = classes[c]
 	}
@@ -116,14 +74,14 @@ func values(index []int32, classes []int64) []int64 {
 }
 
 // numbersFor reads the truth for a model whose answers are numbers, and the labels
-// of its columns; nil of values.
-func (a *app) numbersFor(m models.Model, path string) (*mat.Dense, []int64, error) {
+// of its columns; nil of values. n is the number of points.
+func (a *app) numbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
 	labels := m.Output().Labels
 	if labels == nil {
-		y, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
+		y, err := a.readNumbers(path, n, nil)
 		return y, nil, err
 	}
-	y, err := a.readMultiLabels(path, labels, "the model")
+	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.memory))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,7 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 		if err != nil {
 			return nil, err
 		}
-		s.Values, s.Areas = surfaceValues(p.Scores, m.Output().Classes), areas(p.Classes, m.Output().Classes, fig.Truth)
+		s.Values, s.Areas = surfaceValues(p.Scores, m.Output().Classes), areas(p.Classes, m.Output(), fig.Truth)
 		out.Charts = append(out.Charts, s)
 	}
 	return out, nil

@@ -44,6 +44,9 @@ const pointsHelp = "`file` of the points, a pattern in quotes, a folder or a lis
 func (a *app) readPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
 	opt.Limit = int64(a.memory)
+	p := &a.points
+	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
+	opt.Table = p.table
 	files, err := shards.Find(names)
 	if err != nil {
 		return nil, err

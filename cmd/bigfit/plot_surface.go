@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -50,7 +49,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	}
 	s.Values = surfaceValues(p.Scores, outcomes)
 	if outcomes != nil {
-		s.Areas = areas(p.Classes, outcomes, labels)
+		s.Areas = areas(p.Classes, m.Output(), labels)
 	}
 	if labels != nil && 10*len(labels.Labeled()) < labels.Len() { // few, and what matters
 		s.Marked, s.MarkedName = labels.Labeled(), "labeled"
@@ -77,13 +76,13 @@ func gridAround(x, y []float64, columns int) chart.Grid {
 
 // areas returns the number of the class of each cell as labels count them, or as
 // the model does if labels are nil or lack the class.
-func areas(classes []int32, outcomes []int64, labels *data.Labels) []int {
-	number := make([]int, len(outcomes))
-	for k, value := range outcomes {
+func areas(classes []int32, o models.Output, labels *data.Labels) []int {
+	number := make([]int, len(o.Classes))
+	for k := range number {
 		number[k] = k
-		if labels != nil {
-			if at := slices.Index(labels.Classes, value); at >= 0 {
-				number[k] = at
+		for c := 0; labels != nil && c < len(labels.Classes); c++ {
+			if labels.Name(int32(c)) == data.ClassName(o.Classes, o.Names, int32(k)) {
+				number[k] = c
 			}
 		}
 	}
@@ -116,7 +115,7 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 	if o.y == "" {
 		return points, nil, nil
 	}
-	labels, err := o.label.read(a, o.y)
+	labels, err := o.label.readTruth(a, o.y, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,8 +126,8 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 	for i, c := range labels.Index {
 		points.Class[i] = int(c) // data.Unlabeled is negative
 	}
-	for _, value := range labels.Classes {
-		points.Classes = append(points.Classes, strconv.FormatInt(value, 10))
+	for c := range labels.Classes {
+		points.Classes = append(points.Classes, labels.Name(int32(c)))
 	}
 	return points, labels, nil
 }

@@ -58,6 +58,8 @@ many edges a new point has.`,
 	f.VarP(&o.x, "points", "X", pointsHelp+"; those to answer for")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
 	o.label.flags(f)
+	a.points.columnFlags(f)
+	a.points.labelFlags(f)
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this .npy `file`")
 	nameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
@@ -68,8 +70,8 @@ many edges a new point has.`,
 type predictSummary struct {
 	Model   string  `json:"model"`
 	Points  int     `json:"points"`
-	Classes []int64 `json:"classes,omitempty"`
-	Labels  []int64 `json:"labels,omitempty"` // of the columns, of points that may have several
+	Classes any     `json:"classes,omitempty"` // integers or names
+	Labels  []int64 `json:"labels,omitempty"`  // of the columns, of points that may have several
 	pipeline.Measured
 	// Recall of the graph in which neighbours were searched for; nil if they are
 	// exact or none were needed.
@@ -105,8 +107,8 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		}
 	}
 	output := m.Output()
-	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: output.Classes, Labels: output.Labels, Recall: p.Recall}
-	if o.y != "" {
+	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes, output.Names), Labels: output.Labels, Recall: p.Recall}
+	if o.y != "" || a.points.label != "" {
 		if sum.Measured, err = a.compare(m, p, o); err != nil {
 			return err
 		}
@@ -167,7 +169,7 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 		return usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && output.Kind != models.OutputClasses:
 		return usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
-	case o.label.unlabeled != "" && output.Kind != models.OutputClasses:
+	case o.label.unlabeled != nil && output.Kind != models.OutputClasses:
 		return usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}
 	return nil
@@ -185,8 +187,11 @@ func training(m models.Model, scores bool) *models.Prediction {
 // writeAnswers writes the classes, or the values of a regression: a vector, or a
 // matrix if there are several a point.
 func writeAnswers(path string, m models.Model, p *models.Prediction) error {
-	if m.Output().Kind == models.OutputClasses {
-		return npy.WriteFile(path, nil, values(p.Classes, m.Output().Classes))
+	switch o := m.Output(); {
+	case o.Names != nil:
+		return npy.WriteFile(path, nil, values(p.Classes, o.Names))
+	case o.Kind == models.OutputClasses:
+		return npy.WriteFile(path, nil, values(p.Classes, o.Classes))
 	}
 	return writeMatrix(path, p.Scores)
 }
@@ -205,7 +210,7 @@ func writeMatrix(path string, x *mat.Dense) error {
 func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (pipeline.Measured, error) {
 	n, classes := p.Len(), m.Output().Classes
 	if classes == nil {
-		truth, labels, err := a.numbersFor(m, o.y)
+		truth, labels, err := a.numbersFor(m, o.y, n)
 		if err != nil {
 			return pipeline.Measured{}, err
 		}
@@ -216,21 +221,20 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 		return pipeline.MeasureValues(truth, p.Scores, labels)
 	}
 	label := o.label
-	if label.unlabeled == "" && slices.Contains(classes, -1) {
-		label.unlabeled = "none" // -1 is a class of the model
+	if label.unlabeled == nil && slices.Contains(classes, -1) {
+		label.unlabeled = []string{"none"} // -1 is a class of the model
 	}
-	truth, err := label.read(a, o.y)
+	truth, err := label.readTruth(a, o.y, n)
 	if err != nil {
 		return pipeline.Measured{}, err
 	}
 	if truth.Len() != n {
 		return pipeline.Measured{}, fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
 	}
-	predicted := make([]int32, n)
-	for i, c := range p.Classes {
-		predicted[i] = int32(slices.Index(truth.Classes, classes[c])) // −1 is never right
+	if truth, err = pipeline.CompareClasses(truth, m.Output(), o.y); err != nil {
+		return pipeline.Measured{}, err
 	}
-	if e := 100 * metrics.ErrorRate(predicted, truth, nil); !math.IsNaN(e) {
+	if e := 100 * metrics.ErrorRate(p.Classes, truth, nil); !math.IsNaN(e) {
 		return pipeline.Measured{Error: &e}, nil
 	}
 	return pipeline.Measured{}, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -26,7 +27,7 @@ func (s modelSummary) fields() map[string]any {
 		out[f.Key] = f.Value
 	}
 	if s.output.Classes != nil {
-		out["classes"] = s.output.Classes
+		out["classes"] = data.ClassList(s.output.Classes, s.output.Names)
 	}
 	if s.output.Labels != nil {
 		out["labels"] = s.output.Labels
@@ -35,9 +36,18 @@ func (s modelSummary) fields() map[string]any {
 		out["unreached_points"] = s.Unreached
 	}
 	if s.Fallback != nil {
-		out["fallback_class"] = *s.Fallback
+		out["fallback_class"] = s.fallback()
 	}
 	return out
+}
+
+// fallback is the class of points in components without a label: its name, or its
+// integer.
+func (s modelSummary) fallback() any {
+	if s.output.Names != nil {
+		return s.output.Names[*s.Fallback]
+	}
+	return *s.Fallback
 }
 
 // MarshalJSON writes one object.
@@ -60,13 +70,21 @@ type fitSummary struct {
 	modelSummary
 	points               int
 	components, isolated int // of the graph, if there was one
-	pipeline.Measured        // on the points whose label or value was held back
+	labels               *data.LabelSummary
+	warnings             []string // of the input
+	pipeline.Measured             // on the points whose label or value was held back
 }
 
 // MarshalJSON writes one object.
 func (s fitSummary) MarshalJSON() ([]byte, error) {
 	out := s.fields()
 	out["points"] = s.points
+	if s.labels != nil {
+		out["labels"] = s.labels
+	}
+	if s.warnings != nil {
+		out["warnings"] = s.warnings
+	}
 	if s.components > 0 {
 		out["components"] = s.components
 	}
@@ -87,8 +105,15 @@ func (s fitSummary) MarshalJSON() ([]byte, error) {
 
 func (s fitSummary) String() string {
 	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.name, s.Labeled, s.points)
-	if len(s.output.Classes) > 0 {
-		text += fmt.Sprintf("%d classes, ", len(s.output.Classes))
+	if all := len(s.output.Classes); all > 0 {
+		used := all
+		if s.labels != nil && s.labels.Used != nil {
+			used = s.labels.Used.Classes
+		}
+		if used < all {
+			text += fmt.Sprintf("%d of ", used)
+		}
+		text += fmt.Sprintf("%d classes, ", all)
 	}
 	text += s.Text
 	if s.components > 0 {
@@ -97,7 +122,7 @@ func (s fitSummary) String() string {
 	if s.Unreached > 0 {
 		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
 		if s.Fallback != nil {
-			text += fmt.Sprintf("class %d, the most frequent one", *s.Fallback)
+			text += fmt.Sprintf("class %v, the most frequent one", s.fallback())
 		} else {
 			text += "the mean value"
 		}

@@ -72,7 +72,7 @@ they are found, and the same command with --resume goes on from them to the same
 	f.StringVar(&o.model, "model", "", "`name` of the model; see bigfit models")
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation, at most one a label")
 	f.IntVar(&o.repeats, "repeats", 1, "deal the labels into folds this many times")
-	o.flags(f, true)
+	o.flags(a, f, true)
 	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
 	f.Lookup("c").DefValue = ""
 	nameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
@@ -93,7 +93,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.y); err != nil {
 		return err
 	}
-	t, err := a.readTargets(&o.targetOptions, grid.Learner)
+	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
+	t, err := a.readFit(&o.fitOptions, grid.Learner, in)
 	if err != nil {
 		return err
 	}
@@ -106,10 +107,6 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	}
 	for _, c := range o.c {
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"], models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
-	}
-	in := &fitInput{Input: models.Input{Targets: t.Targets, Values: grid.Fixed}, settings: settings, hashes: pipeline.Hashes{pipeline.HashLabels: t.Hash()}}
-	if err := a.readInput(&o.fitOptions, grid.Learner, in); err != nil {
-		return err
 	}
 	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
 		return err
@@ -129,7 +126,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		r.Scores[i].Fault = a.withoutPackages(r.Scores[i].Fault)
 	}
 	best := r.Best().Setting
-	sum := tuneSummary{Model: o.model, Result: r, Best: o.commandLine(grid.Learner, best, flags)}
+	sum := tuneSummary{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.warnings, Best: o.commandLine(grid.Learner, best, flags)}
 	if err := a.write(ctx, func() error { return saveJSON(o.table, sum) }); err != nil {
 		return err
 	}
@@ -267,7 +264,9 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 	for _, x := range o.x {
 		words = append(words, "-X", shellWord(x))
 	}
-	words = append(words, "-y", shellWord(o.y))
+	if o.y != "" {
+		words = append(words, "-y", shellWord(o.y))
+	}
 	params := l.Params()
 	isParam := func(name string) bool {
 		return slices.ContainsFunc(params, func(p models.Param) bool { return p.Name == name })

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -28,6 +29,8 @@ func valueOf(s selection.Setting, name string) string {
 type tuneSummary struct {
 	Model string `json:"model"`
 	*selection.Result
+	Labels   *data.LabelSummary `json:"labels,omitempty"`
+	Warnings []string           `json:"warnings,omitempty"` // of the input
 	// Best is the command line that fits the first of Scores; empty after an
 	// interrupt.
 	Best string `json:"best,omitempty"`

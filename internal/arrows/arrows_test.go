@@ -24,6 +24,7 @@ var order = []string{
 	"internal/machine",
 	"internal/supervise",
 	"internal/npy",
+	"internal/table",
 	"internal/shards",
 	"internal/handwriting",
 	"internal/checkpoint",

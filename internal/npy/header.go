@@ -20,10 +20,6 @@ const (
 
 	// maxDims is the largest number of dimensions, that of NumPy 2.
 	maxDims = 64
-
-	// maxStrings bounds the length of string arrays that are decoded. They
-	// carry names and formats, not data.
-	maxStrings = 1 << 16
 )
 
 // Header describes a stored array: its element type, shape and layout.
@@ -127,7 +123,7 @@ func (h *Header) setType(descr string) error {
 		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
 	}
 	if strings.HasSuffix(descr, "O") {
-		return fmt.Errorf("dtype %s holds Python objects, which are not read: make a numeric array with .astype(float) before saving", quote(descr))
+		return fmt.Errorf("dtype %s holds Python objects, which are not read: make an array of numbers with .astype(float), or of text with .astype(str), before saving", quote(descr))
 	}
 	if len(descr) < 3 || strings.IndexByte("<>|=", descr[0]) < 0 {
 		return unknown("convert the array with .astype")

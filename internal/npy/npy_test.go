@@ -223,7 +223,7 @@ var malformed = []struct {
 	{"i3", raw(dict("<i3", "(1,)"), 3), []string{`"<i3"`}},
 	{"S0", raw(dict("|S0", "(1000000000000,)"), 0), []string{`"|S0"`}},
 	{"no order", raw(dict("f4", "(1,)"), 4), []string{`"f4"`}},
-	{"many strings", raw(dict("|S1", "(100000,)"), 100000), []string{"names only"}},
+	{"cut strings", raw(dict("<U3", "(2,)"), 23), []string{"str3 (2,), 24 bytes", "23 bytes follow"}},
 }
 
 func TestMalformed(t *testing.T) {
@@ -631,4 +631,34 @@ func valid(t *testing.T, a *Array) {
 	}
 	a.Float64s()
 	a.Int64s()
+}
+
+// Strings come back as they were written, from NumPy's point of view too.
+func TestStrings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.npy")
+	want := []string{"cat", "", "Käse", "日本", "cat", "a\x00b", "👍"}
+	if err := WriteFile(path, nil, want); err != nil {
+		t.Fatal(err)
+	}
+	a, err := ReadFile(path, 0)
+	if err != nil || !reflect.DeepEqual(a.Data, want) {
+		t.Fatalf("%q, %v; written %q", a.Data, err, want)
+	}
+	if h, err := ReadHeader(path); err != nil || h.String() != "str4 (7,)" {
+		t.Errorf("the header is %v, %v", h, err)
+	}
+	many := make([]string, 200_000)
+	for i := range many {
+		many[i] = fmt.Sprint("class ", i%7)
+	}
+	if err := WriteFile(path, []int{len(many), 1}, many); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := ReadFile(path, 0); err != nil || !reflect.DeepEqual(a.Data, many) {
+		t.Errorf("200,000 strings: %v", err)
+	}
+	_, err = ReadFile(path, 1<<20)
+	wantError(t, err, "limit", "s.npy")
+	wantError(t, WriteFile(path, nil, []string{"a", "b\x00"}), "string 1", "zero byte")
+	wantError(t, WriteFile(path, nil, []string{"\xff"}), "string 0", "UTF-8")
 }

@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"unicode/utf8"
 	"unsafe"
 
@@ -326,32 +326,30 @@ func bytesOf[T number](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// decodeStrings reads fixed-width strings without their padding of zeros.
+// interned is the number of distinct strings of an array of which repetitions share
+// their memory, as those of names of classes do.
+const interned = 1 << 12
+
+// decodeStrings reads fixed-width strings without their padding of zeros. It takes
+// memory as the bytes arrive.
 func decodeStrings(r io.Reader, h *Header) ([]string, error) {
 	n := h.Len()
-	if n > maxStrings || h.Bytes() > 16<<20 {
-		return nil, fmt.Errorf("the array is %s; strings are read up to %d elements and 16 MiB, for names only: convert the data to numbers", h, maxStrings)
-	}
-	var raw bytes.Buffer
-	if got, err := io.CopyN(&raw, r, h.Bytes()); err != nil {
-		return nil, short(err, "the payload of %s ends after %d of %d bytes", h, got, h.Bytes())
-	}
-	out := make([]string, n)
-	for i := range out {
-		cell := raw.Next(h.size)
-		if h.kind == 'S' {
-			out[i] = strings.TrimRight(string(cell), "\x00")
-			continue
+	out := make([]string, 0, min(n, 1<<12))
+	cell, text := make([]byte, h.size), make([]byte, 0, h.size)
+	known := map[string]string{}
+	in := bufio.NewReaderSize(io.LimitReader(r, h.Bytes()), 1<<16)
+	for i := range n {
+		if got, err := io.ReadFull(in, cell); err != nil {
+			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+int64(got), h.Bytes())
 		}
-		var order binary.ByteOrder = binary.LittleEndian
-		if h.big {
-			order = binary.BigEndian
+		text = h.text(text[:0], cell)
+		s, ok := known[string(text)]
+		if !ok {
+			if s = string(text); len(known) < interned {
+				known[s] = s
+			}
 		}
-		var s []byte
-		for ; len(cell) > 0; cell = cell[4:] {
-			s = utf8.AppendRune(s, rune(order.Uint32(cell)))
-		}
-		out[i] = strings.TrimRight(string(s), "\x00")
+		out = append(out, s)
 	}
 	if h.transposes() {
 		dst := make([]string, n)
@@ -359,6 +357,21 @@ func decodeStrings(r io.Reader, h *Header) ([]string, error) {
 		out = dst
 	}
 	return out, nil
+}
+
+// text appends to dst the string in a cell, as UTF-8.
+func (h *Header) text(dst, cell []byte) []byte {
+	if h.kind == 'S' {
+		return append(dst, bytes.TrimRight(cell, "\x00")...)
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if h.big {
+		order = binary.BigEndian
+	}
+	for ; len(cell) > 0; cell = cell[4:] {
+		dst = utf8.AppendRune(dst, rune(order.Uint32(cell)))
+	}
+	return bytes.TrimRight(dst, "\x00")
 }
 
 // reverseAxes writes to dst in C order the array that src holds in Fortran

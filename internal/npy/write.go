@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Repeat stands for an array that holds Value Count times, without the memory.
@@ -78,8 +80,9 @@ type Entry struct {
 	// Shape holds the extents; nil means one dimension or, for a string, a
 	// scalar.
 	Shape []int
-	// Data is a slice of one of the numeric types or of bool, a Repeat of
-	// float64, a Raw, or a string, stored as NumPy's bytes.
+	// Data is a slice of one of the numeric types, of bool or of strings, stored
+	// as NumPy's unicode strings as wide as the longest of them; a Repeat of
+	// float64; a Raw; or a string, stored as NumPy's bytes.
 	Data any
 	// Compress deflates the array; numpy.load reads both forms.
 	Compress bool
@@ -164,6 +167,8 @@ func writeArray(w io.Writer, shape []int, data any) error {
 			}
 		}
 		return writeNumbers(w, "|b1", shape, raw)
+	case []string:
+		return writeStrings(w, shape, d)
 	case []Half:
 		return writeNumbers(w, "<f2", shape, d)
 	case Raw:
@@ -209,6 +214,46 @@ func writeNumbers[T number](w io.Writer, descr string, shape []int, data []T) er
 		return err
 	}
 	return writeRaw(w, data)
+}
+
+// writeStrings writes strings as NumPy's unicode strings, four bytes a character.
+// NumPy pads them with zeros, so that a string cannot end with one.
+func writeStrings(w io.Writer, shape []int, data []string) error {
+	shape, err := fit(shape, len(data))
+	if err != nil {
+		return err
+	}
+	width := 1
+	for i, s := range data {
+		switch {
+		case strings.HasSuffix(s, "\x00"):
+			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot", i, quote(s))
+		case !utf8.ValidString(s):
+			return fmt.Errorf("string %d, %s, is not UTF-8", i, quote(s))
+		}
+		width = max(width, utf8.RuneCountInString(s))
+	}
+	h, err := NewHeader(fmt.Sprintf("<U%d", width), shape, false)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(headerBytes(fmt.Sprintf("<U%d", width), shape)); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	cell := make([]byte, h.size)
+	for _, s := range data {
+		clear(cell)
+		at := 0
+		for _, r := range s {
+			binary.LittleEndian.PutUint32(cell[at:], uint32(r))
+			at += 4
+		}
+		if _, err := out.Write(cell); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }
 
 func writeRaw[T number](w io.Writer, data []T) error {

@@ -23,7 +23,10 @@ func (x Number) MarshalJSON() ([]byte, error) {
 // Confusion counts how often points of one class are taken for another one.
 type Confusion struct {
 	// Classes are the class values that occur in truth or prediction, ascending.
-	Classes []int64 `json:"classes"`
+	Classes []int64 `json:"-"`
+	// Names stands for Classes in JSON: the integers, or strings after
+	// [Report.SetNames].
+	Names any `json:"classes"`
 	// Counts[i][j] is the number of points of Classes[i] that were predicted to
 	// be of Classes[j].
 	Counts [][]int `json:"counts"`
@@ -38,6 +41,7 @@ func NewConfusion(truth, predicted []int64) (*Confusion, error) {
 	m := &Confusion{Classes: slices.Concat(truth, predicted)}
 	slices.Sort(m.Classes)
 	m.Classes = slices.Clip(slices.Compact(m.Classes))
+	m.Names = m.Classes
 	m.Counts = make([][]int, len(m.Classes))
 	for i := range m.Counts {
 		m.Counts[i] = make([]int, len(m.Classes))

@@ -28,7 +28,8 @@ type Report struct {
 
 // ClassReport says how good the predictions are for one class against all others.
 type ClassReport struct {
-	Class     int64   `json:"class"`
+	Class     int64   `json:"-"`
+	Name      any     `json:"class"`     // Class, or its name after [Report.SetNames]
 	Points    int     `json:"points"`    // that are of the class
 	Predicted int     `json:"predicted"` // to be of it
 	Precision Number  `json:"precision"`
@@ -48,10 +49,21 @@ func NewReport(truth, predicted []int64) (*Report, error) {
 	r := &Report{Points: len(truth), Error: m.Error(), MacroF1: m.MacroF1(), MicroF1: m.MicroF1(), Confusion: m}
 	for c, class := range m.Classes {
 		_, support, guessed := m.tally(c)
-		r.Classes = append(r.Classes, ClassReport{Class: class, Points: support, Predicted: guessed,
+		r.Classes = append(r.Classes, ClassReport{Class: class, Name: class, Points: support, Predicted: guessed,
 			Precision: Number(m.Precision(c)), Recall: Number(m.Recall(c)), F1: m.F1(c)})
 	}
 	return r, nil
+}
+
+// SetNames gives class c the name names[c], in JSON and text.
+func (r *Report) SetNames(names []string) {
+	var all []string
+	for i := range r.Classes {
+		name := names[r.Classes[i].Class]
+		r.Classes[i].Name = name
+		all = append(all, name)
+	}
+	r.Confusion.Names = all
 }
 
 // AddScores adds PRBEP and AUC of the classes that have a column in scores, n×c:
@@ -127,7 +139,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "macro PRBEP %s %%, macro AUC %s %%\n", percent(*r.MacroPRBEP), percent(*r.MacroAUC))
 	}
 	if p := r.Positive; p != nil {
-		fmt.Fprintf(&b, "class %d: precision %s %%, recall %s %%, F1 %.2f %%", p.Class, percent(p.Precision), percent(p.Recall), 100*p.F1)
+		fmt.Fprintf(&b, "class %v: precision %s %%, recall %s %%, F1 %.2f %%", p.Name, percent(p.Precision), percent(p.Recall), 100*p.F1)
 		if p.PRBEP != nil {
 			fmt.Fprintf(&b, ", PRBEP %s %%, AUC %s %%", percent(*p.PRBEP), percent(*p.AUC))
 		}
@@ -138,7 +150,7 @@ func (r *Report) String() string {
 		rows[0] = append(rows[0], "PRBEP", "AUC")
 	}
 	for _, k := range r.Classes {
-		row := []string{fmt.Sprint(k.Class), fmt.Sprint(k.Points), fmt.Sprint(k.Predicted), percent(k.Precision), percent(k.Recall), percent(Number(k.F1))}
+		row := []string{fmt.Sprint(k.Name), fmt.Sprint(k.Points), fmt.Sprint(k.Predicted), percent(k.Precision), percent(k.Recall), percent(Number(k.F1))}
 		if k.PRBEP != nil {
 			row = append(row, percent(*k.PRBEP), percent(*k.AUC))
 		}
@@ -149,9 +161,10 @@ func (r *Report) String() string {
 		return b.String()
 	}
 	rows = [][]string{{"true \\ predicted"}}
-	for i, c := range r.Confusion.Classes {
-		rows[0] = append(rows[0], fmt.Sprint(c))
-		row := []string{fmt.Sprint(c)}
+	for i := range r.Confusion.Classes {
+		name := fmt.Sprint(r.Classes[i].Name)
+		rows[0] = append(rows[0], name)
+		row := []string{name}
 		for _, v := range r.Confusion.Counts[i] {
 			row = append(row, fmt.Sprint(v))
 		}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+)
+
+// pointOptions say what the columns of a table of points are, and what the points are
+// called.
+type pointOptions struct {
+	id, ids, label string
+	drop, columns  []string
+
+	table *data.TableColumns // of the points that were read
+	names *data.IDs
+}
+
+// columnFlags adds the flags of the columns of points.
+func (p *pointOptions) columnFlags(f *pflag.FlagSet) {
+	f.StringVar(&p.id, "id", "", "`column` of X that names the points")
+	f.StringSliceVar(&p.drop, "drop", nil, "`columns` of X to leave out")
+	f.StringSliceVar(&p.columns, "columns", nil, "`columns` of X to take as coordinates (default: all others)")
+}
+
+// labelFlags adds those of what labels are joined with.
+func (p *pointOptions) labelFlags(f *pflag.FlagSet) {
+	f.StringVar(&p.label, "label", "", "`column` of X that holds the labels, in place of -y")
+	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
+}
+
+// identify returns the names of the points; nil if they have none.
+func (p *pointOptions) identify(a *app) (*data.IDs, error) {
+	if p.names != nil {
+		return p.names, nil
+	}
+	var err error
+	switch {
+	case p.id != "" && p.ids != "":
+		return nil, usagef("--id and --ids both name the points; give one of them")
+	case p.ids != "":
+		p.names, err = data.ReadIDs(p.ids, int64(a.memory))
+	case p.id != "" && p.table != nil:
+		p.names, err = p.table.IDs()
+	}
+	return p.names, err
+}

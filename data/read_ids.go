@@ -1,0 +1,195 @@
+package data
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/table"
+)
+
+// ReadIDs reads the names of points, in the order of the points, from a file, or from all
+// files that match a pattern, in the order of the numbers in their names:
+//
+//   - .npy and .npz: strings or integers.
+//   - text: one id a line, all lines but those that begin with #. A first line that is a usual
+//     name of a column of ids is a header.
+//   - tables (csv, JSON Lines and parquet): the column that is given as "FILE:COLUMN",
+//     else the one with a usual name, as "id" or "path".
+//
+// Limit bounds the memory in bytes if it is positive. An id that is missing or there twice
+// is an error that names its row.
+func ReadIDs(path string, limit int64) (*IDs, error) {
+	paths := []string{path}
+	if file, _ := shards.SplitKey(path); strings.ContainsAny(path, "*?[") {
+		if _, err := os.Stat(file); err != nil {
+			found, err := shards.Find(paths)
+			if err != nil {
+				return nil, err
+			}
+			paths = found.Paths
+		}
+	}
+	r := &idReader{limit: limit}
+	for _, p := range paths {
+		if err := r.file(p); err != nil {
+			return nil, err
+		}
+	}
+	return NewIDs(path, r.ids)
+}
+
+// TableIDs returns the ids in a table by the column that has a usual name of ids; nil if the
+// file is no table or has no such column.
+func TableIDs(path string, limit int64) (*IDs, error) {
+	src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if !src.format.table || src.format.name == FormatCSV && !isTable(src) {
+		return nil, nil
+	}
+	t, err := table.Open(src.path, table.Options{Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	name := idColumn(names(t), "")
+	if err := t.Close(); err != nil || name == "" {
+		return nil, err
+	}
+	return ReadIDs(src.path+":"+name, limit)
+}
+
+// idColumn returns the column with the most usual name of ids that is not the one of labels;
+// empty if there is none.
+func idColumn(columns []string, label string) string {
+	best, name := len(idNames), ""
+	for _, c := range columns {
+		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best && c != label {
+			best, name = at, c
+		}
+	}
+	return name
+}
+
+// idReader gathers the ids in files.
+type idReader struct {
+	ids   []string
+	size  int64
+	limit int64
+}
+
+func (r *idReader) add(what, id string) error {
+	if r.size += int64(len(id)) + 64; r.limit > 0 && r.size > r.limit {
+		return &npy.LimitError{What: what, Need: r.size, Limit: r.limit}
+	}
+	r.ids = append(r.ids, id)
+	return nil
+}
+
+// file reads the ids of a file.
+func (r *idReader) file(path string) error {
+	src, err := openSource(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	switch {
+	case src.format.table && (src.key != "" || src.format.name != FormatCSV || isTable(src)):
+		return r.column(src)
+	case src.format.table:
+		return r.lines(src)
+	case src.format.array == nil || src.key != "" && !src.format.keys:
+		return src.fault("it is %s, of which ids are not read; give strings or integers in .npy, text with one id a line, or a table as FILE:COLUMN", src.format.name)
+	}
+	a, what, err := src.format.array(src, src.key, "id", r.limit)
+	if err != nil {
+		return err
+	}
+	if len(a.Shape) != 1 {
+		return fmt.Errorf("%s: it is %s, want one id a point", what, a)
+	}
+	texts, ok := a.Data.([]string)
+	if !ok {
+		c, err := labelCells(what, a)
+		if err != nil {
+			return err
+		}
+		if c.labeled != nil {
+			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.labeled, false))
+		}
+		for _, v := range c.values {
+			texts = append(texts, fmt.Sprint(v))
+		}
+	}
+	for _, text := range texts {
+		if err := r.add(what, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines reads one id a line.
+func (r *idReader) lines(src *source) error {
+	l := &lines{src: src}
+	for first := true; ; first = false {
+		line, err := l.nextData()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
+			line = line[1 : len(line)-1]
+		}
+		if first && isNamed(string(line), idNames) {
+			continue
+		}
+		if err := r.add(src.path, string(line)); err != nil {
+			return err
+		}
+	}
+}
+
+// column reads the ids in a column of a table.
+func (r *idReader) column(src *source) error {
+	t, err := table.Open(src.path, table.Options{Limit: r.limit})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	name := src.key
+	if name == "" {
+		columns := names(t)
+		if name = idColumn(columns, ""); name == "" {
+			return src.fault("which column holds the ids, %s? Name it as %s:COLUMN", strings.Join(columns[:min(20, len(columns))], ", "), src.path)
+		}
+	}
+	if err := t.Choose(table.Column{Name: name, Kind: table.Text}); err != nil {
+		return err
+	}
+	for {
+		b, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i, id := range b.Values[0].Texts {
+			if b.Values[0].Missing(i) {
+				return fmt.Errorf("%s: the id is missing; every point needs one", b.Place(i))
+			}
+			if err := r.add(src.path, id); err != nil {
+				return err
+			}
+		}
+	}
+}

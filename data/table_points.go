@@ -1,0 +1,229 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TableColumns says what the columns of a table of points are, and keeps those that are
+// no coordinates. Columns are named by the header, or by their numbers from 0. Readers
+// of several files, one after the other, append to one TableColumns.
+type TableColumns struct {
+	ID    string // names the points; empty for none
+	Label string // holds the labels; empty for none
+	// Drop are columns that are left out, and Only, if not nil, are the coordinates.
+	Drop, Only []string
+
+	from   string // the first file
+	names  []string
+	ids    []string
+	labels column
+}
+
+// columns returns what the columns of a table are; a key names the coordinates.
+func (opt *ReadOptions) columns() *TableColumns {
+	t := opt.Table
+	if t == nil {
+		t = &TableColumns{}
+	}
+	if opt.Key != "" && len(t.Only) == 0 {
+		t.Only = strings.Split(opt.Key, ",")
+	}
+	return t
+}
+
+// role is what a column of a table of points is for.
+type role uint8
+
+const (
+	roleCoordinate role = iota
+	roleID
+	roleLabel
+	roleDropped
+)
+
+// named tells whether any column is named.
+func (t *TableColumns) named() bool {
+	return t != nil && (t.ID != "" || t.Label != "" || len(t.Drop) > 0 || len(t.Only) > 0)
+}
+
+// roles returns what the columns of a file are for. header has their names, or is nil.
+func (t *TableColumns) roles(what string, header []string, columns int) ([]role, error) {
+	roles := make([]role, columns)
+	if !t.named() {
+		t.keep(what, header, roles)
+		return roles, nil
+	}
+	find := func(name, flag string) (int, error) {
+		if at := slices.Index(header, name); at >= 0 {
+			if slices.Contains(header[at+1:], name) {
+				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, short([]byte(name)))
+			}
+			return at, nil
+		}
+		if at, err := strconv.Atoi(name); err == nil && at >= 0 && at < columns {
+			return at, nil
+		}
+		if header == nil {
+			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, short([]byte(name)), flag, columns-1)
+		}
+		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, short([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
+	}
+	if len(t.Only) > 0 {
+		for i := range roles {
+			roles[i] = roleDropped
+		}
+	}
+	set := func(names []string, flag string, r role) error {
+		for _, name := range names {
+			at, err := find(name, flag)
+			if err != nil {
+				return err
+			}
+			if taken := roles[at]; r != roleCoordinate && taken != roleCoordinate && (taken != roleDropped || r == roleDropped && len(t.Only) == 0) {
+				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, short([]byte(name)))
+			}
+			roles[at] = r
+		}
+		return nil
+	}
+	given := func(name string) []string {
+		if name == "" {
+			return nil
+		}
+		return []string{name}
+	}
+	for _, c := range []struct {
+		names []string
+		flag  string
+		role  role
+	}{{t.Only, "--columns", roleCoordinate}, {given(t.ID), "--id", roleID}, {given(t.Label), "--label", roleLabel}, {t.Drop, "--drop", roleDropped}} {
+		if err := set(c.names, c.flag, c.role); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(roles, roleCoordinate) {
+		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)
+	}
+	t.keep(what, header, roles)
+	return roles, nil
+}
+
+// keep remembers the names of the coordinates.
+func (t *TableColumns) keep(what string, header []string, roles []role) {
+	if t == nil || t.from != "" {
+		return
+	}
+	t.from = what
+	for i, r := range roles {
+		if r == roleCoordinate && header != nil {
+			t.names = append(t.names, header[i])
+		}
+	}
+}
+
+// add keeps a field that is no coordinate.
+func (t *TableColumns) add(r role, field []byte) {
+	field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`)) // as csv writes a quote
+	switch r {
+	case roleID:
+		t.ids = append(t.ids, string(field))
+	case roleLabel:
+		t.labels.add(field, len(t.labels.codes))
+	}
+}
+
+// Names returns the names of the coordinates, nil if the file has no header.
+func (t *TableColumns) Names() []string { return t.names }
+
+// IDs returns the ids that were read; nil if no column holds them.
+func (t *TableColumns) IDs() (*IDs, error) {
+	if t.ID == "" {
+		return nil, nil
+	}
+	return NewIDs(t.from+": column "+t.ID, t.ids)
+}
+
+// Labels returns the labels that were read, as [ReadLabels] does; nil if no column holds
+// them.
+func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
+	if t.Label == "" {
+		return nil, nil
+	}
+	what := t.from + ": column " + t.Label
+	c := &cells{what: what, text: &t.labels, unit: "row"}
+	return c.labels(newMarker(&opt, nil), &LabelFile{Path: what})
+}
+
+// Suspects returns a line for every coordinate that may be the label: one with a usual
+// name of labels, and one whose values and the classes of the labeled points determine each
+// other. The latter is looked at if a class has two labels at least, and there are eight
+// more labels than classes, as few labels agree by chance. It reads the labeled rows once.
+func (t *TableColumns) Suspects(x Points, y *Labels) []string {
+	var out []string
+	_, d := x.Dims()
+	determined := determined(x, y)
+	for j := range d {
+		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
+		if j < len(t.names) {
+			name, usual = fmt.Sprintf("column %s", short([]byte(t.names[j]))), isNamed(t.names[j], labelNames)
+		}
+		switch {
+		case determined[j]:
+			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, another one for each: it may be the label; if it is, leave it out with --drop", t.from, name))
+		case usual:
+			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is the label, give --label %s, or leave it out with --drop", t.from, name, t.names[j]))
+		}
+	}
+	const most = 5
+	if len(out) > most {
+		out = append(out[:most], fmt.Sprintf("%d more columns may be the label", len(out)-most))
+	}
+	return out
+}
+
+// determined tells for each column whether its values and the classes of the labeled
+// points determine each other.
+func determined(x Points, y *Labels) []bool {
+	_, d := x.Dims()
+	out := make([]bool, d)
+	if y == nil {
+		return out
+	}
+	rows := y.Labeled()
+	s := y.Summary()
+	if s.Classes < 2 || s.Fewest < 2 || s.Labeled < s.Classes+8 {
+		return out
+	}
+	for j := range out {
+		out[j] = true
+	}
+	values := make([][]float64, len(y.Classes)) // of the first point of each class
+	row := make([]float64, d)
+	for _, i := range rows {
+		RowTo(row, x, i)
+		first := values[y.Index[i]]
+		if first == nil {
+			values[y.Index[i]] = slices.Clone(row)
+			continue
+		}
+		for j, v := range row {
+			out[j] = out[j] && v == first[j]
+		}
+	}
+	for j := range out {
+		seen := map[float64]bool{}
+		for _, v := range values {
+			if !out[j] || v == nil {
+				continue
+			}
+			out[j] = !seen[v[j]] && !math.IsNaN(v[j])
+			seen[v[j]] = true
+		}
+	}
+	return out
+}

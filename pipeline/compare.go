@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models/metrics"
+)
+
+// CompareValues measures predicted values, n×m, where the true ones are not NaN. left is the
+// number of those that are. The paths name the blocks in errors.
+func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport, left int, err error) {
+	n, c := truth.Dims()
+	if m, d := predicted.Dims(); n != m || c != d {
+		return nil, 0, fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points", truthPath, n, c, predictedPath, m, d)
+	}
+	var want, got []float64
+	for i := range n {
+		for j, v := range truth.RawRowView(i) {
+			p := predicted.At(i, j)
+			if math.IsNaN(v) {
+				left++
+				continue
+			}
+			if math.IsNaN(p) {
+				return nil, 0, fmt.Errorf("%s: row %d, column %d is NaN, but the true value is known; predict all points, or put NaN into %s", predictedPath, i, j, truthPath)
+			}
+			want, got = append(want, v), append(got, p)
+		}
+	}
+	if len(want) == 0 {
+		return nil, 0, fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", truthPath)
+	}
+	r, err = metrics.NewValueReport(want, got)
+	return r, left, err
+}
+
+// KnownScores returns the given rows of scores, read from path, of the n points of the truth
+// in truthPath. A NaN there is an error.
+func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*mat.Dense, error) {
+	have, c := all.Dims()
+	if have != n {
+		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n, truthPath)
+	}
+	out := mat.NewDense(len(rows), c, nil)
+	for p, i := range rows {
+		for j, v := range all.RawRowView(i) {
+			if math.IsNaN(v) {
+				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", path, i, j, truthPath)
+			}
+		}
+		out.SetRow(p, all.RawRowView(i))
+	}
+	return out, nil
+}
+
+// ClassesByName returns the classes that texts mean: of names, or, where these are nil,
+// integers. One that is there twice is an error; what says what it is, "class" or "label".
+func ClassesByName(texts, names []string, what string) ([]int64, error) {
+	var out []int64
+	for _, text := range texts {
+		v, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case names != nil:
+			if v = int64(slices.Index(names, text)); v < 0 {
+				return nil, fmt.Errorf("%q is no %s; there are %s", text, what, strings.Join(names[:min(20, len(names))], ", "))
+			}
+		case err != nil:
+			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, what)
+		}
+		if slices.Contains(out, v) {
+			return nil, fmt.Errorf("the %s %s is there twice; each must be another one", what, text)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// SomeClasses writes the first of some classes, which have names if these are not nil.
+func SomeClasses(classes []int64, names []string) string {
+	if names == nil {
+		return ListClasses(classes, nil)
+	}
+	var some []string
+	for _, c := range classes {
+		some = append(some, data.ClassName(nil, names, int32(c)))
+	}
+	return ListClasses(classes, some)
+}

@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models"
+)
+
+// Summary counts the labels, and those that are used if they are not all; nil of targets
+// that are no classes.
+func (t *Targets) Summary() *data.LabelSummary {
+	if t.truth == nil {
+		return nil
+	}
+	s := t.truth.Summary()
+	if t.HeldBack() {
+		used := t.used.Summary()
+		s.Used = &used
+	}
+	return &s
+}
+
+// Warnings returns what may be mistakes in the labels: see [data.Labels.Warnings].
+func (t *Targets) Warnings() []string {
+	if t.truth == nil {
+		return nil
+	}
+	return t.truth.Warnings(t.HeldBack())
+}
+
+// CheckTwoClasses returns an error unless at least two classes of y, read from path,
+// have a label.
+func CheckTwoClasses(y *data.Labels, path string) error {
+	s := y.Summary()
+	if s.Classes > 1 {
+		return nil
+	}
+	text := fmt.Sprintf("%s: no point is labeled; at least two classes must have a label", path)
+	if s.Classes == 1 {
+		text = fmt.Sprintf("%s: all labels used, %d, are of class %s; at least two classes must have a label", path, s.Labeled, y.Name(models.Majority(y)))
+	}
+	if y.Read != nil && !y.Read.Given() && slices.Contains(s.Unlabeled, "-1") {
+		text += ". -1 marks unlabeled points; if it is a class here, give --unlabeled none"
+	}
+	return errors.New(text)
+}
+
+// CompareClasses returns the classes of the points of truth, for answers of a model with
+// the output o: positions in o.Classes, with those behind that the model does not know.
+// It is an error if classes have names and the model knows none of them.
+func CompareClasses(truth *data.Labels, o models.Output, path string) (*data.Labels, error) {
+	out := truth.Recode(o.Classes, o.Names)
+	if out.Names == nil {
+		return out, nil
+	}
+	for _, c := range out.Index {
+		if c != data.Unlabeled && int(c) < len(o.Classes) {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has the classes %s, of which the model knows none; its classes are %s",
+		path, ListClasses(truth.Classes, truth.Names), ListClasses(o.Classes, o.Names))
+}
+
+// ListClasses writes the first of several classes.
+func ListClasses(classes []int64, names []string) string {
+	const most = 20
+	var list []string
+	for c := range classes[:min(most, len(classes))] {
+		list = append(list, data.ClassName(classes, names, int32(c)))
+	}
+	if len(classes) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+// ReadMultiLabels reads the labels of points that may have several. If the file says
+// which labels they are, the columns are brought in the given order; nil is that of
+// the file. A label of the file that is not among them is an error; whose they are is
+// said there.
+func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*data.MultiLabels, error) {
+	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
+	if err != nil || order == nil || y.Values == nil {
+		return y, err
+	}
+	for _, v := range y.Values {
+		if !slices.Contains(order, v) {
+			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave it out of the file", path, v, whose, ListClasses(order, nil))
+		}
+	}
+	n, _ := y.Y.Dims()
+	if need := 8 * int64(n) * int64(len(order)); limit > 0 && need > limit {
+		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
+	}
+	return y.Ordered(order), nil
+}
+
+// HoldsMultiLabels tells whether a file can only be labels of points that may have
+// several: two and more columns of 1 and 0 or −1, or lists of them. What cannot be
+// read is for another reader to complain about.
+func HoldsMultiLabels(path string, limit int64) bool {
+	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
+	if err != nil {
+		return false
+	}
+	if _, err := models.LabelTargets(y.Y, nil); err != nil {
+		return false
+	}
+	n, m := y.Y.Dims()
+	if y.Values == nil {
+		return m > 1
+	}
+	for i := range n {
+		if count := mat.Sum(y.Y.RowView(i)); !math.IsNaN(count) && count != 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// HoldsFractions tells whether values are not all integers.
+func HoldsFractions(v *mat.Dense) bool {
+	return slices.ContainsFunc(v.RawMatrix().Data, func(x float64) bool { return x != math.Trunc(x) && !math.IsNaN(x) })
+}
