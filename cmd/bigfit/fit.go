@@ -54,8 +54,10 @@ func (a *app) fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a model to points X, of which y labels some: −1 in an integer y and NaN in
-a float one mark unlabeled points. With --labels N a random subset of the given
+		Long: `Fit a model to points X, the first arguments or -X, of which y, the last argument
+or -y, labels some. X is files, patterns in quotes ('emb/*.npy'), folders or a list of
+files, one after the other in the order of the numbers in their names. −1 in an
+integer y and NaN in a float one mark unlabeled points. With --labels N a random subset of the given
 labels is used and the error on the rest is printed. A y of numbers that are not
 all integers makes it a regression, where the model can do that. For vvmr y has a
 column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmlight

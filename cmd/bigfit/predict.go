@@ -33,7 +33,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
 		Long: `Write the class of every point of X as a .npy file of int64, or its value as one
-of float64 if the model is a regression. Without -X the answers for the training
+of float64 if the model is a regression. New points are
+the arguments after the model, or -X. Without any the answers for the training
 points are written, which the eigenmap classifier and the graph methods keep.
 
 For new points those two look at the nearest training points: --extension knn
