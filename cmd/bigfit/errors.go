@@ -26,7 +26,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, new(*mapped.ChangedError)):
+	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
 		return exitInput
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
