@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"unsafe"
 
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -21,12 +22,15 @@ func HashPoints(x Points) string {
 	case *Dense[uint8]:
 		fmt.Fprintf(h, "uint8 %d %d\n", n, d)
 		h.Write(x.Data)
+		Release(x, 0, n)
 	case *Dense[float32]:
 		fmt.Fprintf(h, "float32 %d %d\n", n, d)
 		hashNumbers(h, x.Data)
+		Release(x, 0, n)
 	case *Dense[float64]:
 		fmt.Fprintf(h, "float64 %d %d\n", n, d)
 		hashNumbers(h, x.Data)
+		Release(x, 0, n)
 	case *Stored:
 		x.hash(h)
 	case *sparse.CSR:
@@ -54,19 +58,19 @@ func (s *Stored) hash(h hash.Hash) {
 	fmt.Fprintf(h, "%s %d %d\n", kind, s.Rows, s.Cols)
 	row := make([]float64, s.Cols)
 	_ = s.pass(func(p *Part, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			raw := s.row(i)
-			switch s.kind {
-			case Float16:
-				hashNumbers(h, numbersOf[uint16](raw))
-			case Float32:
-				hashNumbers(h, numbersOf[float32](raw))
-			case Float64:
-				hashNumbers(h, numbersOf[float64](raw))
-			case Uint8:
-				h.Write(raw)
-			case Bool:
-				widen64(row, Bool, raw)
+		raw := p.raw[(lo-p.First)*s.rowBytes() : (hi-p.First)*s.rowBytes()]
+		switch s.kind {
+		case Float16:
+			hashNumbers(h, numbersOf[uint16](raw))
+		case Float32:
+			hashNumbers(h, numbersOf[float32](raw))
+		case Float64:
+			hashNumbers(h, numbersOf[float64](raw))
+		case Uint8:
+			h.Write(raw)
+		case Bool:
+			for i := lo; i < hi; i++ {
+				widen64(row, Bool, s.row(i))
 				hashNumbers(h, row)
 			}
 		}
@@ -74,8 +78,15 @@ func (s *Stored) hash(h hash.Hash) {
 	})
 }
 
+// littleEndian reports whether this machine stores the least significant byte first.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
 // hashNumbers writes v to h, least significant byte first.
 func hashNumbers[T uint16 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
+	if littleEndian && len(v) > 0 {
+		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0]))))
+		return
+	}
 	buf := make([]byte, 0, 64<<10)
 	for len(v) > 0 {
 		n := min(len(v), cap(buf)/8)

@@ -110,6 +110,7 @@ func covariance(ctx context.Context, x Points) (mean []float64, cov *mat.Dense) 
 		hi := min(lo+pcaBlock, n)
 		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
 		centre(b, x, lo, mean)
+		Release(x, lo, hi)
 		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
 	}
 	return mean, cov
@@ -240,6 +241,7 @@ func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 		b := block.Slice(0, rows, 0, d).(*mat.Dense)
 		c := product.Slice(0, rows, 0, k).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
+		Release(x, lo, lo+rows)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, b, p.Components, 0, c)
 		for i := range rows {
 			dst := out.Row(lo + i)
@@ -268,6 +270,7 @@ func Mean(x Points) []float64 {
 				sum[j] += v
 			}
 		}
+		Release(x, lo, hi)
 		parts[lo/grain] = sum
 	})
 	mean := make([]float64, d)

@@ -107,6 +107,7 @@ func (p *PCA) denseCovariance(ctx context.Context, y, q *mat.Dense, x Points) {
 		hi := min(lo+rows, n)
 		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
+		Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
 		beta := 1.0
 		if lo == 0 {
@@ -214,6 +215,7 @@ func (p *PCA) totalVariance(x Points) float64 {
 					s += (v - p.Mean[j]) * (v - p.Mean[j])
 				}
 			}
+			Release(x, lo, hi)
 			return s
 		}) / float64(n)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
@@ -200,7 +201,9 @@ func checkFinite(what string, x Points) error {
 // finite returns an error for the first NaN or infinite value; what names the
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
-	if b := notFinite(x.Data); b >= 0 {
+	b := notFinite(x.Data)
+	mapped.Drop(bytesOf(x.Data))
+	if b >= 0 {
 		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
 	}
 	return nil

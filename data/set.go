@@ -34,7 +34,7 @@ type set struct {
 	sparse   []*sparse.CSR
 	svmlight *svmlight // of all files in this form
 	held     int64     // bytes in memory
-	text     bool      // values were checked
+	check    bool      // values are to be checked
 }
 
 // add reads a file without a look at its values.
@@ -61,7 +61,7 @@ func (s *set) add(path string) error {
 	if err != nil {
 		return err
 	}
-	s.text = src.format.text
+	s.check = s.check || !src.format.text
 	if m, ok := x.(*sparse.CSR); ok {
 		return s.addSparse(src, m)
 	}
@@ -156,7 +156,7 @@ func (s *set) points() (Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.text {
+	if s.check {
 		if err := x.checkFinite(s.first); err != nil {
 			return nil, err
 		}

@@ -330,6 +330,21 @@ func (s *Stored) drop(lo, hi int) {
 	s.each(lo, hi, func(_ int, raw []byte) { mapped.Drop(raw) })
 }
 
+// Release gives back the memory of points lo to hi that are mapped, which were read and are
+// not needed soon. They can be read again, from the page cache or the file.
+func Release(x Points, lo, hi int) {
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		mapped.Drop(sliceDense(x, lo, hi).Data)
+	case *Dense[float32]:
+		mapped.Drop(bytesOf(sliceDense(x, lo, hi).Data))
+	case *Dense[float64]:
+		mapped.Drop(bytesOf(sliceDense(x, lo, hi).Data))
+	case *Stored:
+		x.drop(lo, hi)
+	}
+}
+
 // passRows is the number of rows that a pass over stored points reads before it gives
 // their pages back: of about 64 MiB.
 func (s *Stored) passRows() int { return max(1, (64<<20)/max(1, s.rowBytes())) }

@@ -318,9 +318,10 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		s.OnProgress = func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") }
 		batch := x
 		if hi-lo < n {
-			batch = data.Select(x, data.Range(lo, hi))
+			batch = data.Slice(x, lo, hi)
 		}
 		answer, err := m.Predict(ctx, batch, &s)
+		data.Release(x, lo, hi)
 		if err != nil {
 			return nil, err
 		}

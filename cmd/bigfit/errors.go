@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -25,7 +26,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, models.ErrNotFinite): // found when the model is written
+	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
 		return exitInput
 	case errors.Is(err, errDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure

@@ -54,11 +54,13 @@ func (a *app) fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a model to points X, of which y labels some. Classes are integers, or names,
-which the model keeps. −1, no text, "nan", "null" and "?" mark unlabeled points; in
-a y of floats NaN does, and −1 only where none is NaN; --unlabeled names other
-values. How y was understood is printed before work begins, with warnings where
-it may be meant otherwise.
+		Long: `Fit a model to points X, the first arguments or -X, of which y, the last argument
+or -y, labels some. X is files, patterns in quotes ('emb/*.npy'), folders or a list
+of files, one after the other in the order of the numbers in their names. Classes
+are integers, or names, which the model keeps. −1, no text, "nan", "null" and "?"
+mark unlabeled points; in a y of floats NaN does, and −1 only where none is NaN;
+--unlabeled names other values. How y was understood is printed before work begins,
+with warnings where it may be meant otherwise.
 
 y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
 of ids is compared with those in --ids FILE, or in the column --id of a table X, or

@@ -19,13 +19,16 @@ func (a *app) graphCommand() *cobra.Command {
 	var out, lists string
 	var c checkpointFlags
 	cmd := &cobra.Command{
-		Use:   "graph X -o graph.npz",
+		Use:   "graph X… -o graph.npz",
 		Short: "Build the neighbour graph of a set of points",
 		Long: `Build the weighted graph of nearest neighbours of the points in X and save its
 weight matrix in the form of scipy.sparse.save_npz.
 
-X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight
-or csv; idx and text may be gzipped.
+X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight,
+csv, JSON Lines or parquet; all but .npz and parquet may be compressed with gzip or
+zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or .list
+with the name of a file on each line are one set of points, in the order of the
+numbers in the names. Files of .npy are mapped into memory and may be larger than it.
 
 With --lists the neighbours are not searched but read from a .npz file with the
 arrays indices and distances (or sq_distances), n×k each, as FAISS and scikit-learn

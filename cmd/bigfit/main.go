@@ -90,6 +90,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // execute runs the command line; a panic becomes an error.
 func (a *app) execute(ctx context.Context, args []string) (err error) {
 	debug.SetPanicOnFault(true)
+	mapped.Begin()
 	defer func() {
 		if r := recover(); r != nil {
 			if err = mapped.Fault(r); err == nil {

@@ -31,7 +31,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
 		Long: `Write the class of every point of X, by its name where the classes have names, or
-its value if the model is a regression. Without -X the answers for the training
+its value if the model is a regression. New points are the arguments after the
+model, or -X. Without any the answers for the training
 points are written, which the eigenmap classifier and the graph methods keep.
 
 The extension of -o and --scores names the format: .npy and .npz are arrays, .csv,

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+
+	"github.com/bigfit/bigfit/internal/mapped"
 )
 
 // AvailableMemory returns the bytes of memory that this process can have: the least of
@@ -160,9 +163,29 @@ func readNumber(path string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
+// largestSeen is the most of the memory without files that PeakMemory saw, in bytes.
+var largestSeen atomic.Int64
+
 // PeakMemory returns the largest resident memory that the process had so far, in
-// bytes; 0 where the system does not tell.
+// bytes; 0 where the system does not tell. Pages of mapped files, which the kernel
+// takes back where memory is short, do not count: once there are some, it is the
+// largest of what is resident without any file at a call of this function and of the
+// peak without all mapped bytes, and may be below the truth.
 func PeakMemory() int64 {
 	kib, _ := field("/proc/self/status", "VmHWM:")
-	return kib << 10
+	peak := kib << 10
+	files := mapped.Size()
+	if files == 0 {
+		return peak
+	}
+	anonymous, _ := field("/proc/self/status", "RssAnon:")
+	shared, _ := field("/proc/self/status", "RssShmem:")
+	now := (anonymous + shared) << 10
+	for {
+		seen := largestSeen.Load()
+		if now <= seen {
+			return max(seen, peak-files)
+		}
+		largestSeen.CompareAndSwap(seen, now)
+	}
 }

@@ -121,6 +121,15 @@ func Forget(path string) {
 	}
 }
 
+// Begin begins a run: [Check] looks at the files only that are mapped from now on.
+func Begin() {
+	mutex.Lock()
+	defer mutex.Unlock()
+	for _, m := range all {
+		m.info = nil
+	}
+}
+
 func (m *mapping) check() error {
 	if m.info == nil {
 		return nil

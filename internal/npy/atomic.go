@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+
+	"github.com/bigfit/bigfit/internal/mapped"
 )
 
 // Atomically lets write fill a temporary file beside path, syncs it and gives
@@ -218,6 +220,7 @@ func (p *pending) replace() error {
 			return err
 		}
 	}
+	mapped.Forget(p.target) // what was read of it is whole; it is not the file that changed
 	err := p.step("rename", func() error { return os.Rename(p.Name(), p.target) })
 	if err != nil {
 		return err

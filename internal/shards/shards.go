@@ -103,7 +103,7 @@ func count(n int, what string) string {
 }
 
 // pointExtensions are those of files of points in a folder.
-var pointExtensions = []string{".npy", ".npz", ".csv", ".tsv", ".svm", ".svmlight", ".libsvm", ".idx"}
+var pointExtensions = []string{".npy", ".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".svm", ".svmlight", ".libsvm", ".idx"}
 
 // extension returns the extension of a file name without that of its compression.
 func extension(name string) string { return filepath.Ext(WithoutPacking(strings.ToLower(name))) }
@@ -113,7 +113,7 @@ func (f *Files) addFolder(folder string) error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot read the folder: %w", folder, err)
 	}
-	var names, tables, foreign []string
+	var names, foreign []string
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name[0] == '.':
@@ -121,16 +121,11 @@ func (f *Files) addFolder(folder string) error {
 			foreign = append(foreign, name+"/")
 		case slices.Contains(pointExtensions, extension(name)):
 			names = append(names, name)
-		case extension(name) == ".parquet":
-			tables = append(tables, name)
 		default:
 			foreign = append(foreign, name)
 		}
 	}
-	arrays := slices.ContainsFunc(names, func(n string) bool { return extension(n) == ".npy" })
-	if !arrays {
-		foreign = append(foreign, tables...)
-	}
+	names = f.withoutTables(folder, names)
 	switch {
 	case len(names) == 0 && len(foreign) == 0:
 		return fmt.Errorf("%s: the folder holds no files of points (%s)", folder, strings.Join(pointExtensions, ", "))
@@ -140,14 +135,25 @@ func (f *Files) addFolder(folder string) error {
 	if kinds := kindsOf(names); len(kinds) > 1 {
 		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
 	}
-	if len(tables) > 0 {
-		f.note("%s: %s beside the points left out", folder, count(len(tables), "table"))
-	}
 	slices.SortFunc(names, compareNumbers)
 	for _, n := range names {
 		f.Paths = append(f.Paths, filepath.Join(folder, n))
 	}
 	return nil
+}
+
+// withoutTables leaves out tables in parquet that are beside .npy files, as exporters of
+// embeddings write them.
+func (f *Files) withoutTables(given string, names []string) []string {
+	if !slices.ContainsFunc(names, func(n string) bool { return extension(n) == ".npy" }) {
+		return names
+	}
+	all := len(names)
+	names = slices.DeleteFunc(names, func(n string) bool { return extension(n) == ".parquet" })
+	if left := all - len(names); left > 0 {
+		f.note("%s: %s beside the points left out", given, count(left, "table"))
+	}
+	return names
 }
 
 // isFolder reports whether an entry of a folder is a folder or a link to one.
@@ -241,13 +247,7 @@ func (f *Files) addPattern(given string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no file matches the pattern", given)
 	}
-	if slices.ContainsFunc(names, func(n string) bool { return extension(n) == ".npy" }) {
-		all := len(names)
-		names = slices.DeleteFunc(names, func(n string) bool { return extension(n) == ".parquet" })
-		if left := all - len(names); left > 0 {
-			f.note("%s: %s beside the points left out", given, count(left, "table"))
-		}
-	}
+	names = f.withoutTables(given, names)
 	// Names without numbers in common are what was asked for.
 	if kinds := kindsOf(names); len(kinds) > 1 && len(kinds) < len(names) {
 		return fmt.Errorf("%s: %d kinds of files match, %s; give a pattern that only one of them matches, or name the files one by one", given, len(kinds), describeKinds(names, kinds))

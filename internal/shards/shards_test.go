@@ -46,6 +46,7 @@ func TestFind(t *testing.T) {
 		"by name":          {[]string{"b.npy", "a.npy"}, []string{"b.npy", "a.npy"}, []string{"b.npy", "a.npy"}, ""},
 		"other names":      {[]string{"b.npy", "a.npy", "c.npy"}, []string{"*.npy"}, []string{"a.npy", "b.npy", "c.npy"}, ""},
 		"name with stars":  {[]string{"a[1].npy"}, []string{"a[1].npy"}, []string{"a[1].npy"}, ""},
+		"parquet":          {[]string{"f/p9.parquet", "f/p10.parquet"}, []string{"f"}, []string{"f/p9.parquet", "f/p10.parquet"}, ""},
 		"compressed":       {[]string{"f/p9.csv.gz", "f/p10.csv.gz"}, []string{"f"}, []string{"f/p9.csv.gz", "f/p10.csv.gz"}, ""},
 		"numbers of zeros": {[]string{"f/p_001.npy", "f/p_2.npy", "f/p_0010.npy"}, []string{"f"}, []string{"f/p_001.npy", "f/p_2.npy", "f/p_0010.npy"}, ""},
 	} {
@@ -73,7 +74,7 @@ func TestFindFaults(t *testing.T) {
 		"empty folder":    {[]string{"emb/.x"}, []string{"emb"}, []string{"emb: the folder holds no files of points", ".npy"}},
 		"foreign":         {[]string{"emb/a_0.npy", "emb/README.md", "emb/run.py"}, []string{"emb"}, []string{"emb: ", "README.md, run.py", `"emb/a_*.npy"`}},
 		"folder in it":    {[]string{"emb/a_0.npy", "emb/old/a_0.npy"}, []string{"emb"}, []string{"old/"}},
-		"tables alone":    {[]string{"emb/a_0.parquet", "emb/a_1.csv"}, []string{"emb"}, []string{"a_0.parquet"}},
+		"tables alone":    {[]string{"emb/a_0.parquet", "emb/a_1.csv"}, []string{"emb"}, []string{"2 kinds", "a_*.parquet (1 file)"}},
 		"two kinds":       {[]string{"emb/img_0.npy", "emb/img_1.npy", "emb/text_0.npy"}, []string{"emb"}, []string{"2 kinds", "img_*.npy (2 files), text_*.npy (1 file)", `"emb/img_*.npy"`}},
 		"two in pattern":  {[]string{"img_0.npy", "img_1.npy", "text_0.npy"}, []string{"*.npy"}, []string{"2 kinds", "img_*.npy (2 files)"}},
 		"X and y":         {[]string{"emb/X.npy", "emb/y.npy"}, []string{"emb"}, []string{"2 kinds", "X.npy", "y.npy"}},
