@@ -98,7 +98,7 @@ func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
 
 // elementBytes returns the size of a coordinate in a tree on x.
 func elementBytes(x data.Points, m Metric) int64 {
-	if _, ok := x.(*data.Dense[float64]); ok || m.angular() {
+	if m.angular() || data.Precise(x) {
 		return 8
 	}
 	return 4
