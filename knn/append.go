@@ -44,7 +44,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil || old == total {
 		return nb, ix, err
 	}
-	fresh := rowRange(x, old, total)
+	fresh := data.Slice(x, old, total)
 	found, err := WithProgress(ix, s.part(0, total)).Query(ctx, fresh, k+1)
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +53,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil {
 		return nil, nil, err
 	}
-	nearest, err := small.Query(ctx, rowRange(x, 0, old), min(k, total-old))
+	nearest, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
 	if err != nil {
 		return nil, nil, err
 	}
