@@ -119,7 +119,8 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of an index of %d", nb.K, st.Stats.K)
 	}
 	p := progress(s.OnProgress).ordered()
-	g, err := nndescent.Append(ctx, ix.set(), st.descent(), nndescent.Settings{
+	rows := ix.rows()
+	g, err := nndescent.Append(ctx, ix.set(rows), st.descent(), nndescent.Settings{
 		K: st.Stats.K, Candidates: ix.settings.Candidates, Exchanges: ix.settings.Exchanges,
 		Tolerance: ix.settings.Tolerance, Seed: s.Seed, Step: ix.reporter(p, 7),
 	})
@@ -135,7 +136,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		}
 		stats.Recall = ix.recall(g, sample)
 	}
-	ix.graph = &descentGraph{g, stats}
+	ix.graph = &descentGraph{g, rows, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
 }

@@ -66,25 +66,25 @@ func (m Metric) ofSets() bool { return m == Hamming || m == Jaccard }
 
 // searches lists the methods that know a metric, for dense and for sparse points.
 var searches = map[Metric]struct{ dense, sparse []Method }{
-	Euclidean:    {[]Method{Brute, KDTree, BallTree, NNDescent}, []Method{Brute}},
-	Angle:        {[]Method{Brute, BallTree, NNDescent}, []Method{Brute}},
-	Cosine:       {[]Method{Brute, BallTree, NNDescent}, []Method{Brute}},
+	Euclidean:    {[]Method{Brute, KDTree, BallTree, NNDescent}, []Method{Brute, NNDescent}},
+	Angle:        {[]Method{Brute, BallTree, NNDescent}, []Method{Brute, NNDescent}},
+	Cosine:       {[]Method{Brute, BallTree, NNDescent}, []Method{Brute, NNDescent}},
 	Manhattan:    {[]Method{Brute, KDTree, BallTree}, nil},
 	Chebyshev:    {[]Method{Brute, KDTree, BallTree}, nil},
 	InnerProduct: {[]Method{Brute}, []Method{Brute}},
-	Hamming:      {[]Method{Brute}, []Method{Brute}},
-	Jaccard:      {[]Method{Brute}, []Method{Brute}},
+	Hamming:      {[]Method{Brute, NNDescent}, []Method{Brute, NNDescent}},
+	Jaccard:      {[]Method{Brute, NNDescent}, []Method{Brute, NNDescent}},
 }
 
 // Supports returns nil if the method finds neighbours among points such as x by the
 // metric; otherwise an error that says which methods do:
 //
 //	                            dense points                          sparse points
-//	euclidean                   brute, kd-tree, ball-tree, nn-descent  brute
-//	angle, cosine               brute, ball-tree, nn-descent           brute
+//	euclidean                   brute, kd-tree, ball-tree, nn-descent  brute, nn-descent
+//	angle, cosine               brute, ball-tree, nn-descent           brute, nn-descent
 //	manhattan, chebyshev        brute, kd-tree, ball-tree
 //	inner-product               brute                                  brute
-//	hamming, jaccard            brute                                  brute
+//	hamming, jaccard            brute, nn-descent                      brute, nn-descent
 func (m Method) Supports(metric Metric, x data.Points) error {
 	known, ok := searches[metric]
 	if !ok {
