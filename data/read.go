@@ -29,16 +29,18 @@ type ReadOptions struct {
 // ReadPoints reads a set of n points in d dimensions. The format follows from
 // the content of the file:
 //
-//   - .npy and dense .npz: float32, float64 and uint8 are kept, other integers
-//     and bool become float64 (beyond ±2⁵³ only if exact). One dimension is n×1; of more than
-//     two the trailing ones are joined, so n×28×28 images are n×784.
+//   - .npy and dense .npz: float16 and bool are [Stored] points; float32, float64 and uint8
+//     are kept, other integers become float64 (beyond ±2⁵³ only if exact). One dimension
+//     is n×1; of more than two the trailing ones are joined, so n×28×28 images are n×784.
+//     The points of a .npy file are mapped into memory and not read where they lie in it as
+//     they do in memory: see package mapped for files that change.
 //   - .npz written by scipy.sparse.save_npz, and svmlight text: *sparse.CSR.
 //   - idx, MNIST's own format, with elements and shapes as in .npy.
 //   - csv: one point a line, numbers separated by commas, semicolons, tabs or
 //     blanks, with or without a line of column names; *Dense[float64].
 //
-// idx and text files may be compressed with gzip. The path may end in ":key"
-// to name the array of a .npz file.
+// All but .npz may be compressed with gzip or zstd. The path may end in ":key"
+// to name the array of a .npz file. [ReadFiles] reads several files as one set.
 //
 // NaN and infinite values are errors, as are sets without rows or columns. An
 // error names the file and the place, rows and columns counted from 0 and
@@ -54,23 +56,45 @@ func ReadPoints(path string, opt ReadOptions) (Points, error) {
 }
 
 // points reads what [ReadPoints] returns, from a source that nothing was read of.
-func (s *source) points(opt ReadOptions) (x Points, err error) {
+func (s *source) points(opt ReadOptions) (Points, error) {
+	x, what, err := s.load(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkValues(what, x); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// load reads points whose values are not checked, with their name for errors.
+func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	if s.format.points != nil {
-		x, err = s.format.points(s, opt)
+		x, what, err = s.format.points(s, opt)
 	} else {
 		var a *npy.Array
-		var what string
 		if a, what, err = s.format.array(s, opt.Key, "X", opt.Limit); err == nil {
 			x, err = toPoints(what, a, opt.Limit)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if n, d := x.Dims(); n == 0 || d == 0 {
-		return nil, s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
+		return nil, "", s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
 	}
-	return x, checkMagnitude(s.path, x)
+	return x, what, nil
+}
+
+// checkValues is [CheckFinite] for what load returned; the readers of text and of sparse
+// points have checked them.
+func (s *source) checkValues(what string, x Points) error {
+	if _, ok := x.(*sparse.CSR); !ok && !s.format.text {
+		if err := checkFinite(what, x); err != nil {
+			return err
+		}
+	}
+	return checkMagnitude(s.path, x)
 }
 
 // Squares of values and sums of them must neither overflow nor all underflow.

@@ -63,6 +63,15 @@ func NewHalves(rows, cols int, bits []uint16) *Stored {
 	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, bytesOf(bits[:rows*cols]))}
 }
 
+// newStored returns points that lie in raw without gaps; name is that of their file.
+func newStored(name string, k Kind, rows, cols int, raw []byte) *Stored {
+	s := &Stored{Rows: rows, Cols: cols, kind: k, parts: onePart(rows, raw)}
+	for i := range s.parts {
+		s.parts[i].Name = name
+	}
+	return s
+}
+
 func onePart(rows int, raw []byte) []Part {
 	if rows == 0 {
 		return nil
@@ -107,7 +116,7 @@ func (s *Stored) Parts() []Part { return s.parts }
 func (s *Stored) Held() int64 {
 	var sum int64
 	for _, p := range s.parts {
-		if p.Name == "" || !mapped.Holds(p.raw) {
+		if !mapped.Holds(p.raw) {
 			sum += int64(len(p.raw))
 		}
 	}

@@ -24,6 +24,8 @@ var order = []string{
 	"internal/machine",
 	"internal/supervise",
 	"internal/npy",
+	"internal/shards",
+	"internal/handwriting",
 	"internal/checkpoint",
 	"internal/progress",
 	"internal/chart",
