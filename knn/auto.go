@@ -118,15 +118,13 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 // IndexBytes returns the memory that an index and the k nearest neighbours of
 // all its points take, beside x.
 func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
-	n, d := x.Dims()
 	switch m {
 	case KDTree:
 		return kdTreeBytes(x, k)
 	case BallTree:
 		return ballTreeBytes(x, metric, k)
 	case NNDescent:
-		// The search, and a part of the exact one by which its recall is estimated.
-		return int64(n)*(4*int64(d)+12*int64(k+3)+30) + 8*int64(min(n, samplePart))*int64(d)
+		return descentBytes(x, metric, k)
 	}
 	return BruteBytes(x, k)
 }

@@ -3,6 +3,7 @@ package knn
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
@@ -325,4 +326,26 @@ func (s *sparseRows) loader() pointLoader {
 		}
 		m.Set(known, val, norm)
 	}}
+}
+
+// descentBytes returns the memory that NN-descent takes for k neighbours of all points of
+// x, beside x: lists and trees, the rows, and a part of the exact search by which the recall
+// is estimated.
+func descentBytes(x data.Points, m Metric, k int) int64 {
+	n, d := x.Dims()
+	rows, part := 4*int64(n)*int64(d), 8*int64(min(n, partSize))*int64(d)
+	switch z := x.(type) {
+	case *sparse.CSR:
+		columns := min(int64(d), int64(z.NNZ())) // of a dense point of each goroutine
+		rows = 4*int64(z.NNZ()) + 16*int64(n) + 8*columns*int64(runtime.GOMAXPROCS(0)+2)
+		part = 16*int64(z.NNZ())*int64(min(n, partSize))/int64(n) + 16*columns
+	case *data.Stored:
+		if z.Kind() == data.Float16 && !m.ofSets() {
+			rows = 4 * int64(n)
+		}
+	}
+	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {
+		rows, part = int64(n)*int64(d)/8+8*int64(n), int64(min(n, partSize))*int64(d)/8
+	}
+	return int64(n)*(12*int64(k+3)+30) + rows + part
 }

@@ -81,24 +81,37 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if err := Brute.Supports(s.Metric, x); err != nil {
 		return nil, err
 	}
-	var e engine
-	if z, ok := x.(*sparse.CSR); ok {
-		if err := checkBits(x, s.Metric); err != nil {
-			return nil, err
-		}
-		e = newInverted(z, s.Metric)
-	} else if s.Metric == Manhattan || s.Metric == Chebyshev || s.Metric.ofSets() {
-		newMeter, err := meters(x, s.Metric)
-		if err != nil {
-			return nil, err
-		}
-		e = &exhaustive{x, newMeter}
-	} else if z, ok := x.(*data.Dense[uint8]); ok {
-		e = newBytes(z, s.Metric)
-	} else {
-		e = newDense(x, s.Metric)
+	if inParts(x, s.Metric) {
+		return newIndex(&parts{x, s.Metric}, x, s), nil
+	}
+	e, err := bruteEngine(x, s.Metric)
+	if err != nil {
+		return nil, err
 	}
 	return newIndex(e, x, s), nil
+}
+
+// bruteEngine returns the engine that compares all pairs.
+func bruteEngine(x data.Points, m Metric) (engine, error) {
+	switch z := x.(type) {
+	case *sparse.CSR:
+		if err := checkBits(x, m); err != nil {
+			return nil, err
+		}
+		return newInverted(z, m), nil
+	case *data.Dense[uint8]:
+		if m == Euclidean || m == InnerProduct || m.angular() {
+			return newBytes(z, m), nil
+		}
+	}
+	if m == Euclidean || m == InnerProduct || m.angular() {
+		return newDense(x, m), nil
+	}
+	newMeter, err := meters(x, m)
+	if err != nil {
+		return nil, err
+	}
+	return &exhaustive{x, newMeter}, nil
 }
 
 // BruteBytes returns the memory that an index of NewBrute on x and the k nearest
@@ -116,6 +129,9 @@ func BruteBytes(x data.Points, k int) int64 {
 	lists += 8*int64(n)*int64(k+slack) + 8*int64(n) // while they are found
 	if _, ok := x.(*data.Dense[uint8]); ok && d <= dense.MaxInnerU8 {
 		return lists + 2*dense.BytesU8(n, d)
+	}
+	if inParts(x, Euclidean) {
+		lists, n = lists+12*int64(n)*int64(k+1), partSize
 	}
 	return lists + 2*4*int64(n)*int64(d)
 }
