@@ -64,6 +64,9 @@ func Choose(x data.Points, metric Metric, k int) (Method, string) {
 	if _, ok := x.(*sparse.CSR); ok {
 		return Brute, "the points are sparse"
 	}
+	if metric.ofSets() || metric == InnerProduct {
+		return Brute, fmt.Sprintf("no tree knows %v", metric)
+	}
 	brute := BruteOperations(x) / (2 * rate)
 	if metric == Manhattan || metric == Chebyshev {
 		brute *= 20 // no matrix product computes these
@@ -73,12 +76,12 @@ func Choose(x data.Points, metric Metric, k int) (Method, string) {
 	best, method := brute, Brute
 	if tree < brute {
 		best, method = tree, KDTree
-		if metric == Angle {
+		if metric.angular() {
 			method = BallTree
 		}
 	}
 	why := fmt.Sprintf("%d points in %d dimensions: all pairs would take about %s, a tree about %s", n, d, seconds(brute), seconds(tree))
-	if best > patience && (metric == Euclidean || metric == Angle) {
+	if best > patience && NNDescent.Supports(metric, x) == nil {
 		return NNDescent, why + ", both too long; the result is approximate"
 	}
 	return method, why
@@ -115,15 +118,13 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 // IndexBytes returns the memory that an index and the k nearest neighbours of
 // all its points take, beside x.
 func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
-	n, d := x.Dims()
 	switch m {
 	case KDTree:
 		return kdTreeBytes(x, k)
 	case BallTree:
 		return ballTreeBytes(x, metric, k)
 	case NNDescent:
-		// The search, and a part of the exact one by which its recall is estimated.
-		return int64(n)*(4*int64(d)+12*int64(k+3)+30) + 8*int64(min(n, samplePart))*int64(d)
+		return descentBytes(x, metric, k)
 	}
 	return BruteBytes(x, k)
 }

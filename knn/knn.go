@@ -14,35 +14,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// Metric is a distance between points.
-type Metric int
-
-const (
-	// Euclidean is ‖x − z‖₂.
-	Euclidean Metric = iota
-	// Angle is arccos(xᵀz / ‖x‖‖z‖), in radians. A zero vector makes an angle
-	// of π/2 with every vector.
-	Angle
-	// Manhattan is ‖x − z‖₁ = Σ |x_j − z_j|.
-	Manhattan
-	// Chebyshev is ‖x − z‖_∞ = max |x_j − z_j|.
-	Chebyshev
-)
-
-var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev")
-
-// String returns the name used on the command line and in manifests.
-func (m Metric) String() string { return metrics.String(m) }
-
-// MarshalText returns the name.
-func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
-
-// UnmarshalText is the inverse of MarshalText.
-func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
 // Neighbors are the K nearest neighbours of each of n points, nearest first.
 type Neighbors struct {
@@ -95,8 +68,9 @@ type Settings struct {
 // Dense sets of n points cost 8nd bytes beside x, of bytes 2nd with AVX-512 and
 // 4nd with AVX2, and 2nd operations a query; Self compares each pair once.
 // Sparse sets cost one transpose of x, and a query as many operations as its
-// words have other occurrences. Manhattan and Chebyshev distance are for dense
-// points; they are measured pair by pair in float64, without memory beside x.
+// words have other occurrences. Manhattan and Chebyshev distance of dense points
+// are measured pair by pair in float64, without memory beside x, and distances of
+// dense sets pair by pair on a copy of nd bits. [Method.Supports] lists the metrics.
 func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if s == nil {
 		s = &Settings{}
@@ -104,27 +78,40 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if n, d := x.Dims(); n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
-	switch s.Metric {
-	case Euclidean, Angle:
-	case Manhattan, Chebyshev:
-		e, err := newExhaustive(x, s.Metric)
-		if err != nil {
-			return nil, err
-		}
-		return newIndex(e, x, s), nil
-	default:
-		return nil, fmt.Errorf("knn: brute force does not know the distance %v", s.Metric)
+	if err := Brute.Supports(s.Metric, x); err != nil {
+		return nil, err
 	}
-	var e engine
-	switch z := x.(type) {
-	case *sparse.CSR:
-		e = newInverted(z, s.Metric)
-	case *data.Dense[uint8]:
-		e = newBytes(z, s.Metric)
-	default:
-		e = newDense(x, s.Metric)
+	if inParts(x, s.Metric) {
+		return newIndex(&parts{x, s.Metric}, x, s), nil
+	}
+	e, err := bruteEngine(x, s.Metric)
+	if err != nil {
+		return nil, err
 	}
 	return newIndex(e, x, s), nil
+}
+
+// bruteEngine returns the engine that compares all pairs.
+func bruteEngine(x data.Points, m Metric) (engine, error) {
+	switch z := x.(type) {
+	case *sparse.CSR:
+		if err := checkBits(x, m); err != nil {
+			return nil, err
+		}
+		return newInverted(z, m), nil
+	case *data.Dense[uint8]:
+		if m == Euclidean || m == InnerProduct || m.angular() {
+			return newBytes(z, m), nil
+		}
+	}
+	if m == Euclidean || m == InnerProduct || m.angular() {
+		return newDense(x, m), nil
+	}
+	newMeter, err := meters(x, m)
+	if err != nil {
+		return nil, err
+	}
+	return &exhaustive{x, newMeter}, nil
 }
 
 // BruteBytes returns the memory that an index of NewBrute on x and the k nearest
@@ -142,6 +129,9 @@ func BruteBytes(x data.Points, k int) int64 {
 	lists += 8*int64(n)*int64(k+slack) + 8*int64(n) // while they are found
 	if _, ok := x.(*data.Dense[uint8]); ok && d <= dense.MaxInnerU8 {
 		return lists + 2*dense.BytesU8(n, d)
+	}
+	if inParts(x, Euclidean) {
+		lists, n = lists+12*int64(n)*int64(k+1), partSize
 	}
 	return lists + 2*4*int64(n)*int64(d)
 }

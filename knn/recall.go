@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/topk"
 )
 
 // A Recall is the share of true neighbours among those found, estimated on a
@@ -32,46 +30,21 @@ type recallSample struct {
 	kth  []float64
 }
 
-// samplePart is the number of points that a sample is compared with at a time.
-const samplePart = 1 << 14
-
 // newRecallSample searches x in parts, so that it takes little memory beside x.
 func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int, seed uint64) (*recallSample, error) {
-	const part = samplePart
 	n, _ := x.Dims()
 	if err := checkK(k, n-1); err != nil {
 		return nil, err
 	}
 	s := &recallSample{n: n, k: k, rows: sampleRows(n, count, seed)}
-	queries := data.Select(x, s.rows)
-	sets := make([]*topk.Set, len(s.rows))
-	for r := range sets {
-		sets[r] = topk.New(k)
+	e := &parts{x, m}
+	nb, err := e.search(ctx, data.Select(x, s.rows), k, func(r int) int { return s.rows[r] }, nil)
+	if err != nil {
+		return nil, err
 	}
-	for lo := 0; lo < n; lo += part {
-		if n > 8*part && lo%(4*part) == 0 {
-			runtime.GC() // or the parts' memory would grow as large as all that lives
-		}
-		hi := min(lo+part, n)
-		ix, err := NewBrute(data.Slice(x, lo, hi), &Settings{Metric: m})
-		if err != nil {
-			return nil, err
-		}
-		nb, err := ix.Query(ctx, queries, min(k+1, hi-lo))
-		if err != nil {
-			return nil, err
-		}
-		for r, set := range sets {
-			index, dist := nb.Row(r)
-			for p, j := range index {
-				if lo+int(j) != s.rows[r] {
-					set.Add(topk.Pair{Dist: dist[p], Index: int32(lo) + j})
-				}
-			}
-		}
-	}
-	for _, set := range sets {
-		s.kth = append(s.kth, set.Heap[0].Dist)
+	for r := range s.rows {
+		_, dist := nb.Row(r)
+		s.kth = append(s.kth, dist[k-1])
 	}
 	return s, nil
 }

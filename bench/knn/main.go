@@ -55,6 +55,8 @@ var works = []work{
 	{"growth-250000", "250,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(250_000)},
 	{"growth-500000", "500,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(500_000)},
 	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, manifold(1_000_000)},
+	{"embeddings-200000", "200,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(200_000)},
+	{"embeddings", "1,000,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(1_000_000)},
 }
 
 func main() {
@@ -145,6 +147,9 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 	case *data.Dense[float32]:
 		file += ".npy"
 		err = npy.WriteFile(file, []int{n, d}, x.Data)
+	case *data.Stored:
+		file += ".npy"
+		err = npy.WriteFile(file, []int{n, d}, x.Raw())
 	default:
 		file = filepath.Join(os.Getenv("BIGFIT_DATA"), "news20_full_X.npz")
 	}

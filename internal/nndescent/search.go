@@ -1,5 +1,6 @@
-// Package nndescent finds approximate nearest neighbours of rows of float32 by
-// their Euclidean distance, for a caller that measures the candidates again.
+// Package nndescent finds approximate nearest neighbours among rows of float32 or
+// float16, sparse rows and rows of bits, by distances in float32, for a caller that
+// measures the candidates again.
 //
 // Lists of candidates start from the leaves of random projection trees
 // (Dasgupta & Freund, STOC 2008), in each of which all pairs are compared. They
@@ -27,12 +28,10 @@ const (
 	MaxPoints = number - 1
 )
 
-// A Set is n points of d coordinates.
+// A Set is N points. A search may change the order of its rows.
 type Set struct {
-	N, D int
-	// Fill writes row i of flat, n×d, with point order[i], or point i if order
-	// is nil. Squared distances of the rows must neither overflow nor vanish.
-	Fill func(flat []float32, order []int32)
+	N    int
+	Rows Rows
 }
 
 // Settings of [Search]; all but the functions are needed.
@@ -117,35 +116,22 @@ func (g *Graph) AppendList(dst []int32, i int32) []int32 {
 	return dst
 }
 
-// Search returns a graph of s.K neighbours of every point. It holds the rows and,
-// per point, about 12(k+3) + 30 bytes. Its time grows a little faster than n. The
+// Search returns a graph of s.K neighbours of every point. It takes, per point and beside
+// the rows, about 12(k+3) + 30 bytes. Its time grows a little faster than n. The
 // error is that of ctx or of s.Enough.
 func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	n := set.N
-	width := func(effort int) int { return max(1, min(s.K+2+s.K/10+effort*(s.K/2+2), n-1)) }
-	leaf := max(LeafSize, 4*(width(0)+1))
-	flat := make([]float32, n*set.D)
-	set.Fill(flat, nil)
-	forest := newForest(flat, n, set.D, leaf, s.Seed)
-	root := forest.grow(0)
-	// From here on points are numbered in the order of the first tree.
-	order := slices.Clone(forest.order)
-	for i, v := range order {
-		forest.spare[v] = int32(i)
-		forest.order[i] = int32(i)
-	}
-	root.rename(forest.spare)
-	set.Fill(flat, order)
-
+	width := func(effort int) int { return listWidth(s.K, effort, n) }
+	leaf := leafSize(width(0))
 	begin := s.Resume
 	if begin == nil {
 		begin = &Round{}
 	} else if err := begin.check(n, width(begin.Effort)); err != nil {
 		return nil, err
 	}
-	g := &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width(begin.Effort))}
+	g, forest := plant(set, width(begin.Effort), leaf, s.Seed)
 	if s.Resume == nil {
-		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
+		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, g.root)}
 	} else {
 		g.stats = begin.Stats
 		copy(g.index, begin.Index)
@@ -176,15 +162,43 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		g.renew()
 		ex = newExchange(g.candidateGraph)
 	}
+	g.settle()
+	if n > 1<<17 {
+		debug.FreeOSMemory() // the memory of the search, before the result needs more
+	}
+	return g, nil
+}
+
+// listWidth is the length of the lists kept in a search for k neighbours of n points.
+func listWidth(k, effort, n int) int { return max(1, min(k+2+k/10+effort*(k/2+2), n-1)) }
+
+// leafSize is the largest number of points in a leaf for lists of this length.
+func leafSize(width int) int { return max(LeafSize, 4*(width+1)) }
+
+// plant numbers the points of the set in the order of a tree and returns a graph with
+// empty lists. The order of the forest is that of the graph; its spare holds the
+// place in the graph of every point of the set.
+func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
+	n := set.N
+	forest := newForest(set.Rows, n, leaf, seed)
+	root := forest.grow(0)
+	order := slices.Clone(forest.order)
+	for i, v := range order {
+		forest.spare[v] = int32(i)
+		forest.order[i] = int32(i)
+	}
+	root.rename(forest.spare)
+	set.Rows.Arrange(order)
+	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
+}
+
+// settle ends a search: only queries follow.
+func (g *Graph) settle() {
 	g.dist = nil
 	for p := range g.index {
 		g.index[p] &= number // the marks have served
 	}
 	g.finish()
-	if len(flat) > 1<<24 {
-		debug.FreeOSMemory() // the memory of the search, before the result needs more
-	}
-	return g, nil
 }
 
 // pass grows the trees and makes the exchanges of one effort, as far as they are
