@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -138,6 +139,21 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	ix.graph = &descentGraph{g, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
+}
+
+// ListIndices and ListDistances are the arrays of lists in files of graphs and models.
+const (
+	ListIndices   = "neighbor_indices"
+	ListDistances = "neighbor_distances"
+)
+
+// Entries returns the lists as files hold them, n×K each; nil has none.
+func (nb *Neighbors) Entries() []npy.Entry {
+	if nb == nil {
+		return nil
+	}
+	shape := []int{nb.Len(), nb.K}
+	return []npy.Entry{{Name: ListIndices, Shape: shape, Data: nb.Index}, {Name: ListDistances, Shape: shape, Data: nb.Distance}}
 }
 
 // CheckLists returns an error unless nb can be lists of n points that a file holds: n×K,
