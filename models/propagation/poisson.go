@@ -47,7 +47,7 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 			}
 		}
 	}
-	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s})
+	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s, Method: d.method()})
 	if r == nil {
 		return nil, err
 	}

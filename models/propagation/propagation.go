@@ -340,6 +340,15 @@ func (d *draw) solver() cg.Settings {
 	return cg.Settings{Tolerance: d.settings.Tolerance, MaxIterations: d.settings.MaxIterations, OnIteration: d.settings.OnIteration}
 }
 
+// method returns the preconditioner of a Laplacian: where a start leaves errors near what
+// is new, and few digits are asked for, a handful of plain steps does.
+func (d *draw) method() cg.Method {
+	if d.start != nil && d.settings.Tolerance >= 1e-3 {
+		return cg.Jacobi
+	}
+	return cg.Auto
+}
+
 // solve solves AX = B with M = diag(diagonal).
 func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, diagonal []float64) (*cg.Result, error) {
 	m, err := cg.NewJacobi(diagonal)
