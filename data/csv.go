@@ -211,14 +211,14 @@ func short(b []byte) string {
 }
 
 // readCSV reads a table of numbers.
-func readCSV(src *source, opt ReadOptions) (Points, error) {
+func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 	l := &lines{src: src}
 	line, err := l.nextData()
 	if err == io.EOF {
-		return nil, src.fault("there are no lines of numbers")
+		return nil, "", src.fault("there are no lines of numbers")
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	sep := separator(line)
 	cols := 0
@@ -226,16 +226,16 @@ func readCSV(src *source, opt ReadOptions) (Points, error) {
 	header := opt.Header
 	if !header {
 		if header, err = isHeader(l, line, sep); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	x := &Dense[float64]{Cols: cols}
 	if header {
 		if line, err = l.nextData(); err == io.EOF {
-			return nil, src.fault("there are no lines of numbers, only a header")
+			return nil, "", src.fault("there are no lines of numbers, only a header")
 		}
 	}
-	if err == nil && !src.gzip {
+	if err == nil && src.packing == "" {
 		// As many rows as this line's length lets expect, if the limit allows.
 		rows := src.size/int64(len(line)+1) + 1
 		guess := min(rows*int64(cols), src.size/2+1)
@@ -273,12 +273,12 @@ func readCSV(src *source, opt ReadOptions) (Points, error) {
 			fault = &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 		if fault != nil {
-			return nil, fault
+			return nil, "", fault
 		}
 		x.Rows++
 	}
 	if err != io.EOF {
-		return nil, err
+		return nil, "", err
 	}
-	return x, nil
+	return x, src.path, nil
 }

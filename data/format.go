@@ -29,7 +29,7 @@ type fileFormat struct {
 	extensions []string               // of files that are read so although matches fails
 	matches    func(head []byte) bool // whether a file that begins so has the format
 	text       bool
-	gzip       bool // may be compressed with gzip
+	packed     bool // may be compressed as a whole, with gzip or zstd
 	keys       bool // holds several arrays, by name
 
 	// inspect describes the arrays by their headers alone.
@@ -37,8 +37,9 @@ type fileFormat struct {
 	// array reads an array of numbers and returns its name for errors. Without a
 	// key it reads the array with the usual name, or else the only one.
 	array func(src *source, key, usual string, limit int64) (a *npy.Array, what string, err error)
-	// points reads points that are no array.
-	points func(src *source, opt ReadOptions) (Points, error)
+	// points reads points that are no array, or lie in the file as they do in memory, and
+	// returns their name for errors.
+	points func(src *source, opt ReadOptions) (x Points, what string, err error)
 	// labels reads one label a point; labeled is nil if all points have one.
 	labels func(src *source, limit int64) (values []int64, labeled []bool, err error)
 	// values reads numbers.
@@ -56,7 +57,7 @@ var formats = []*fileFormat{
 	{
 		name: FormatNPY, extensions: []string{".npy"},
 		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x93NUMPY")) },
-		inspect: inspectNPY, array: readNPY,
+		packed:  true, inspect: inspectNPY, array: readNPY, points: readPointsNPY,
 	},
 	{
 		name: FormatNPZ, extensions: []string{".npz"}, keys: true,
@@ -66,19 +67,19 @@ var formats = []*fileFormat{
 		inspect: inspectNPZ, array: readNPZ, points: readPointsNPZ,
 	},
 	{
-		name: FormatIDX, gzip: true,
+		name: FormatIDX, packed: true,
 		matches: func(head []byte) bool {
 			return len(head) >= 4 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]] != ""
 		},
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, gzip: true,
+		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, gzip: true,
+		name: FormatCSV, text: true, packed: true,
 		matches: func([]byte) bool { return true },
 		points:  readCSV, labels: readLabelLines, values: readValueLines,
 	},

@@ -38,7 +38,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	if err != nil {
 		return nil, s.fault("%w", err)
 	}
-	if have := s.size - int64(4+len(raw)); !s.gzip && have != h.Bytes() {
+	if have := s.size - int64(4+len(raw)); s.packing == "" && have != h.Bytes() {
 		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is truncated or damaged; get it again", h, h.Bytes(), have)
 	}
 	return h, nil
@@ -54,7 +54,7 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
 	hint := h.Bytes()
-	if s.gzip {
+	if s.packing != "" {
 		hint = 16 * s.size
 	}
 	a, err := npy.Decode(s.r, h, hint)

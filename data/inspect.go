@@ -17,6 +17,7 @@ type FileInfo struct {
 	Path     string      `json:"path"`
 	Format   Format      `json:"format"`
 	Gzip     bool        `json:"gzip"`
+	Zstd     bool        `json:"zstd,omitempty"`
 	Size     int64       `json:"size"` // bytes on disk
 	Arrays   []ArrayInfo `json:"arrays"`
 	Extents  []int       `json:"-"` // of a sparse matrix
@@ -42,7 +43,7 @@ func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
 		return nil, err
 	}
 	defer src.Close()
-	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.gzip, Size: src.size}
+	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.packing == "gzip", Zstd: src.packing == "zstd", Size: src.size}
 	if src.format.inspect != nil {
 		if err := src.format.inspect(src, opt.Limit, info); err != nil {
 			return nil, err
@@ -59,7 +60,11 @@ func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
 }
 
 func inspectNPY(src *source, _ int64, info *FileInfo) error {
-	h, err := npy.ReadHeader(src.path)
+	read := func() (*npy.Header, error) { return npy.ReadHeader(src.path) }
+	if src.packing != "" {
+		read = func() (*npy.Header, error) { return npy.StreamHeader(src.r) }
+	}
+	h, err := read()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,8 +11,60 @@ import (
 
 // readNPY reads the array of a .npy file.
 func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) {
-	a, err := npy.ReadFile(src.path, limit)
+	if src.packing == "" {
+		a, err := npy.ReadFile(src.path, limit)
+		return a, src.path, err
+	}
+	a, err := npy.ReadStream(src.r, 16*src.size, limit, src.path)
+	var tooLarge *npy.LimitError
+	if err != nil && !errors.As(err, &tooLarge) {
+		err = src.readError(err)
+	}
 	return a, src.path, err
+}
+
+// readPointsNPY maps the points of a .npy file into memory if it can, and else reads them.
+func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
+	if src.packing == "" {
+		h, raw, err := npy.Map(src.path)
+		if err != nil {
+			return nil, src.path, err
+		}
+		if x, err := mappedPoints(src.path, h, raw); x != nil || err != nil {
+			return x, src.path, err
+		}
+	}
+	a, what, err := readNPY(src, "", "", opt.Limit)
+	if err != nil {
+		return nil, what, err
+	}
+	x, err := toPoints(what, a, opt.Limit)
+	return x, what, err
+}
+
+// mappedPoints makes points of a mapped array, nil if it is none or of a type that points
+// do not have in memory.
+func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	n, d, err := pointShape(path, h.Shape)
+	if err != nil {
+		return nil, err
+	}
+	switch h.DType {
+	case "float16":
+		return newStored(path, Float16, n, d, raw), nil
+	case "bool":
+		return newStored(path, Bool, n, d, raw), nil
+	case "float32":
+		return &Dense[float32]{n, d, numbersOf[float32](raw)}, nil
+	case "float64":
+		return &Dense[float64]{n, d, numbersOf[float64](raw)}, nil
+	case "uint8":
+		return &Dense[uint8]{n, d, raw}, nil
+	}
+	return nil, nil
 }
 
 // readNPZ reads an array of a .npz file.
@@ -30,23 +83,28 @@ func readNPZ(src *source, key, usual string, limit int64) (*npy.Array, string, e
 
 // readPointsNPZ reads points from a .npz file: the array of the given key, or
 // a SciPy sparse matrix if there is no key.
-func readPointsNPZ(src *source, opt ReadOptions) (Points, error) {
+func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 	if opt.Key == "" {
 		z, err := npy.OpenArchive(src.path, opt.Limit)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		scipy := sparse.IsNPZ(z)
 		z.Close()
 		if scipy {
-			return sparse.ReadNPZ(src.path, opt.Limit)
+			x, err := sparse.ReadNPZ(src.path, opt.Limit)
+			if err != nil {
+				return nil, "", err
+			}
+			return x, src.path, nil
 		}
 	}
 	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return toPoints(what, a, opt.Limit)
+	x, err := toPoints(what, a, opt.Limit)
+	return x, what, err
 }
 
 // pickKey chooses the array of an archive: the one asked for, else the usual
@@ -78,13 +136,14 @@ func pickKey(a *npy.Archive, key, usual string) (string, error) {
 	return "", fmt.Errorf("%s: no array %q; there are %s: name one as %s:KEY", a.Path(), key, strings.Join(list, ", "), a.Path())
 }
 
-// toPoints makes points of an array. what names it in errors.
-func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
-	if len(a.Shape) == 0 {
-		return nil, fmt.Errorf("%s: it is a single number, want points as rows", what)
+// pointShape returns the number of points in an array and their dimension: the product of
+// all extents but the first.
+func pointShape(what string, shape []int) (n, d int, err error) {
+	if len(shape) == 0 {
+		return 0, 0, fmt.Errorf("%s: it is a single number, want points as rows", what)
 	}
-	n, d := a.Shape[0], 1
-	for _, s := range a.Shape[1:] {
+	n, d = shape[0], 1
+	for _, s := range shape[1:] {
 		if s == 0 {
 			d = 0
 			break
@@ -92,17 +151,29 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 		d *= s
 	}
 	if n == 0 || d == 0 {
-		return nil, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed", what, a.Shape)
+		return 0, 0, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed", what, shape)
+	}
+	return n, d, nil
+}
+
+// toPoints makes points of an array, the values of which it does not check. what names it
+// in errors.
+func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
+	n, d, err := pointShape(what, a.Shape)
+	if err != nil {
+		return nil, err
 	}
 	switch v := a.Data.(type) {
+	case []npy.Half:
+		return newStored(what, Float16, n, d, bytesOf(v)), nil
+	case []bool:
+		return newStored(what, Bool, n, d, bytesOf(v)), nil
 	case []uint8:
 		return &Dense[uint8]{n, d, v}, nil
 	case []float32:
-		x := &Dense[float32]{n, d, v}
-		return x, finite(what, x)
+		return &Dense[float32]{n, d, v}, nil
 	case []float64:
-		x := &Dense[float64]{n, d, v}
-		return x, finite(what, x)
+		return &Dense[float64]{n, d, v}, nil
 	}
 	if need := 16 * int64(a.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: what, Need: need, Limit: limit}

@@ -29,16 +29,18 @@ type ReadOptions struct {
 // ReadPoints reads a set of n points in d dimensions. The format follows from
 // the content of the file:
 //
-//   - .npy and dense .npz: float32, float64 and uint8 are kept, other integers
-//     and bool become float64 (beyond ±2⁵³ only if exact). One dimension is n×1; of more than
-//     two the trailing ones are joined, so n×28×28 images are n×784.
+//   - .npy and dense .npz: float16 and bool are [Stored] points; float32, float64 and uint8
+//     are kept, other integers become float64 (beyond ±2⁵³ only if exact). One dimension
+//     is n×1; of more than two the trailing ones are joined, so n×28×28 images are n×784.
+//     The points of a .npy file are mapped into memory and not read where they lie in it as
+//     they do in memory: see package mapped for files that change.
 //   - .npz written by scipy.sparse.save_npz, and svmlight text: *sparse.CSR.
 //   - idx, MNIST's own format, with elements and shapes as in .npy.
 //   - csv: one point a line, numbers separated by commas, semicolons, tabs or
 //     blanks, with or without a line of column names; *Dense[float64].
 //
-// idx and text files may be compressed with gzip. The path may end in ":key"
-// to name the array of a .npz file.
+// All but .npz may be compressed with gzip or zstd. The path may end in ":key"
+// to name the array of a .npz file. [ReadFiles] reads several files as one set.
 //
 // NaN and infinite values are errors, as are sets without rows or columns. An
 // error names the file and the place, rows and columns counted from 0 and
@@ -54,23 +56,45 @@ func ReadPoints(path string, opt ReadOptions) (Points, error) {
 }
 
 // points reads what [ReadPoints] returns, from a source that nothing was read of.
-func (s *source) points(opt ReadOptions) (x Points, err error) {
+func (s *source) points(opt ReadOptions) (Points, error) {
+	x, what, err := s.load(opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkValues(what, x); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// load reads points whose values are not checked, with their name for errors.
+func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	if s.format.points != nil {
-		x, err = s.format.points(s, opt)
+		x, what, err = s.format.points(s, opt)
 	} else {
 		var a *npy.Array
-		var what string
 		if a, what, err = s.format.array(s, opt.Key, "X", opt.Limit); err == nil {
 			x, err = toPoints(what, a, opt.Limit)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if n, d := x.Dims(); n == 0 || d == 0 {
-		return nil, s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
+		return nil, "", s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
 	}
-	return x, checkMagnitude(s.path, x)
+	return x, what, nil
+}
+
+// checkValues is [CheckFinite] for what load returned; the readers of text and of sparse
+// points have checked them.
+func (s *source) checkValues(what string, x Points) error {
+	if _, ok := x.(*sparse.CSR); !ok && !s.format.text {
+		if err := checkFinite(what, x); err != nil {
+			return err
+		}
+	}
+	return checkMagnitude(s.path, x)
 }
 
 // Squares of values and sums of them must neither overflow nor all underflow.
@@ -82,15 +106,36 @@ const (
 // checkMagnitude returns an error for finite points with a value beyond ±1e150, or of
 // which all are within ±1e-150 and not all zero. It reads float64 points once.
 func checkMagnitude(what string, x Points) error {
-	var values []float64
-	place := func(i int) string { return fmt.Sprintf("stored value %d", i) }
+	var top float64
+	var err error
+	inRows := func(cols, first int) func(i int) string {
+		return func(i int) string { return fmt.Sprintf("row %d, column %d", first+i/cols, i%cols) }
+	}
 	switch x := x.(type) {
 	case *Dense[float64]:
-		values = x.Data
-		place = func(i int) string { return fmt.Sprintf("row %d, column %d", i/x.Cols, i%x.Cols) }
+		top, err = largest(what, x.Data, inRows(x.Cols, 0))
 	case *sparse.CSR:
-		values = x.Val
+		top, err = largest(what, x.Val, func(i int) string { return fmt.Sprintf("stored value %d", i) })
+	case *Stored:
+		if x.kind != Float64 {
+			return nil
+		}
+		err = x.pass(func(p *Part, lo, hi int) error {
+			values := numbersOf[float64](p.raw[(lo-p.First)*x.rowBytes() : (hi-p.First)*x.rowBytes()])
+			t, err := largest(p.name(what), values, inRows(x.Cols, p.At+lo-p.First))
+			top = max(top, t)
+			return err
+		})
 	}
+	if err == nil && top > 0 && top < minMagnitude {
+		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
+	}
+	return err
+}
+
+// largest returns the largest magnitude of values, and an error for the first that is too
+// large; place names the place of a value.
+func largest(what string, values []float64, place func(i int) string) (float64, error) {
 	const grain = 1 << 16
 	tops := make([]float64, par.Chunks(len(values), grain))
 	par.For(len(values), grain, func(lo, hi int) {
@@ -108,14 +153,11 @@ func checkMagnitude(what string, x Points) error {
 		}
 		for i := c * grain; ; i++ {
 			if math.Abs(values[i]) > maxMagnitude {
-				return fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
+				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
 			}
 		}
 	}
-	if top > 0 && top < minMagnitude {
-		return fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
-	}
-	return nil
+	return top, nil
 }
 
 // CheckFinite returns an error for the first value of x that is NaN or infinite, and
@@ -133,6 +175,8 @@ func checkFinite(what string, x Points) error {
 		return finite(what, x)
 	case *Dense[float64]:
 		return finite(what, x)
+	case *Stored:
+		return x.checkFinite(what)
 	case *sparse.CSR:
 		for p, v := range x.Val {
 			if v*0 != 0 {
@@ -146,12 +190,20 @@ func checkFinite(what string, x Points) error {
 // finite returns an error for the first NaN or infinite value; what names the
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
+	if b := notFinite(x.Data); b >= 0 {
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
+	}
+	return nil
+}
+
+// notFinite returns the place of the first NaN or infinite value, −1 if there is none.
+func notFinite[T float32 | float64](values []T) int {
 	const grain = 1 << 16
-	bad := make([]int, par.Chunks(len(x.Data), grain))
-	par.For(len(x.Data), grain, func(lo, hi int) {
+	bad := make([]int, par.Chunks(len(values), grain))
+	par.For(len(values), grain, func(lo, hi int) {
 		// x·0 is 0 for a finite x and NaN for any other.
 		var s0, s1, s2, s3 T
-		v := x.Data[lo:hi]
+		v := values[lo:hi]
 		for ; len(v) >= 4; v = v[4:] {
 			s0 += v[0] * 0
 			s1 += v[1] * 0
@@ -164,7 +216,7 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 		if s0+s1+s2+s3 == 0 {
 			return
 		}
-		for i, e := range x.Data[lo:hi] {
+		for i, e := range values[lo:hi] {
 			if e*0 != 0 {
 				bad[lo/grain] = lo + i + 1
 				return
@@ -173,10 +225,10 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 	})
 	for _, b := range bad {
 		if b > 0 {
-			return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, (b-1)/x.Cols, (b-1)%x.Cols, x.Data[b-1])
+			return b - 1
 		}
 	}
-	return nil
+	return -1
 }
 
 // integer reports whether v is an integer that int64 holds exactly.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -32,7 +34,7 @@ func goldenX[T Element](scale, shift float64) *Dense[T] {
 func TestReadPointsGolden(t *testing.T) {
 	f8, f4, u1 := goldenX[float64](0.5, -3), goldenX[float32](0.5, -3), goldenX[uint8](1, 0)
 	signed, unsigned := goldenX[float64](1, -3), goldenX[float64](1, 0)
-	bits := NewDense[float64](4, 3)
+	bits := NewDense[float32](4, 3)
 	for k := 0; k < 12; k += 3 {
 		bits.Data[k] = 1
 	}
@@ -52,7 +54,7 @@ func TestReadPointsGolden(t *testing.T) {
 	}
 	for _, layout := range []string{"le_C", "le_F", "be_C", "be_F"} {
 		for code, x := range map[string]Points{
-			"f4": f4, "f8": f8, "i2": signed, "i4": signed, "i8": signed, "u2": unsigned, "u4": unsigned, "u8": unsigned,
+			"f2": f4, "f4": f4, "f8": f8, "i2": signed, "i4": signed, "i8": signed, "u2": unsigned, "u4": unsigned, "u8": unsigned,
 		} {
 			want[code+"_"+layout+".npy"] = x
 		}
@@ -62,6 +64,12 @@ func TestReadPointsGolden(t *testing.T) {
 	}
 	for name, w := range want {
 		x, err := ReadPoints(golden(name), ReadOptions{})
+		if s, ok := x.(*Stored); ok { // bool and float16
+			if want := map[bool]Kind{true: Bool, false: Float16}[name[0] == 'b']; s.Kind() != want {
+				t.Errorf("%s: %v, want %v", name, s.Kind(), want)
+			}
+			x = s.Dense()
+		}
 		if err != nil {
 			t.Error(err)
 		} else if !reflect.DeepEqual(x, w) {
@@ -101,7 +109,7 @@ func TestReadPointsGoldenErrors(t *testing.T) {
 		"f4_inf.npy":     {"row 1, column 2 is -Inf"},
 		"f8_0d.npy":      {"single number"},
 		"f8_empty.npy":   {"[0 3]", "at least one row"},
-		"bad_f2.npy":     {"unknown dtype"},
+		"bad_f16.npy":    {"unknown dtype"},
 		"bad_object.npy": {"Python objects"},
 		"several.npz":    {`no array "X"`, `"a" (float32 (4, 3))`, `"b" (int64 (3,))`, "several.npz:KEY"},
 		"stored.npz:Q":   {`no array "Q"`},
@@ -126,6 +134,21 @@ func zipped(b []byte) []byte {
 	w.Write(b)
 	w.Close()
 	return out.Bytes()
+}
+
+func zstdOf(b []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return w.EncodeAll(b, nil)
+}
+
+// npyHead is a header of an array in .npy form.
+func npyHead(descr, shape string) string {
+	text := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }"
+	text += strings.Repeat(" ", 118-len(text)) + "\n"
+	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(text)), 0}) + text
 }
 
 var badPoints = []struct {
@@ -175,7 +198,15 @@ var badPoints = []struct {
 	{"many.idx.gz", string(zipped([]byte("\x00\x00\x08\x01\x00\x00\x00\x01ab"))), ReadOptions{}, []string{"bytes follow"}},
 	{"cut.idx.gz", string(zipped([]byte("\x00\x00\x08\x01\x00\x00\x00\x02ab"))[:20]), ReadOptions{}, []string{"truncated"}},
 	{"cut.csv.gz", string(zipped([]byte(strings.Repeat("1,2\n", 99)))[:25]), ReadOptions{}, []string{"truncated or damaged"}},
-	{"a.npy.gz", string(zipped([]byte("\x93NUMPY"))), ReadOptions{}, []string{"npy inside gzip", "gunzip"}},
+	{"a.npy.gz", string(zipped([]byte("\x93NUMPY"))), ReadOptions{}, []string{"truncated"}},
+	{"a.npz.gz", string(zipped([]byte("PK\x03\x04"))), ReadOptions{}, []string{"npz inside gzip", "decompress it"}},
+	{"head.zst", "\x28\xb5\x2f\xfdxx", ReadOptions{}, []string{"zstd stream"}},
+	{"cut.csv.zst", string(zstdOf([]byte(strings.Repeat("1,2\n", 99)))[:25]), ReadOptions{}, []string{"zstd stream", "truncated or damaged"}},
+	{"flat.csv.zst", string(zstdOf(bytes.Repeat([]byte("1,2\n"), 1<<20))), ReadOptions{Limit: 1 << 20}, []string{"limit is 1048576"}},
+	{"long.csv.zst", "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", ReadOptions{}, []string{"128 MiB", "--long"}},
+	{"long.npy.zst", string(zstdOf(append([]byte(npyHead("<f8", "1000000000000, 8")), make([]byte, 100)...))), ReadOptions{}, []string{"truncated"}},
+	{"limit.npy.zst", string(zstdOf(append([]byte(npyHead("<f2", "1000, 8")), make([]byte, 16000)...))), ReadOptions{Limit: 1000}, []string{"limit is 1000"}},
+	{"inf.npy", npyHead("<f2", "2, 2") + "\x00\x3c\x00\x3c\x00\x7c\x00\x3c", ReadOptions{}, []string{"row 1, column 0 is +Inf", "float16 ends at ±65504"}},
 	{"head.gz", "\x1f\x8bxx", ReadOptions{}, []string{"gzip stream"}},
 }
 
@@ -421,6 +452,9 @@ func fuzzPoints(f *testing.F, ext string, pattern string) {
 		case *Dense[float64]:
 			n = len(x.Data) - n*d
 			err = finite("f", x)
+		case *Stored:
+			n = int(x.Held()) - n*d*x.Kind().Size()
+			err = x.checkFinite("f")
 		case *sparse.CSR:
 			n = 0
 			err = x.Validate()
@@ -432,7 +466,20 @@ func fuzzPoints(f *testing.F, ext string, pattern string) {
 	})
 }
 
-func FuzzReadIDX(f *testing.F)      { fuzzPoints(f, ".idx", "*idx*") }
+func FuzzReadIDX(f *testing.F) { fuzzPoints(f, ".idx", "*idx*") }
+
+// Streams in zstd, of arrays mostly.
+func FuzzReadZstd(f *testing.F) {
+	for _, name := range []string{"f2_le_C.npy", "f2_be_F.npy", "b1_na_C.npy", "f8_nan.npy", "u1_images.npy", "f4.idx", "header.csv"} {
+		b, err := os.ReadFile(golden(name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(zstdOf(b))
+	}
+	fuzzPoints(f, ".npy.zst", "none")
+}
+
 func FuzzReadSVMLight(f *testing.F) { fuzzPoints(f, ".svm", "*.svmlight*") }
 func FuzzReadCSV(f *testing.F)      { fuzzPoints(f, ".csv", "*.[ct]s*") }
 

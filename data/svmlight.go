@@ -70,24 +70,42 @@ type svmlightEntry struct {
 // readSVMLightPoints reads the points of lines "label index:value …". Indices count
 // from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line an
 // error. "qid:…" and what follows # is ignored.
-func readSVMLightPoints(src *source, opt ReadOptions) (Points, error) {
-	r := &svmlight{lines: lines{src: src}, m: &sparse.CSR{Ptr: []int64{0}}, lowest: 1, ones: true}
-	m := r.m
+func readSVMLightPoints(src *source, opt ReadOptions) (Points, string, error) {
+	r := newSVMLight()
+	if err := r.readFile(src, opt.Limit); err != nil {
+		return nil, "", err
+	}
+	x, err := r.points(opt)
+	return x, src.path, err
+}
+
+func newSVMLight() *svmlight {
+	return &svmlight{m: &sparse.CSR{Ptr: []int64{0}}, lowest: 1, ones: true}
+}
+
+// readFile appends the points of a file.
+func (r *svmlight) readFile(src *source, limit int64) error {
+	r.lines = lines{src: src}
 	for {
 		line, err := r.nextData()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := r.readRow(line); err != nil {
-			return nil, err
+			return err
 		}
-		if need := 12*int64(len(m.Col)) + 8*int64(len(m.Ptr)); opt.Limit > 0 && need > opt.Limit {
-			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
+		if need := 12*int64(len(r.m.Col)) + 8*int64(len(r.m.Ptr)); limit > 0 && need > limit {
+			return &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
+}
+
+// points returns the points of all files that were read.
+func (r *svmlight) points(opt ReadOptions) (Points, error) {
+	m := r.m
 	m.Cols = r.highest
 	if r.lowest == 0 {
 		m.Cols++
@@ -98,7 +116,7 @@ func readSVMLightPoints(src *source, opt ReadOptions) (Points, error) {
 	}
 	switch {
 	case opt.Columns > 0 && m.Cols > opt.Columns:
-		return nil, src.fault("it uses %d columns, want %d at most", m.Cols, opt.Columns)
+		return nil, r.src.fault("it uses %d columns, want %d at most", m.Cols, opt.Columns)
 	case opt.Columns > 0:
 		m.Cols = opt.Columns
 	}

@@ -45,7 +45,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil || old == total {
 		return nb, ix, err
 	}
-	fresh := rowRange(x, old, total)
+	fresh := data.Slice(x, old, total)
 	found, err := WithProgress(ix, s.part(0, total)).Query(ctx, fresh, k+1)
 	if err != nil {
 		return nil, nil, err
@@ -54,7 +54,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil {
 		return nil, nil, err
 	}
-	nearest, err := small.Query(ctx, rowRange(x, 0, old), min(k, total-old))
+	nearest, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,7 +120,8 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of an index of %d", nb.K, st.Stats.K)
 	}
 	p := progress(s.OnProgress).ordered()
-	g, err := nndescent.Append(ctx, ix.set(), st.descent(), nndescent.Settings{
+	rows := ix.rows()
+	g, err := nndescent.Append(ctx, ix.set(rows), st.descent(), nndescent.Settings{
 		K: st.Stats.K, Candidates: ix.settings.Candidates, Exchanges: ix.settings.Exchanges,
 		Tolerance: ix.settings.Tolerance, Seed: s.Seed, Step: ix.reporter(p, 7),
 	})
@@ -136,7 +137,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		}
 		stats.Recall = ix.recall(g, sample)
 	}
-	ix.graph = &descentGraph{g, stats}
+	ix.graph = &descentGraph{g, rows, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
 }

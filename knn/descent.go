@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
-	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -80,7 +78,6 @@ func (s *DescentSettings) validate() error {
 			faults = append(faults, fmt.Errorf("knn: "+format, args...))
 		}
 	}
-	check(s.Metric == Euclidean || s.Metric == Angle, "NN-descent does not know the distance %v", s.Metric)
 	check(s.Trees > 0, "%d random projection trees; the number must be positive", s.Trees)
 	check(s.Candidates > 0 && s.Candidates <= nndescent.MaxCandidates, "%d candidates; the number must be between 1 and %d", s.Candidates, nndescent.MaxCandidates)
 	check(s.Exchanges > 0, "%d exchanges; the number must be positive", s.Exchanges)
@@ -133,9 +130,9 @@ type Descent struct {
 type descent struct {
 	settings DescentSettings
 	x        data.Points
-	n, d     int
-	mean     []float64 // nil for Angle
-	scale    float64
+	n        int
+	rows     func() descentRows // the points as a search takes them
+	newMeter func() meter
 
 	mu    sync.Mutex
 	graph *descentGraph // nil before the first search
@@ -144,42 +141,45 @@ type descent struct {
 // A descentGraph is the outcome of a search for stats.K neighbours.
 type descentGraph struct {
 	*nndescent.Graph
+	rows  descentRows
 	stats DescentStats
 }
 
-// NewDescent returns an approximate index of dense points. The work is done by
-// the first call of Self or Query, and again by a call of Self for more
+// NewDescent returns an approximate index; [Method.Supports] lists its metrics. The work
+// is done by the first call of Self or Query, and again by a call of Self for more
 // neighbours than before.
 //
-// A search for k neighbours holds a float32 copy of x and, per point, about
-// 12(k+3) + 30 bytes, or, in its place, the result. Its time grows a little
-// faster than n.
+// A search for k neighbours holds, per point, about 12(k+3) + 30 bytes, or, in their
+// place, the result, and the points as it measures them: of dense points a float32 copy,
+// of float16 points no copy, as they are read where they are, of sparse ones their values
+// in float32, of sets under Hamming and Jaccard bits. Its time grows a little faster than n.
 func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if s == nil {
 		s = &DescentSettings{}
 	}
-	ix := &descent{settings: s.filled(), x: x, scale: 1}
-	ix.n, ix.d = x.Dims()
-	if _, ok := x.(*sparse.CSR); ok {
-		return nil, errors.New("knn: NN-descent needs dense points; NewBrute takes sparse ones")
+	ix := &descent{settings: s.filled()}
+	n, d := x.Dims()
+	ix.n = n
+	if n < 1 || d < 1 || n > nndescent.MaxPoints {
+		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", n, d, nndescent.MaxPoints+1)
 	}
-	if ix.n < 1 || ix.d < 1 || ix.n > nndescent.MaxPoints {
-		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", ix.n, ix.d, nndescent.MaxPoints+1)
-	}
-	if err := ix.settings.validate(); err != nil {
+	if err := errors.Join(NNDescent.Supports(ix.settings.Metric, x), ix.settings.validate()); err != nil {
 		return nil, err
 	}
-	if ix.settings.Metric == Euclidean {
-		ix.mean = data.Mean(x)
+	m := ix.settings.Metric
+	if z, ok := x.(*sparse.CSR); ok {
+		if err := checkBits(x, m); err != nil {
+			return nil, err
+		}
+		x = m.entries(z)
 	}
-	largest, err := ix.spread()
-	if err != nil {
+	ix.x = x
+	var err error
+	if ix.newMeter, err = meters(x, m); err != nil {
 		return nil, err
 	}
-	if ix.mean != nil && largest > 0 {
-		// Squares of float32 shall neither overflow nor vanish.
-		_, exponent := math.Frexp(largest)
-		ix.scale = math.Ldexp(1, -exponent)
+	if ix.rows, err = rowsOf(x, m); err != nil {
+		return nil, err
 	}
 	return &Descent{newIndex(ix, x, &s.Settings), ix}, nil
 }
@@ -206,13 +206,17 @@ func (ix *descent) query(ctx context.Context, x data.Points, k int, p progress) 
 		return nil, err
 	}
 	n, _ := x.Dims()
+	if _, ok := ix.x.(*sparse.CSR); ok {
+		x = ix.settings.Metric.entries(data.ToSparse(x))
+	}
 	out := newNeighbors(n, k)
 	err = inStripes(ctx, n, 64, p, func() func(lo, hi int) {
-		s := g.NewSearcher(k, k+slack, ix.settings.Widening)
-		m := newListMeasurer(ix.x, ix.settings.Metric)
+		query := g.rows.loader()
+		s := g.NewSearcher(query.meter, k, k+slack, ix.settings.Widening)
+		m := ix.newListMeasurer()
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				ix.prepareRow(s.Query, x, i, m.row)
+				query.load(x, i)
 				m.rows = s.Append(m.rows[:0])
 				m.load(x, i)
 				out.set(i, m.sorted()[:k])
@@ -236,7 +240,7 @@ func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, err
 	}
 	out := newNeighbors(ix.n, k)
 	err = inStripes(ctx, ix.n, 256, nil, func() func(lo, hi int) {
-		m := newListMeasurer(ix.x, ix.settings.Metric)
+		m := ix.newListMeasurer()
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				out.set(int(g.Order()[i]), m.list(g.Graph, i)[:k])
@@ -284,7 +288,7 @@ func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph
 // descend searches for k neighbours of every point.
 func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGraph, error) {
 	s := ix.settings
-	out := &descentGraph{}
+	out := &descentGraph{rows: ix.rows()}
 	var sample *recallSample
 	search := nndescent.Settings{
 		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
@@ -308,7 +312,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	if s.Resume != nil && s.Resume.K != k {
 		return nil, fmt.Errorf("knn: the unfinished search is one for %d neighbours, not %d", s.Resume.K, k)
 	}
-	g, err := nndescent.Search(ctx, ix.set(), search)
+	g, err := nndescent.Search(ctx, ix.set(out.rows), search)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +336,7 @@ func (ix *descent) recall(g *nndescent.Graph, s *recallSample) Recall {
 			place[v] = i
 		}
 	}
-	m := newListMeasurer(ix.x, ix.settings.Metric)
+	m := ix.newListMeasurer()
 	dist := make([]float64, s.k)
 	return s.estimate(func(i int) []float64 {
 		for p, c := range m.list(g, place[int32(i)])[:s.k] {
@@ -355,13 +359,15 @@ func (ix *descent) reporter(p progress, steps int) func() {
 
 // A listMeasurer measures lists in float64.
 type listMeasurer struct {
-	measurer
+	meter
+	x       data.Points
 	rows    []int32
+	best    []topk.Pair
 	touched float64
 }
 
-func newListMeasurer(x data.Points, m Metric) *listMeasurer {
-	return &listMeasurer{measurer: *newMeasurer(x, m)}
+func (ix *descent) newListMeasurer() *listMeasurer {
+	return &listMeasurer{meter: ix.newMeter(), x: ix.x}
 }
 
 // list returns the list of point i of the graph as numbers in x, nearest
@@ -400,76 +406,7 @@ func touch[T float32 | float64](x *data.Dense[T], rows []int32) (sum T) {
 	return sum
 }
 
-// spread returns the largest difference of a coordinate from its mean, or from
-// zero for Angle. It is an error if a coordinate is not finite.
-func (ix *descent) spread() (float64, error) {
-	if _, ok := ix.x.(*data.Dense[uint8]); ok {
-		return 255, nil
-	}
-	const grain = 4096
-	largest := make([]float64, par.Chunks(ix.n, grain))
-	par.For(ix.n, grain, func(lo, hi int) {
-		row := make([]float64, ix.d)
-		var most float64
-		for i := lo; i < hi; i++ {
-			data.RowTo(row, ix.x, i)
-			for j, v := range row {
-				if ix.mean != nil {
-					v -= ix.mean[j]
-				}
-				if v = math.Abs(v); v > most || math.IsNaN(v) {
-					most = v
-				}
-			}
-		}
-		largest[lo/grain] = most
-	})
-	for c, v := range largest {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("knn: a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, ix.n)-1)
-		}
-	}
-	return slices.Max(largest), nil
-}
-
-// set returns the points as the search takes them.
-func (ix *descent) set() nndescent.Set { return nndescent.Set{N: ix.n, D: ix.d, Fill: ix.prepare} }
-
-// prepare writes the points of x in the given order to flat, as float32: minus
-// their mean and scaled, or scaled to norm one for Angle. A nil order is that
-// of x.
-func (ix *descent) prepare(flat []float32, order []int32) {
-	par.For(ix.n, 1024, func(lo, hi int) {
-		row := make([]float64, ix.d)
-		for i := lo; i < hi; i++ {
-			at := i
-			if order != nil {
-				at = int(order[i])
-			}
-			ix.prepareRow(flat[i*ix.d:][:ix.d], ix.x, at, row)
-		}
-	})
-}
-
-// nowhere keeps zero points, at a right angle to all, out of the lists of points
-// with neighbours at less.
-const nowhere = 1000
-
-func (ix *descent) prepareRow(dst []float32, x data.Points, i int, row []float64) {
-	data.RowTo(row, x, i)
-	if ix.mean != nil {
-		for j, v := range row {
-			dst[j] = float32((v - ix.mean[j]) * ix.scale)
-		}
-		return
-	}
-	scaleToUnit(row)
-	zero := true
-	for j, v := range row {
-		dst[j] = float32(v)
-		zero = zero && v == 0
-	}
-	if zero {
-		dst[0] = nowhere
-	}
+// set returns the points as a search takes them.
+func (ix *descent) set(rows descentRows) nndescent.Set {
+	return nndescent.Set{N: ix.n, Rows: rows.all()}
 }

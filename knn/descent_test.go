@@ -21,7 +21,7 @@ func buildDescent(x data.Points, s *knn.Settings) (knn.Index, error) {
 }
 
 func TestDescent(t *testing.T) {
-	testIndex(t, buildDescent, withMetrics(knn.Euclidean, knn.Angle), withTypes(float64s, float32s, bytes), withRecall(0.95))
+	testIndex(t, buildDescent, withMetrics(knn.Euclidean, knn.Angle, knn.Cosine), withTypes(float64s, float32s, bytes, sparseRows), withRecall(0.95))
 }
 
 func newDescent(t testing.TB, x data.Points, s knn.DescentSettings) *knn.Descent {
@@ -339,8 +339,12 @@ func TestDescentFaults(t *testing.T) {
 			t.Errorf("%q is missing: %v", word, err)
 		}
 	}
-	if _, err := knn.NewDescent(&sparse.CSR{Rows: 1, Cols: 1, Ptr: []int64{0, 0}}, nil); err == nil || !strings.Contains(err.Error(), "NewBrute") {
-		t.Errorf("sparse points: %v", err)
+	if _, err := knn.NewDescent(x, &knn.DescentSettings{Settings: knn.Settings{Metric: knn.InnerProduct}}); err == nil || !strings.Contains(err.Error(), "brute") {
+		t.Errorf("inner products: %v", err)
+	}
+	holes := &sparse.CSR{Rows: 2, Cols: 3, Ptr: []int64{0, 1, 2}, Col: []int32{0, 2}, Val: []float64{1, math.NaN()}}
+	if _, err := knn.NewDescent(holes, nil); err == nil || !strings.Contains(err.Error(), "point 1") {
+		t.Errorf("NaN in sparse points: %v", err)
 	}
 	if _, err := knn.NewDescent(data.NewDense[float32](0, 3), nil); err == nil {
 		t.Error("no points: no error")

@@ -188,11 +188,12 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 	if err := st.complete(ix.n); err != nil {
 		return nil, err
 	}
-	g, err := nndescent.Restore(ix.set(), st.descent())
+	rows := ix.rows()
+	g, err := nndescent.Restore(ix.set(rows), st.descent())
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
-	ix.graph = &descentGraph{g, *st.Stats}
+	ix.graph = &descentGraph{g, rows, *st.Stats}
 	return out, nil
 }
 

@@ -40,7 +40,7 @@ def content(dtype, shape):
 
 # Every element type, both orders, both ends first.
 names = {"<": "le", ">": "be", "|": "na"}
-for t in ["<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8",
+for t in ["<f2", ">f2", "<f4", "<f8", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8",
           ">f4", ">f8", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8", "|i1", "|u1", "|b1"]:
     a = content(t, (4, 3))
     for order in "CF":
@@ -57,7 +57,7 @@ for version in [(2, 0), (3, 0)]:
         np.lib.format.write_array(f, content("<f8", (4, 3)), version=version)
 
 # What is refused.
-np.save(path("bad_f2.npy"), content("<f2", (4, 3)))
+np.save(path("bad_f16.npy"), np.ones(2, dtype=np.longdouble))
 np.save(path("bad_complex.npy"), np.ones(2, dtype=complex))
 np.save(path("bad_object.npy"), np.array([1, None], dtype=object), allow_pickle=True)
 np.save(path("bad_structured.npy"), np.zeros(2, dtype=[("a", "<f4"), ("b", "<i4")]))

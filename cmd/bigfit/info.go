@@ -78,6 +78,9 @@ func (f fileInfo) String() string {
 	if f.Gzip {
 		b.WriteString(", gzipped")
 	}
+	if f.Zstd {
+		b.WriteString(", zstd")
+	}
 	b.WriteString("\n")
 	for _, x := range f.Arrays {
 		shape := make([]string, len(x.Shape))

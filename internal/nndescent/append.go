@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // appendExchanges bounds the exchanges of [Append]: what is new is few points, whose
@@ -83,6 +82,7 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 		at[i] = place[v]
 	}
 	par.For(len(at), 256, func(lo, hi int) {
+		m := g.rows.Meter()
 		ids, dist := make([]int32, 0, st.Width), make([]float32, st.Width)
 		for i := lo; i < hi; i++ {
 			ids = ids[:0]
@@ -91,7 +91,8 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 					ids = append(ids, at[v])
 				}
 			}
-			simd.SquaredDistances32(dist[:len(ids)], g.row(at[i]), g.flat, g.d, ids)
+			m.At(at[i])
+			m.Measure(dist[:len(ids)], ids)
 			for p, j := range ids {
 				g.offer(at[i], j, dist[p])
 			}
@@ -106,7 +107,7 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 // meetLeaves compares every new point with all points of its leaf.
 func (g *Graph) meetLeaves(ctx context.Context, isNew []bool) {
 	leaves := g.root.appendLeaves(nil)
-	workers := make([]joiner, par.Workers(len(leaves), 1))
+	workers := g.joiners(par.Workers(len(leaves), 1))
 	par.ForWorker(len(leaves), 1, func(worker, at, _ int) {
 		if ctx.Err() != nil {
 			return
@@ -133,7 +134,8 @@ func (g *Graph) introduce(w *joiner, i int32, locked bool) {
 	if locked {
 		offer = g.offerLocked
 	}
-	simd.SquaredDistances32(w.dist, g.row(i), g.flat, g.d, w.members)
+	w.At(i)
+	w.Measure(w.dist, w.members)
 	w.pairs += int64(len(w.members))
 	for p, j := range w.members {
 		if j != i {
@@ -159,11 +161,11 @@ func (g *Graph) meetFound(ctx context.Context, k int, places []int32) error {
 			return
 		}
 		if searchers[worker] == nil {
-			searchers[worker] = g.NewSearcher(k, 2*g.width, 0.1)
+			searchers[worker] = g.NewSearcher(g.rows.Meter(), k, 2*g.width, 0.1)
 		}
 		s := searchers[worker]
 		for q := lo; q < hi; q++ {
-			copy(s.Query, g.row(places[q]))
+			s.At(places[q])
 			found[q] = s.Append(nil)
 			for p, v := range found[q] {
 				found[q][p] = place[v]
@@ -173,7 +175,7 @@ func (g *Graph) meetFound(ctx context.Context, k int, places []int32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	workers := make([]joiner, par.Workers(len(places), grain))
+	workers := g.joiners(par.Workers(len(places), grain))
 	par.ForWorker(len(places), grain, func(worker, lo, hi int) {
 		w := &workers[worker]
 		for q := lo; q < hi; q++ {

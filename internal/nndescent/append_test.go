@@ -15,7 +15,7 @@ func TestAppend(t *testing.T) {
 		rows, set := randomSet(c.old+c.more, c.d)
 		oldSet := set
 		oldSet.N = c.old
-		oldSet.Fill = func(flat []float32, order []int32) {
+		oldSet.Rows = NewFloats(c.old, c.d, func(flat []float32, order []int32) {
 			for i := range c.old {
 				at := i
 				if order != nil {
@@ -23,7 +23,7 @@ func TestAppend(t *testing.T) {
 				}
 				copy(flat[i*c.d:], rows[at])
 			}
-		}
+		})
 		g, err := Search(context.Background(), oldSet, settings(k))
 		if err != nil {
 			t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // An rpNode is a part of the points in a random projection tree: order[lo:hi].
-// An inner node sends a point x to the left if ‖x−b‖² − ‖x−a‖², an affine
-// function of x along a−b, is below the threshold.
+// An inner node sends a point x to the left if the squared distance of x from b minus
+// that from a is below the threshold: between rows of numbers this is ‖x−b‖² − ‖x−a‖²,
+// an affine function of x along a−b.
 type rpNode struct {
 	lo, hi      int
 	a, b        int32
@@ -38,21 +38,22 @@ func (p *rpNode) rename(to []int32) {
 }
 
 // An rpForest grows random projection trees (Dasgupta & Freund, STOC 2008) on
-// the rows of flat, one at a time. The direction of a split is that between two
+// rows, one at a time. The direction of a split is that between two
 // points of the node. The threshold is a random quantile near the median, so
 // that trees differ even where all directions are the same.
 type rpForest struct {
-	flat         []float32
-	n, d         int
+	rows         Rows
+	meters       []Meter // one for each goroutine
+	n            int
 	leaf         int    // largest number of points in a leaf
 	seed         uint64 // it and a tree's number determine the tree
 	order, spare []int32
 	side         []float32
 }
 
-func newForest(flat []float32, n, d, leaf int, seed uint64) *rpForest {
+func newForest(rows Rows, n, leaf int, seed uint64) *rpForest {
 	return &rpForest{
-		flat: flat, n: n, d: d, leaf: leaf, seed: seed,
+		rows: rows, n: n, leaf: leaf, seed: seed,
 		order: make([]int32, n), spare: make([]int32, n), side: make([]float32, n),
 	}
 }
@@ -62,6 +63,9 @@ func newForest(flat []float32, n, d, leaf int, seed uint64) *rpForest {
 func (f *rpForest) grow(tree int) *rpNode {
 	for i := range f.order {
 		f.order[i] = int32(i)
+	}
+	for len(f.meters) < par.Workers(f.n, 1) {
+		f.meters = append(f.meters, f.rows.Meter())
 	}
 	root := &rpNode{hi: f.n}
 	level := []*rpNode{root}
@@ -77,8 +81,8 @@ func (f *rpForest) grow(tree int) *rpNode {
 			break
 		}
 		for _, p := range large {
-			f.aim(p, tree)
-			par.For(p.size(), 1<<12, func(lo, hi int) { f.project(p, p.lo+lo, p.lo+hi) })
+			f.aim(f.meters[0], p, tree)
+			par.ForWorker(p.size(), 1<<12, func(worker, lo, hi int) { f.project(f.meters[worker], p, p.lo+lo, p.lo+hi) })
 		}
 		par.For(len(large), 1, func(lo, _ int) { f.divide(large[lo], tree) })
 		next := level[:0:0]
@@ -91,13 +95,14 @@ func (f *rpForest) grow(tree int) *rpNode {
 		}
 		level = next
 	}
-	par.For(len(level), 1, func(lo, hi int) {
+	par.ForWorker(len(level), 1, func(worker, lo, hi int) {
+		m := f.meters[worker]
 		for todo := slices.Clone(level[lo:hi]); len(todo) > 0; {
 			p := todo[len(todo)-1]
 			todo = todo[:len(todo)-1]
 			if p.size() > f.leaf {
-				f.aim(p, tree)
-				f.project(p, p.lo, p.hi)
+				f.aim(m, p, tree)
+				f.project(m, p, p.lo, p.hi)
 				f.divide(p, tree)
 				todo = append(todo, p.left, p.right)
 			}
@@ -111,18 +116,17 @@ func (f *rpForest) random(p *rpNode, tree, use int) *rand.Rand {
 	return rand.New(rand.NewPCG(f.seed+uint64(2*tree+use)<<32, uint64(p.lo)<<32|uint64(p.hi)))
 }
 
-func (f *rpForest) row(i int32) []float32 { return f.flat[int(i)*f.d:][:f.d] }
-
 // aim chooses the direction of a split: of a few random pairs of points the two
 // farthest apart, for neighbours are seldom parted along a wide direction.
-func (f *rpForest) aim(p *rpNode, tree int) {
+func (f *rpForest) aim(m Meter, p *rpNode, tree int) {
 	const pairs = 3
 	r := f.random(p, tree, 0)
 	far := float32(-1)
 	for range pairs {
 		var d [1]float32
 		a, b := f.order[p.lo+r.IntN(p.size())], f.order[p.lo+r.IntN(p.size())]
-		simd.SquaredDistances32(d[:], f.row(a), f.flat, f.d, []int32{b})
+		m.At(a)
+		m.Measure(d[:], []int32{b})
 		if d[0] > far {
 			far, p.a, p.b = d[0], a, b
 		}
@@ -130,14 +134,16 @@ func (f *rpForest) aim(p *rpNode, tree int) {
 }
 
 // project computes the side of the points order[lo:hi] of node p.
-func (f *rpForest) project(p *rpNode, lo, hi int) {
+func (f *rpForest) project(m Meter, p *rpNode, lo, hi int) {
 	const block = 64 // its rows stay in the first-level cache
 	var toA [block]float32
 	for ; lo < hi; lo += block {
 		end := min(lo+block, hi)
 		side, near := f.side[lo:end], toA[:end-lo]
-		simd.SquaredDistances32(side, f.row(p.b), f.flat, f.d, f.order[lo:end])
-		simd.SquaredDistances32(near, f.row(p.a), f.flat, f.d, f.order[lo:end])
+		m.At(p.b)
+		m.Measure(side, f.order[lo:end])
+		m.At(p.a)
+		m.Measure(near, f.order[lo:end])
 		for i, v := range near {
 			side[i] -= v
 		}

@@ -22,7 +22,7 @@ func TestForest(t *testing.T) {
 			for i := range n {
 				set(r, flat[i*d:][:d])
 			}
-			f := newForest(flat, n, d, leaf, 7)
+			f := newForest(NewFloats(n, d, func(to []float32, _ []int32) { copy(to, flat) }), n, leaf, 7)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			root := f.grow(3)
 			alone := slices.Clone(f.order)
@@ -72,7 +72,7 @@ func TestOffersInAnyOrder(t *testing.T) {
 	var want *candidateGraph
 	for range 50 {
 		r.Shuffle(len(offers), func(a, b int) { offers[a], offers[b] = offers[b], offers[a] })
-		g := newCandidateGraph(nil, 1, 0, 10)
+		g := newCandidateGraph(nil, 1, 10)
 		for _, o := range offers {
 			if o.d <= g.worst(0) {
 				g.offer(0, o.j, o.d)

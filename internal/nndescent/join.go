@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // Entries of a list carry two marks: one that entered since the last exchange
@@ -25,16 +24,16 @@ const (
 // order of offers with the same outcome, because a pair of points has one
 // distance, however it is met. That makes the parallel search deterministic.
 type candidateGraph struct {
-	flat  []float32 // n×d
-	n, d  int
+	rows  Rows
+	n     int
 	width int
 	index []uint32  // n×width
 	dist  []float32 // n×width, squared
 	locks [1 << 10]sync.Mutex
 }
 
-func newCandidateGraph(flat []float32, n, d, width int) *candidateGraph {
-	g := &candidateGraph{flat: flat, n: n, d: d}
+func newCandidateGraph(rows Rows, n, width int) *candidateGraph {
+	g := &candidateGraph{rows: rows, n: n}
 	g.widen(width)
 	return g
 }
@@ -65,8 +64,6 @@ func (g *candidateGraph) renew() {
 	})
 }
 
-func (g *candidateGraph) row(i int32) []float32 { return g.flat[int(i)*g.d:][:g.d] }
-
 func (g *candidateGraph) list(i int32) []uint32 {
 	return g.index[int(i)*g.width:][:g.width:g.width]
 }
@@ -92,6 +89,7 @@ func (g *candidateGraph) offer(i, j int32, d float32) {
 
 // A joiner is the working memory of one goroutine.
 type joiner struct {
+	Meter
 	dist    []float32
 	limit   []float32
 	members []int32
@@ -104,13 +102,22 @@ type joiner struct {
 // order, and returns the number of distances computed.
 func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rpNode) int64 {
 	leaves := root.appendLeaves(nil)
-	workers := make([]joiner, par.Workers(len(leaves), 1))
+	workers := g.joiners(par.Workers(len(leaves), 1))
 	par.ForWorker(len(leaves), 1, func(worker, lo, _ int) {
 		if ctx.Err() == nil {
 			g.joinLeaf(order[leaves[lo].lo:leaves[lo].hi], &workers[worker])
 		}
 	})
 	return pairsOf(workers)
+}
+
+// joiners returns the working memory of so many goroutines.
+func (g *candidateGraph) joiners(count int) []joiner {
+	workers := make([]joiner, count)
+	for i := range workers {
+		workers[i].Meter = g.rows.Meter()
+	}
+	return workers
 }
 
 func pairsOf(workers []joiner) (pairs int64) {
@@ -131,7 +138,8 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 	for a, i := range ids {
 		rest := ids[a+1:]
 		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
-		simd.SquaredDistances32(dist, g.row(i), g.flat, g.d, rest)
+		w.At(i)
+		w.Measure(dist, rest)
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {
@@ -182,7 +190,7 @@ func (x *exchange) run(ctx context.Context, seed uint64) (entered, pairs int64) 
 		}
 	})
 	x.back.fill(x.candidateGraph)
-	workers := make([]joiner, par.Workers(exchangeBlock, grain))
+	workers := x.joiners(par.Workers(exchangeBlock, grain))
 	for from := 0; from < x.n && ctx.Err() == nil; from += exchangeBlock {
 		to := min(from+exchangeBlock, x.n)
 		copy(x.own, x.index[from*x.width:to*x.width])
@@ -244,7 +252,8 @@ func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 	for a, i := range w.members[:used] {
 		rest := w.members[a+1:]
 		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
-		simd.SquaredDistances32(dist, x.row(i), x.flat, x.d, rest)
+		w.At(i)
+		w.Measure(dist, rest)
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {

@@ -4,14 +4,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/internal/topk"
 )
 
 // A Searcher is the working memory of one goroutine that answers queries.
 type Searcher struct {
-	// Query is the point whose neighbours Append finds, prepared as the rows are.
-	Query []float32
+	// Meter holds the point whose neighbours Append finds.
+	Meter
 
 	graph    *Graph
 	k        int
@@ -24,14 +23,14 @@ type Searcher struct {
 	dist     []float32
 }
 
-// NewSearcher returns a searcher for kept candidates of k ≤ kept neighbours. It
-// takes 4n bytes.
-func (g *Graph) NewSearcher(k, kept int, widening float64) *Searcher {
+// NewSearcher returns a searcher for kept candidates of k ≤ kept neighbours of the point
+// that m, a meter of the rows of g, is at. It takes 4n bytes.
+func (g *Graph) NewSearcher(m Meter, k, kept int, widening float64) *Searcher {
 	if g.n <= LeafSize {
 		kept = g.n
 	}
 	return &Searcher{
-		Query:    make([]float32, g.d),
+		Meter:    m,
 		graph:    g,
 		k:        k,
 		widening: (1 + widening) * (1 + widening),
@@ -42,12 +41,12 @@ func (g *Graph) NewSearcher(k, kept int, widening float64) *Searcher {
 }
 
 // Append appends to dst, in no order, the numbers in the set of at least k points
-// near Query: of all points if there are no more than LeafSize.
+// near the point: of all points if there are no more than LeafSize.
 //
 // The search starts in a leaf of the first tree and goes on from the nearest
 // point not yet gone on from, along the links of the graph and against them, until
 // that is 1+widening times as far away as the last of the candidates. For more
-// than an eighth of the points, and where the graph leads to too few, Query is
+// than an eighth of the points, and where the graph leads to too few, the point is
 // compared with every point.
 func (s *Searcher) Append(dst []int32) []int32 {
 	g := s.graph
@@ -115,7 +114,7 @@ func (s *Searcher) leaf() *rpNode {
 	p := s.graph.root
 	for p.left != nil {
 		var d [2]float32
-		simd.SquaredDistances32(d[:], s.Query, s.graph.flat, s.graph.d, []int32{p.a, p.b})
+		s.Measure(d[:], []int32{p.a, p.b})
 		if d[1]-d[0] < p.threshold {
 			p = p.left
 		} else {
@@ -136,7 +135,7 @@ func (s *Searcher) meet(i int32) {
 // look measures the points on the list and empties it.
 func (s *Searcher) look() {
 	s.dist = slices.Grow(s.dist[:0], len(s.ids))[:len(s.ids)]
-	simd.SquaredDistances32(s.dist, s.Query, s.graph.flat, s.graph.d, s.ids)
+	s.Measure(s.dist, s.ids)
 	for p, i := range s.ids {
 		d := float64(s.dist[p])
 		if d <= s.reach() {

@@ -1,5 +1,6 @@
-// Package nndescent finds approximate nearest neighbours of rows of float32 by
-// their Euclidean distance, for a caller that measures the candidates again.
+// Package nndescent finds approximate nearest neighbours among rows of float32 or
+// float16, sparse rows and rows of bits, by distances in float32, for a caller that
+// measures the candidates again.
 //
 // Lists of candidates start from the leaves of random projection trees
 // (Dasgupta & Freund, STOC 2008), in each of which all pairs are compared. They
@@ -27,12 +28,10 @@ const (
 	MaxPoints = number - 1
 )
 
-// A Set is n points of d coordinates.
+// A Set is N points. A search may change the order of its rows.
 type Set struct {
-	N, D int
-	// Fill writes row i of flat, n×d, with point order[i], or point i if order
-	// is nil. Squared distances of the rows must neither overflow nor vanish.
-	Fill func(flat []float32, order []int32)
+	N    int
+	Rows Rows
 }
 
 // Settings of [Search]; all but the functions are needed.
@@ -117,8 +116,8 @@ func (g *Graph) AppendList(dst []int32, i int32) []int32 {
 	return dst
 }
 
-// Search returns a graph of s.K neighbours of every point. It holds the rows and,
-// per point, about 12(k+3) + 30 bytes. Its time grows a little faster than n. The
+// Search returns a graph of s.K neighbours of every point. It takes, per point and beside
+// the rows, about 12(k+3) + 30 bytes. Its time grows a little faster than n. The
 // error is that of ctx or of s.Enough.
 func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	n := set.N
@@ -164,7 +163,7 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		ex = newExchange(g.candidateGraph)
 	}
 	g.settle()
-	if len(g.flat) > 1<<24 {
+	if n > 1<<17 {
 		debug.FreeOSMemory() // the memory of the search, before the result needs more
 	}
 	return g, nil
@@ -181,9 +180,7 @@ func leafSize(width int) int { return max(LeafSize, 4*(width+1)) }
 // place in the graph of every point of the set.
 func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
 	n := set.N
-	flat := make([]float32, n*set.D)
-	set.Fill(flat, nil)
-	forest := newForest(flat, n, set.D, leaf, seed)
+	forest := newForest(set.Rows, n, leaf, seed)
 	root := forest.grow(0)
 	order := slices.Clone(forest.order)
 	for i, v := range order {
@@ -191,8 +188,8 @@ func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
 		forest.order[i] = int32(i)
 	}
 	root.rename(forest.spare)
-	set.Fill(flat, order)
-	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width)}, forest
+	set.Rows.Arrange(order)
+	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
 }
 
 // settle ends a search: only queries follow.

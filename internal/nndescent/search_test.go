@@ -19,7 +19,7 @@ func randomSet(n, d int) ([][]float32, Set) {
 			rows[i][j] = float32(r.NormFloat64())
 		}
 	}
-	return rows, Set{N: n, D: d, Fill: func(flat []float32, order []int32) {
+	return rows, Set{N: n, Rows: NewFloats(n, d, func(flat []float32, order []int32) {
 		for i := range n {
 			at := i
 			if order != nil {
@@ -27,7 +27,14 @@ func randomSet(n, d int) ([][]float32, Set) {
 			}
 			copy(flat[i*d:], rows[at])
 		}
-	}}
+	})}
+}
+
+// newPoint returns a meter with room for a query of d coordinates.
+func newPoint(g *Graph, d int) *FloatMeter {
+	m := g.rows.Meter().(*FloatMeter)
+	m.Point = make([]float32, d)
+	return m
 }
 
 // nearestOf returns the k nearest rows to q but for row self.
@@ -77,7 +84,8 @@ func TestSearchFindsNeighbours(t *testing.T) {
 			t.Fatal(err)
 		}
 		lists, queries := 0.0, 0.0
-		s := g.NewSearcher(k, k+8, 0.1)
+		query := newPoint(g, c.d)
+		s := g.NewSearcher(query, k, k+8, 0.1)
 		const sample = 100
 		for i := range int32(sample) {
 			point := int(g.Order()[i])
@@ -86,9 +94,9 @@ func TestSearchFindsNeighbours(t *testing.T) {
 				t.Fatalf("%d points: %d is its own neighbour", c.n, point)
 			}
 			lists += share(list[:k], nearestOf(rows, rows[point], k, point)) / sample
-			copy(s.Query, rows[point])
-			s.Query[0] += 0.1
-			queries += share(s.Append(nil), nearestOf(rows, s.Query, k, -1)) / sample
+			copy(query.Point, rows[point])
+			query.Point[0] += 0.1
+			queries += share(s.Append(nil), nearestOf(rows, query.Point, k, -1)) / sample
 		}
 		if !(lists >= c.least) || !(queries >= c.least) {
 			t.Errorf("%d points: recall %v of lists and %v of queries, want %v", c.n, lists, queries, c.least)
@@ -110,13 +118,14 @@ func TestRestoredGraphAnswersAlike(t *testing.T) {
 	if a, b := g.Stats(), again.Stats(); a.K != b.K || a.Width != b.Width || b.K != k {
 		t.Errorf("%+v restored as %+v", a, b)
 	}
-	a, b := g.NewSearcher(k, k+8, 0.1), again.NewSearcher(k, k+8, 0.1)
+	at, too := newPoint(g, 4), newPoint(again, 4)
+	a, b := g.NewSearcher(at, k, k+8, 0.1), again.NewSearcher(too, k, k+8, 0.1)
 	for i := range int32(n) {
 		if x, y := g.AppendList(nil, i), again.AppendList(nil, i); !slices.Equal(x, y) {
 			t.Fatalf("point %d: %v restored as %v", i, x, y)
 		}
-		copy(a.Query, rows[i])
-		copy(b.Query, rows[i])
+		copy(at.Point, rows[i])
+		copy(too.Point, rows[i])
 		if x, y := a.Append(nil), b.Append(nil); !slices.Equal(x, y) {
 			t.Fatalf("query %d: %v restored as %v", i, x, y)
 		}

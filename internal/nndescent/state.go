@@ -65,10 +65,9 @@ func Restore(set Set, st *State) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	flat := make([]float32, set.N*set.D)
-	set.Fill(flat, st.Order)
+	set.Rows.Arrange(st.Order)
 	g := &Graph{
-		candidateGraph: &candidateGraph{flat: flat, n: set.N, d: set.D, width: st.Width, index: index},
+		candidateGraph: &candidateGraph{rows: set.Rows, n: set.N, width: st.Width, index: index},
 		stats:          Stats{K: st.K, Width: st.Width}, order: st.Order, root: root, leaf: st.Leaf,
 	}
 	g.finish()

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/kshedden/gonpy"
+
+	"github.com/bigfit/bigfit/internal/simd"
 )
 
 func golden(name string) string { return filepath.Join("..", "..", "testdata", "golden", name) }
@@ -40,20 +42,28 @@ func sequence[T number](n int) []T {
 	return out
 }
 
+func halves(n int) []Half {
+	out := make([]Half, n)
+	for k, v := range sequence[float32](n) {
+		out[k] = Half(simd.ToHalf(v))
+	}
+	return out
+}
+
 func TestGoldenTypes(t *testing.T) {
 	bits := make([]bool, 12)
 	for k := range bits {
 		bits[k] = k%3 == 0
 	}
 	want := map[string]any{
-		"f4": sequence[float32](12), "f8": sequence[float64](12),
+		"f2": halves(12), "f4": sequence[float32](12), "f8": sequence[float64](12),
 		"i1": sequence[int8](12), "i2": sequence[int16](12), "i4": sequence[int32](12), "i8": sequence[int64](12),
 		"u1": sequence[uint8](12), "u2": sequence[uint16](12), "u4": sequence[uint32](12), "u8": sequence[uint64](12),
 		"b1": bits,
 	}
 	files, err := filepath.Glob(golden("??_[bln][ea]_[CF].npy"))
-	if err != nil || len(files) != 38 {
-		t.Fatalf("%d files, want 38 (%v)", len(files), err)
+	if err != nil || len(files) != 42 {
+		t.Fatalf("%d files, want 42 (%v)", len(files), err)
 	}
 	for _, f := range files {
 		a, err := ReadFile(f, 0)
@@ -160,7 +170,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 
 func TestRefusedTypes(t *testing.T) {
 	for name, parts := range map[string][]string{
-		"bad_f2.npy":         {`unknown dtype "<f2"`, "float32, float64", ".astype('float32')"},
+		"bad_f16.npy":        {`unknown dtype "<f16"`, "float16, float32, float64", ".astype('float32')"},
 		"bad_complex.npy":    {`unknown dtype "<c16"`, ".real"},
 		"bad_object.npy":     {`dtype "|O"`, "Python objects", ".astype(float)"},
 		"bad_structured.npy": {"structured", "each field"},

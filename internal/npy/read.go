@@ -14,6 +14,7 @@ import (
 
 	"github.com/kshedden/gonpy"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -57,6 +58,62 @@ func ReadFile(path string, limit int64) (*Array, error) {
 		return nil, named(path, err)
 	}
 	return a, nil
+}
+
+// smallMap is the size in bytes below which a file is read and not mapped.
+const smallMap = 1 << 20
+
+// Map returns the header of a .npy file and its payload, mapped into memory to be read;
+// see package mapped. The payload is nil where the file cannot be mapped, or is smaller
+// than a MiB, or the elements do not lie in it as they lie in memory (another byte order, Fortran order,
+// strings, an address that their type does not have): then [ReadFile] reads it.
+func Map(path string) (*Header, []byte, error) {
+	f, h, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, nil, named(path, err)
+	}
+	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' || at%int64(h.size) != 0 || h.Bytes() < smallMap {
+		return h, nil, nil
+	}
+	all, err := mapped.Open(f, path)
+	if errors.Is(err, mapped.ErrUnsupported) {
+		return h, nil, nil
+	}
+	if err != nil {
+		return nil, nil, named(path, err)
+	}
+	if have := int64(len(all)) - at; have != h.Bytes() { // it changed since it was opened
+		return nil, nil, named(path, checkSize(h, have, "the file"))
+	}
+	return h, all[at:], nil
+}
+
+// StreamHeader reads the header of an array in .npy form.
+func StreamHeader(r io.Reader) (*Header, error) {
+	h, _, err := parseHeader(r)
+	return h, err
+}
+
+// ReadStream reads an array in .npy form from a stream of unknown length, such as a
+// decompressed file, to its end. hint is as for [Decode]; limit as for [ReadFile].
+func ReadStream(r io.Reader, hint, limit int64, what string) (*Array, error) {
+	h, _, err := parseHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	if need := h.memory(); limit > 0 && need > limit {
+		return nil, &LimitError{what, need, limit}
+	}
+	a, err := Decode(r, h, hint)
+	if err == nil {
+		err = atEnd(r)
+	}
+	return a, err
 }
 
 // open opens a .npy file and leaves it at the first byte of its payload.
@@ -133,6 +190,8 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	var data any
 	var err error
 	switch h.DType {
+	case "float16":
+		data, err = decode(r, h, hint, readHalves)
 	case "float32":
 		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetFloat32)
 	case "float64":
@@ -172,7 +231,13 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 
 // number is an element type of arrays that the host stores as NumPy does.
 type number interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64 | Half
+}
+
+// readHalves reads numbers of two bytes.
+func readHalves(g *gonpy.NpyReader) ([]Half, error) {
+	v, err := g.GetUint16()
+	return unsafe.Slice((*Half)(unsafe.SliceData(v)), len(v)), err
 }
 
 // decode reads h.Len() numbers and brings them into C order.
@@ -222,7 +287,11 @@ func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyR
 	counted := &counter{r: r}
 	for len(dst) > 0 {
 		n := min(len(dst), foreignChunk/h.size)
-		head := headerBytes(fmt.Sprintf("%c%c%d", mark, h.kind, h.size), []int{n})
+		kind := h.kind
+		if h.DType == "float16" {
+			kind = 'u' // the bits
+		}
+		head := headerBytes(fmt.Sprintf("%c%c%d", mark, kind, h.size), []int{n})
 		g, err := gonpy.NewReader(io.MultiReader(bytes.NewReader(head), counted))
 		if err != nil {
 			return counted.n, err

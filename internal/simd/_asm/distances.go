@@ -76,6 +76,14 @@ func (m *machine) distances() {
 	}
 
 	Label("fold")
+	m.storeFour(acc, dst, count, func() { ADDQ(Imm(rows*4), idx) })
+}
+
+// storeFour folds four accumulators and writes the sums of those that count to dst; more
+// than four count for another group, which begins at label "group" after advance. It
+// ends the function.
+func (m *machine) storeFour(acc []reg.VecVirtual, dst, count reg.Register, advance func()) {
+	const rows = 4
 	// Transposing while adding leaves the four sums side by side.
 	low, high := m.vector(), m.vector()
 	for _, pair := range [][2]reg.VecVirtual{{acc[0], acc[1]}, {acc[2], acc[3]}} {
@@ -97,7 +105,7 @@ func (m *machine) distances() {
 	JL(LabelRef("few"))
 	VMOVUPS(low.AsX(), Mem{Base: dst})
 	ADDQ(Imm(rows*4), dst)
-	ADDQ(Imm(rows*4), idx)
+	advance()
 	JMP(LabelRef("group"))
 	Label("few")
 	ADDQ(Imm(rows-1), count)

@@ -82,6 +82,8 @@ func main() {
 			}
 		} else {
 			m.distances()
+			m.distances16()
+			m.widen()
 			m.graphStep()
 		}
 	}

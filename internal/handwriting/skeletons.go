@@ -1,7 +1,7 @@
-package data
+package handwriting
 
 // skeleton is one class of digit: strokes over knots, each stroke the control
-// polygon of a quadratic B-spline (see pen.trace), and morphs that move knots.
+// polygon of a quadratic B-spline (see Pen.trace), and morphs that move knots.
 type skeleton struct {
 	knots   []vec
 	strokes [][]int // numbers of knots

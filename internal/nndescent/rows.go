@@ -1,0 +1,37 @@
+package nndescent
+
+// Rows are the points of a [Set] as a search sees them. Those of the set come first in
+// its own order.
+type Rows interface {
+	// Arrange makes point order[i] of the set row i. The order is kept.
+	Arrange(order []int32)
+	// Meter returns a meter for one goroutine.
+	Meter() Meter
+}
+
+// A Meter measures rows from one point at a time.
+type Meter interface {
+	// At makes row i the point.
+	At(i int32)
+	// Measure sets dst[p] to the squared distance of row ids[p] from the point, or to
+	// anything else that increases with it. Of two rows it has the same bits whichever
+	// is the point, as the outcome of a search may not depend on the order in which
+	// they meet. No value is NaN.
+	Measure(dst []float32, ids []int32)
+}
+
+// Apart is the squared distance of rows that belong in no list, such as zero vectors
+// among directions.
+const Apart = 1e6
+
+// numbering translates rows to points of the set.
+type numbering struct{ order []int32 }
+
+func (n *numbering) Arrange(order []int32) { n.order = order }
+
+func (n *numbering) of(row int32) int32 {
+	if n.order == nil {
+		return row
+	}
+	return n.order[row]
+}

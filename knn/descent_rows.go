@@ -1,0 +1,328 @@
+package knn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// descentRows are points as one search by NN-descent takes them.
+type descentRows interface {
+	all() nndescent.Rows
+	// loader returns the means to make a point of another set the one that is
+	// measured from, for one goroutine.
+	loader() pointLoader
+}
+
+// A pointLoader makes point i of x the point of its meter.
+type pointLoader struct {
+	meter nndescent.Meter
+	load  func(x data.Points, i int)
+}
+
+// rowsOf returns a function that makes rows of the points of x. It is an error if a
+// coordinate is not finite.
+func rowsOf(x data.Points, m Metric) (func() descentRows, error) {
+	switch z := x.(type) {
+	case *sparse.CSR:
+		s, err := newSparseRows(z, m)
+		return func() descentRows { return s.fresh() }, err
+	case *data.Stored:
+		if z.Kind() == data.Float16 && !m.ofSets() {
+			scale, err := halfScales(z, m)
+			return func() descentRows { return newHalfRows(z, m, scale) }, err
+		}
+	}
+	if m.ofSets() {
+		b, err := packBits(x, m)
+		return func() descentRows { return &setRows{b, nndescent.NewBits(b.words, b.data, m == Jaccard)} }, err
+	}
+	f := &floatRows{x: x, metric: m, scale: 1}
+	f.n, f.d = x.Dims()
+	if m == Euclidean {
+		f.mean = data.Mean(x)
+	}
+	largest, err := f.spread()
+	if err != nil {
+		return nil, err
+	}
+	if f.mean != nil && largest > 0 {
+		// Squares of float32 shall neither overflow nor vanish.
+		_, exponent := math.Frexp(largest)
+		f.scale = math.Ldexp(1, -exponent)
+	}
+	return f.fresh, nil
+}
+
+// floatRows are dense points as float32, minus their mean and scaled, or scaled to norm one
+// for angles.
+type floatRows struct {
+	x      data.Points
+	metric Metric
+	n, d   int
+	mean   []float64 // nil for angles
+	scale  float64
+	rows   *nndescent.Floats
+}
+
+func (f *floatRows) fresh() descentRows {
+	out := *f
+	out.rows = nndescent.NewFloats(f.n, f.d, f.prepare)
+	return &out
+}
+
+func (f *floatRows) all() nndescent.Rows { return f.rows }
+
+func (f *floatRows) loader() pointLoader {
+	m := f.rows.Meter().(*nndescent.FloatMeter)
+	m.Point = make([]float32, f.d)
+	row := make([]float64, f.d)
+	return pointLoader{m, func(x data.Points, i int) { f.prepareRow(m.Point, x, i, row) }}
+}
+
+// spread returns the largest difference of a coordinate from its mean, or from
+// zero for angles. It is an error if a coordinate is not finite.
+func (f *floatRows) spread() (float64, error) {
+	if _, ok := f.x.(*data.Dense[uint8]); ok {
+		return 255, nil
+	}
+	const grain = 4096
+	largest := make([]float64, par.Chunks(f.n, grain))
+	par.For(f.n, grain, func(lo, hi int) {
+		row := make([]float64, f.d)
+		var most float64
+		for i := lo; i < hi; i++ {
+			data.RowTo(row, f.x, i)
+			for j, v := range row {
+				if f.mean != nil {
+					v -= f.mean[j]
+				}
+				if v = math.Abs(v); v > most || math.IsNaN(v) {
+					most = v
+				}
+			}
+		}
+		largest[lo/grain] = most
+	})
+	for c, v := range largest {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, fmt.Errorf("knn: a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, f.n)-1)
+		}
+	}
+	return slices.Max(largest), nil
+}
+
+// prepare writes the points of x in the given order to flat, as float32: minus
+// their mean and scaled, or scaled to norm one for angles. A nil order is that
+// of x.
+func (f *floatRows) prepare(flat []float32, order []int32) {
+	par.For(f.n, 1024, func(lo, hi int) {
+		row := make([]float64, f.d)
+		for i := lo; i < hi; i++ {
+			at := i
+			if order != nil {
+				at = int(order[i])
+			}
+			f.prepareRow(flat[i*f.d:][:f.d], f.x, at, row)
+		}
+	})
+}
+
+// nowhere keeps zero points, at a right angle to all, out of the lists of points
+// with neighbours at less.
+const nowhere = 1000
+
+func (f *floatRows) prepareRow(dst []float32, x data.Points, i int, row []float64) {
+	data.RowTo(row, x, i)
+	if f.mean != nil {
+		for j, v := range row {
+			dst[j] = float32((v - f.mean[j]) * f.scale)
+		}
+		return
+	}
+	scaleToUnit(row)
+	zero := true
+	for j, v := range row {
+		dst[j] = float32(v)
+		zero = zero && v == 0
+	}
+	if zero {
+		dst[0] = nowhere
+	}
+}
+
+// halfRows are points in float16 where they are. For angles each has a scale, so that
+// its norm is one.
+type halfRows struct {
+	d    int
+	unit bool
+	rows *nndescent.Halves
+}
+
+func newHalfRows(x *data.Stored, m Metric, scale []float32) *halfRows {
+	row := func(i int32) []uint16 { return x.Halves(int(i)) }
+	return &halfRows{x.Cols, m.angular(), nndescent.NewHalves(x.Cols, row, scale)}
+}
+
+// halfScales returns the factors that scale points to norm one for angles, 0 for zero
+// points; otherwise nil. A coordinate that is not finite is an error.
+func halfScales(x *data.Stored, m Metric) ([]float32, error) {
+	const grain = 1024
+	scale := make([]float32, x.Rows)
+	faults := make([]error, par.Chunks(x.Rows, grain))
+	par.For(x.Rows, grain, func(lo, hi int) {
+		row := make([]float32, x.Cols)
+		for i := lo; i < hi; i++ {
+			x.Read32(row, i, i+1)
+			var sum float64
+			for _, v := range row {
+				sum += float64(v) * float64(v)
+			}
+			if sum-sum != 0 {
+				faults[lo/grain] = fmt.Errorf("knn: a coordinate of point %d is not finite", i)
+				return
+			}
+			scale[i] = float32(inverseRoot(sum))
+		}
+	})
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !m.angular() {
+		return nil, nil
+	}
+	return scale, nil
+}
+
+func (h *halfRows) all() nndescent.Rows { return h.rows }
+
+func (h *halfRows) loader() pointLoader {
+	m := h.rows.Meter().(*nndescent.HalfMeter)
+	row := make([]float64, h.d)
+	return pointLoader{m, func(x data.Points, i int) {
+		data.RowTo(row, x, i)
+		if h.unit {
+			scaleToUnit(row)
+		}
+		m.Apart = h.unit
+		for j, v := range row {
+			m.Point[j] = float32(v)
+			m.Apart = m.Apart && v == 0
+		}
+	}}
+}
+
+// setRows are sets as bits.
+type setRows struct {
+	*bitRows
+	rows *nndescent.Bits
+}
+
+func (s *setRows) all() nndescent.Rows { return s.rows }
+
+func (s *setRows) loader() pointLoader {
+	m := s.rows.Meter().(*nndescent.BitMeter)
+	m.Point = make([]uint64, s.words)
+	row := make([]float64, s.d)
+	return pointLoader{m, func(x data.Points, i int) { s.pack(m.Point, x, i, row) }}
+}
+
+// sparseRows are sparse points as float32, scaled, or to norm one for angles.
+type sparseRows struct {
+	metric Metric
+	x      *sparse.CSR
+	used   []int32 // numbers of the columns of x in the points; nil if it has all
+	val    []float32
+	scale  float64
+	rows   *nndescent.Sparse
+}
+
+// newSparseRows takes points as Metric.entries returns them.
+func newSparseRows(x *sparse.CSR, m Metric) (*sparseRows, error) {
+	s := &sparseRows{metric: m, x: x, scale: 1}
+	if wide(x) {
+		s.x, s.used = x.Narrow()
+	}
+	var largest float64
+	for p, v := range x.Val {
+		if v-v != 0 {
+			return nil, fmt.Errorf("knn: a coordinate of point %d is not finite", rowOf(x, p))
+		}
+		largest = max(largest, math.Abs(v))
+	}
+	if largest > 0 {
+		_, exponent := math.Frexp(largest)
+		s.scale = math.Ldexp(1, -exponent)
+	}
+	if x.Val != nil || m.angular() {
+		s.val = make([]float32, x.NNZ())
+		par.For(x.Rows, 1024, func(lo, hi int) {
+			var row []float64
+			for i := lo; i < hi; i++ {
+				row = s.values(s.val[x.Ptr[i]:x.Ptr[i+1]], x, i, row)
+			}
+		})
+	}
+	return s, nil
+}
+
+// values sets dst to the entries of point i of x as they are measured; row is scratch
+// memory, which it returns.
+func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) []float64 {
+	col, val := x.Row(i)
+	if row = append(row[:0], val...); val == nil {
+		for range col {
+			row = append(row, 1)
+		}
+	}
+	scale := s.scale
+	if s.metric.angular() {
+		scaleToUnit(row)
+		scale = 1
+	}
+	for p, v := range row {
+		dst[p] = float32(v * scale)
+	}
+	return row
+}
+
+func (s *sparseRows) fresh() descentRows {
+	out := *s
+	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, nndescent.SparseSettings{Overlap: s.metric == Jaccard, Apart: s.metric.angular()})
+	return &out
+}
+
+func (s *sparseRows) all() nndescent.Rows { return s.rows }
+
+func (s *sparseRows) loader() pointLoader {
+	m := s.rows.Meter().(*nndescent.SparseMeter)
+	var row []float64
+	return pointLoader{m, func(x data.Points, i int) {
+		q := x.(*sparse.CSR)
+		col, _ := q.Row(i)
+		val := make([]float32, len(col))
+		row = s.values(val, q, i, row)
+		var norm float64
+		known := make([]int32, 0, len(col))
+		for p, c := range col {
+			norm += float64(val[p]) * float64(val[p])
+			if s.used != nil {
+				at, ok := slices.BinarySearch(s.used, c)
+				if !ok {
+					continue
+				}
+				c = int32(at)
+			}
+			val[len(known)] = val[p]
+			known = append(known, c)
+		}
+		m.Set(known, val, norm)
+	}}
+}
