@@ -2,13 +2,15 @@ package data
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // Join returns the points of x followed by those of y, which have as many columns.
-// Dense points of two types become those of the wider one, float64, float32 or uint8,
-// which holds every element of the other. Dense and sparse points cannot be joined.
+// [Stored] points and dense ones of their element type are not copied. Dense points of two
+// types become those of the wider one, float64, float32 or uint8, which holds every
+// element of the other. Dense and sparse points cannot be joined.
 func Join(x, y Points) (Points, error) {
 	_, d := x.Dims()
 	if _, other := y.Dims(); other != d {
@@ -22,24 +24,28 @@ func Join(x, y Points) (Points, error) {
 	case sparseX != sparseY:
 		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or both as dense ones")
 	}
-	switch max(width(x), width(y)) {
-	case 1:
+	s, z := asStored("", x), asStored("", y)
+	_, keptX := x.(*Stored)
+	_, keptY := y.(*Stored)
+	switch size := max(s.kind.Size(), z.kind.Size()); {
+	case s.kind == z.kind && (keptX || keptY):
+		return s.followedBy(z), nil
+	case size == 1:
 		return joinDense[uint8](x, y), nil
-	case 4:
+	case size <= 4:
 		return joinDense[float32](x, y), nil
 	}
 	return joinDense[float64](x, y), nil
 }
 
-// width returns the bytes of an element of dense points.
-func width(x Points) int {
-	switch x.(type) {
-	case *Dense[uint8]:
-		return 1
-	case *Dense[float32]:
-		return 4
+// followedBy returns the rows of s and then those of z, which are of its type.
+func (s *Stored) followedBy(z *Stored) *Stored {
+	out := &Stored{Rows: s.Rows + z.Rows, Cols: s.Cols, kind: s.kind, parts: slices.Clone(s.parts)}
+	for _, p := range z.parts {
+		p.First += s.Rows
+		out.parts = append(out.parts, p)
 	}
-	return 8
+	return out
 }
 
 func joinDense[T Element](x, y Points) *Dense[T] {
@@ -60,6 +66,13 @@ func appendTo[T Element](dst []T, x Points) {
 		widen(dst, x.Data)
 	case *Dense[float32]:
 		widen(dst, x.Data)
+	default:
+		n, d := x.Dims()
+		row := make([]float64, d)
+		for i := range n {
+			RowTo(row, x, i)
+			widen(dst[i*d:(i+1)*d], row)
+		}
 	}
 }
 
