@@ -57,6 +57,34 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 	return out, p.append(ctx, g, out)
 }
 
+// AppendTo is [Pipeline.Append] to the graph of a file, whose points are old; oldPath names
+// them in errors. The hashes are those of the result.
+func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, oldPath string, x data.Points) (*Graph, Hashes, error) {
+	if n, _ := old.Dims(); n != f.W.Rows {
+		return nil, nil, fmt.Errorf("%s has %d points but the graph %s has %d", oldPath, n, f.path, f.W.Rows)
+	}
+	hash := data.HashPoints(old)
+	if err := f.Made.Agree(HashPoints, hash, f.path, oldPath); err != nil {
+		return nil, nil, err
+	}
+	if data.HashPoints(x) == hash {
+		p.observer().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice", oldPath))
+	}
+	whole, err := data.Join(old, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	joined, err := p.Join(ctx, &f.Graph.Graph, old, &f.Settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := p.Append(ctx, &Graph{Graph: *joined, Settings: f.Settings}, x)
+	if g == nil || g.W == nil || !models.Usable(err) {
+		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return g, Hashes{HashPoints: data.HashPoints(whole)}, err
+}
+
 // append gives out, which has all points, what it lacks beside them. An error that is
 // not usable leaves out without edges.
 func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {

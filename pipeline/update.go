@@ -133,7 +133,11 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		given, what = growth.Values.RawMatrix().Rows, "values"
 	}
 	if given != 0 && given != u.New && given != n {
-		return nil, fmt.Errorf("there are %d %s; give %d for the new points, or %d for all points", given, what, u.New, n)
+		text := fmt.Sprintf("%d for all points", n)
+		if u.New > 0 {
+			text = fmt.Sprintf("%d for the new points, or %s", u.New, text)
+		}
+		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
 	if before == nil && given != n {
 		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with -y, or fit anew", n)

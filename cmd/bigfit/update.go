@@ -158,34 +158,12 @@ func (a *app) appendGraph(ctx context.Context, o *appendOptions, x string, p par
 	if err != nil {
 		return nil, nil, err
 	}
-	if n, _ := old.Dims(); n != f.W.Rows {
-		return nil, nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.x, n, o.from, f.W.Rows)
-	}
-	hash := data.HashPoints(old)
-	if err := f.Made.Agree(pipeline.HashPoints, hash, o.from, o.x); err != nil {
-		return nil, nil, err
-	}
 	_, d := old.Dims()
 	fresh, err := a.readPoints(x, data.ReadOptions{Columns: d})
 	if err != nil {
 		return nil, nil, err
 	}
-	if data.HashPoints(fresh) == hash {
-		a.note("warning: %s holds the points of %s; they will count twice", x, o.x)
-	}
-	joined, err := a.pipeline().Join(ctx, &f.Graph.Graph, old, &f.Settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := a.pipeline().Append(ctx, &pipeline.Graph{Graph: *joined, Settings: f.Settings}, fresh)
-	if g == nil || g.W == nil || !models.Usable(err) {
-		return nil, nil, fmt.Errorf("%s: %w", o.from, err)
-	}
-	whole, fault := data.Join(old, fresh)
-	if fault != nil {
-		return nil, nil, fault
-	}
-	return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(whole)}, err
+	return a.pipeline().AppendTo(ctx, f, old, o.x, fresh)
 }
 
 // appendOptions say what points are appended to.

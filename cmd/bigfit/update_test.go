@@ -99,14 +99,14 @@ func TestUpdateUsage(t *testing.T) {
 	succeed(t, "fit", "--model", "rls", "--gamma-a", "0.1", "--sigma", "20", "-X", "X.npy", "-y", "few.npy", "-o", "rls.npz", "-q")
 	succeed(t, "graph", "X.npy", "-o", "old.npz", "-q")
 	for want, args := range map[string][]string{
-		"needs new points (-X)":             {"update", "m.npz", "-o", "m2.npz"},
-		"both read and written":             {"update", "m.npz", "-X", "new.npy", "-o", "m.npz"},
-		"--tolerance is 2":                  {"update", "m.npz", "-X", "new.npy", "-o", "m2.npz", "--tolerance", "2"},
-		"rls.npz: a rls model cannot be":    {"update", "rls.npz", "-X", "new.npy", "-o", "m2.npz"},
-		"180 labels; give 90 for the new":   {"update", "m.npz", "-y", "both.npy", "-o", "m2.npz"},
-		"-X goes with --append":             {"graph", "new.npy", "-X", "X.npy", "-o", "g.npz"},
-		"needs the points of that graph":    {"graph", "new.npy", "--append", "old.npz", "-o", "g.npz"},
-		"new.npy: its manifest says points": {"graph", "all.npy", "--append", "old.npz", "-X", "new.npy", "-o", "g.npz"},
+		"needs new points (-X)":              {"update", "m.npz", "-o", "m2.npz"},
+		"both read and written":              {"update", "m.npz", "-X", "new.npy", "-o", "m.npz"},
+		"--tolerance is 2":                   {"update", "m.npz", "-X", "new.npy", "-o", "m2.npz", "--tolerance", "2"},
+		"rls.npz: a rls model cannot be":     {"update", "rls.npz", "-X", "new.npy", "-o", "m2.npz"},
+		"180 labels; give 90 for all points": {"update", "m.npz", "-y", "both.npy", "-o", "m2.npz"},
+		"-X goes with --append":              {"graph", "new.npy", "-X", "X.npy", "-o", "g.npz"},
+		"needs the points of that graph":     {"graph", "new.npy", "--append", "old.npz", "-o", "g.npz"},
+		"new.npy: its manifest says points":  {"graph", "all.npy", "--append", "old.npz", "-X", "new.npy", "-o", "g.npz"},
 	} {
 		o := bigfit(t, args...)
 		if o.code != 2 && o.code != 1 || !strings.Contains(o.stderr, want) {
