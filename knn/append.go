@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -53,7 +54,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil {
 		return nil, nil, err
 	}
-	nearest, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
+	nearest, err := nearerThan(ctx, small, data.Slice(x, 0, old), nb)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,17 +62,16 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
 		index, dist := nb.Row(i)
-		mine, theirs := 0, 0
-		also, alsoDist := nearest.Row(i)
+		mine, theirs := 0, nearest[i]
 		for list = list[:0]; len(list) < k; {
 			// The numbers of new points are the larger ones.
-			if theirs == len(also) || mine < k && dist[mine] <= alsoDist[theirs] {
+			if len(theirs) == 0 || mine < k && dist[mine] <= theirs[0].Dist {
 				list = append(list, topk.Pair{Dist: dist[mine], Index: index[mine]})
 				mine++
 				continue
 			}
-			list = append(list, topk.Pair{Dist: alsoDist[theirs], Index: int32(old) + also[theirs]})
-			theirs++
+			list = append(list, topk.Pair{Dist: theirs[0].Dist, Index: int32(old) + theirs[0].Index})
+			theirs = theirs[1:]
 		}
 		out.set(i, list)
 	}
@@ -79,6 +79,65 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 		out.setOthers(i, found, i-old)
 	}
 	return out, ix, nil
+}
+
+// nearerThan returns for every point of x at least those points of ix, nearest first,
+// that come before the last neighbour in its list; they may be all of its nearest.
+func nearerThan(ctx context.Context, ix Index, x data.Points, nb *Neighbors) ([][]topk.Pair, error) {
+	if own, ok := ix.(*index); ok {
+		if e, ok := own.engine.(*denseIndex); ok {
+			return e.nearerThan(ctx, x, nb, own.progress.ordered())
+		}
+	}
+	m, _ := ix.Dims()
+	found, err := ix.Query(ctx, x, min(nb.K, m))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]topk.Pair, nb.Len())
+	for i := range rows {
+		index, dist := found.Row(i)
+		for p, j := range index {
+			if dist[p] >= nb.Distance[(i+1)*nb.K-1] {
+				break
+			}
+			rows[i] = append(rows[i], topk.Pair{Dist: dist[p], Index: j})
+		}
+	}
+	return rows, nil
+}
+
+// nearerThan looks for points within the last distance of each list only: hardly any
+// is, so that it costs the products alone.
+func (ix *denseIndex) nearerThan(ctx context.Context, x data.Points, nb *Neighbors, p progress) ([][]topk.Pair, error) {
+	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
+		return ix.floats().nearerThan(ctx, x, nb, p)
+	}
+	rows := make([][]topk.Pair, nb.Len())
+	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).stripe, p, func() func(lo, hi int) {
+		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
+		return func(lo, hi int) {
+			c.queries = ix.prepareSide(x, lo, hi)
+			c.blocks = ix.compare(c.queries)
+			if c.workspace == nil {
+				c.workspace = c.newWorkspace()
+			}
+			limits, last := make([]float32, hi-lo), make([]float64, hi-lo)
+			for i := range limits {
+				last[i] = nb.Distance[(lo+i+1)*nb.K-1]
+				limits[i] = ix.limit(c.queries.sq[i], ix.metric.square(last[i]))
+			}
+			c.nearby(0, hi-lo, limits, func(i, j int, d float64) {
+				if d < last[i] { // of a tie the old point has the smaller number
+					rows[lo+i] = append(rows[lo+i], topk.Pair{Dist: d, Index: int32(j)})
+				}
+			})
+			for i := lo; i < hi; i++ {
+				topk.Sort(rows[i])
+			}
+		}
+	})
+	return rows, err
 }
 
 // setOthers makes row from of found, which holds one neighbour more, the list of point i
@@ -139,6 +198,21 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	ix.graph = &descentGraph{g, rows, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
+}
+
+// ListIndices and ListDistances are the arrays of lists in files of graphs and models.
+const (
+	ListIndices   = "neighbor_indices"
+	ListDistances = "neighbor_distances"
+)
+
+// Entries returns the lists as files hold them, n×K each; nil has none.
+func (nb *Neighbors) Entries() []npy.Entry {
+	if nb == nil {
+		return nil
+	}
+	shape := []int{nb.Len(), nb.K}
+	return []npy.Entry{{Name: ListIndices, Shape: shape, Data: nb.Index}, {Name: ListDistances, Shape: shape, Data: nb.Distance}}
 }
 
 // CheckLists returns an error unless nb can be lists of n points that a file holds: n×K,

@@ -190,3 +190,34 @@ func typ3(n int) data.Points {
 	}
 	return x
 }
+
+// More points than fit into one block of comparisons.
+func TestAppendManyPoints(t *testing.T) {
+	const n, old, d, k = 1500, 1100, 7, 6
+	r := rand.New(rand.NewPCG(5, 6))
+	x := &data.Dense[float32]{Rows: n, Cols: d, Data: make([]float32, n*d)}
+	for i := range x.Data {
+		x.Data[i] = float32(r.NormFloat64())
+	}
+	for _, m := range []knn.Metric{knn.Euclidean, knn.Angle} {
+		s := &knn.DescentSettings{Settings: knn.Settings{Metric: m}}
+		self := func(x data.Points) *knn.Neighbors {
+			ix, err := knn.NewBrute(x, &s.Settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nb, err := ix.Self(context.Background(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return nb
+		}
+		got, _, err := knn.Append(context.Background(), x, self(firstRows(x, old)), knn.Brute, nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := self(x); !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Distance, want.Distance) {
+			t.Errorf("%v: other neighbours than those of a search anew", m)
+		}
+	}
+}

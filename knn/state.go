@@ -197,6 +197,22 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 	return out, nil
 }
 
+// Check returns an error unless the state can be that of an index of n points, as far as
+// it can be told without them; [Restore] checks the rest.
+func (s *State) Check(n int) error {
+	if s.Method != NNDescent {
+		_, err := listed(s.Order, n)
+		return err
+	}
+	if err := s.complete(n); err != nil {
+		return err
+	}
+	if err := s.descent().Check(n); err != nil {
+		return fmt.Errorf("knn: %w", err)
+	}
+	return nil
+}
+
 // complete returns an error unless the state of an NN-descent index has the order of
 // all n points and stats.
 func (s *State) complete(n int) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -45,6 +46,9 @@ type Neighborhood struct {
 	Index *knn.State
 	Edges knn.GraphSettings // the edges of the graph
 	Seed  uint64            // of an index that is built
+	// Lists are the neighbours that the edges were made of, Edges.K of each point;
+	// nil if they are not known, and then no points can be appended.
+	Lists *knn.Neighbors
 
 	lazy *lazyIndex
 }
@@ -148,13 +152,19 @@ type neighborhoodState struct {
 	Edges  knn.GraphSettings `json:"edges"`
 	Seed   uint64            `json:"seed"`
 	Index  *knn.State        `json:"index,omitempty"`
+	Lists  int               `json:"lists,omitempty"` // neighbours of each point that are kept
 }
 
 // Encode returns the arrays degrees (n) if there are any, the points and principal components if
-// there are any, and those of Index as index_order, index_neighbors (n×width),
-// index_splits (nodes×3) and index_thresholds; and the rest for the manifest.
+// there are any, those of Index as index_order, index_neighbors (n×width),
+// index_splits (nodes×3) and index_thresholds, and those of Lists as neighbor_indices and
+// neighbor_distances (n×k); and the rest for the manifest.
 func (h *Neighborhood) Encode() (RawState, []Array, error) {
-	raw, err := json.Marshal(neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index})
+	state := neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index, 0}
+	if h.Lists != nil {
+		state.Lists = h.Lists.K
+	}
+	raw, err := json.Marshal(state)
 	if err != nil {
 		return nil, nil, fmt.Errorf("models: %w", err)
 	}
@@ -162,12 +172,41 @@ func (h *Neighborhood) Encode() (RawState, []Array, error) {
 	if h.Degrees != nil {
 		entries = append(entries, Array{Name: "degrees", Data: h.Degrees})
 	}
-	return raw, append(entries, h.Index.Entries()...), nil
+	return raw, slices.Concat(entries, h.Index.Entries(), h.Lists.Entries()), nil
 }
 
 // Neighborhood reads what Encode wrote, for n training points, and checks it.
 // degrees tells whether there must be any.
 func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, error) {
+	h, err := r.neighborhood(raw, degrees)
+	if err != nil {
+		return h, err
+	}
+	return h, h.check(n, degrees)
+}
+
+// NeighborhoodOf reads from a file of a graph of n points what Encode wrote of a
+// neighbourhood without points and degrees, and checks it as far as it can be without.
+func NeighborhoodOf(a *npy.Archive, raw RawState, n int) (Neighborhood, error) {
+	r := &Reader{archive: a}
+	h, err := r.neighborhood(raw, false)
+	if err != nil {
+		return h, err
+	}
+	var faults []error
+	if h.Lists != nil {
+		faults = append(faults, h.Lists.CheckLists(n))
+	}
+	if h.PCA != nil {
+		faults = append(faults, checkPCA(h.PCA, h.PCA.Components.RawMatrix().Rows))
+	}
+	if h.Index != nil {
+		faults = append(faults, h.Index.Check(n))
+	}
+	return h, errors.Join(faults...)
+}
+
+func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) {
 	var s neighborhoodState
 	if err := manifest.Unmarshal(raw, &s); err != nil {
 		return Neighborhood{}, fmt.Errorf("the neighbourhood in the manifest: %w", err)
@@ -184,10 +223,10 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 			h.Index.Thresholds = Numbers[float32](r, "index_thresholds")
 		}
 	}
-	if r.Err != nil {
-		return h, r.Err
+	if s.Lists > 0 {
+		h.Lists = &knn.Neighbors{K: s.Lists, Index: Elements[int32](r, knn.ListIndices, s.Lists), Distance: Elements[float64](r, knn.ListDistances, s.Lists)}
 	}
-	return h, h.check(n, degrees)
+	return h, r.Err
 }
 
 // check returns all faults at once.
@@ -205,6 +244,11 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 	}
 	if h.Index != nil && h.Index.Method != h.Method {
 		fault("the index is a %v, the method %v", h.Index.Method, h.Method)
+	}
+	if h.Lists != nil {
+		if err := h.Lists.CheckLists(n); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	if h.Points == nil || len(faults) > 0 {
 		return errors.Join(faults...)

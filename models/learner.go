@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
@@ -118,6 +120,10 @@ type Input struct {
 	Laplacian sparse.Kind
 	// Outputs is a graph of the columns of the targets.
 	Outputs *sparse.CSR
+
+	// Start is what an iterative fit begins with, nil for nothing: it decides the time
+	// and, within the tolerance, the answer. See [Kept].
+	Start *mat.Dense
 
 	Values Values // of the learner's Params
 	// Seed of everything random. Any value, 0 included.

@@ -69,18 +69,22 @@ func ClassTargets(y *data.Labels) (*Targets, error) {
 	t := &Targets{Len: y.Len(), Labeled: y.Labeled(), Classes: y.Classes, Names: y.Names}
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(y.Classes)), nil)
 	for p, i := range t.Labeled {
-		row := t.Y.RawRowView(p)
-		for c := range row {
-			row[c] = -1
-		}
-		switch c := y.Index[i]; {
-		case len(row) > 1:
-			row[c] = 1
-		case c == 1:
-			row[0] = 1
-		}
+		codeClass(t.Y.RawRowView(p), y.Index[i])
 	}
 	return t, nil
+}
+
+// codeClass sets row to the code of class c, as in [Targets.Y].
+func codeClass(row []float64, c int32) {
+	for j := range row {
+		row[j] = -1
+	}
+	switch {
+	case len(row) > 1:
+		row[c] = 1
+	case c == 1:
+		row[0] = 1
+	}
 }
 
 // codeColumns is the number of columns that code c classes.

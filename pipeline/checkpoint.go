@@ -50,9 +50,12 @@ type graphState struct {
 	Cols     int           `json:"k,omitempty"` // neighbours of each point
 }
 
-// restore gives g its settings and the state of its index.
+// restore gives g its settings, its lists and the state of its index.
 func (st *graphState) restore(g *Graph, a checkpoint.Arrays) {
 	g.Settings = st.Settings
+	if st.Cols > 0 {
+		g.Lists = &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, knn.ListIndices), Distance: checkpoint.Elements[float64](a, knn.ListDistances)}
+	}
 	if g.Index = st.Index; g.Index != nil {
 		g.Index.Order = checkpoint.Elements[int32](a, "index_order")
 		g.Index.Neighbors = checkpoint.Elements[int32](a, "index_neighbors")
@@ -67,10 +70,15 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 		return nil
 	}
 	entries := append(g.Index.Entries(), npy.Entry{Name: "ptr", Data: g.W.Ptr}, npy.Entry{Name: "col", Data: g.W.Col})
+	entries = append(entries, g.Lists.Entries()...)
+	st := graphState{Settings: g.Settings, Index: g.Index}
+	if g.Lists != nil {
+		st.Cols = g.Lists.K
+	}
 	if g.W.Val != nil {
 		entries = append(entries, npy.Entry{Name: "val", Data: g.W.Val})
 	}
-	err := p.Checkpoint.Save(checkpoint.Graph, key, graphState{Settings: g.Settings, Index: g.Index}, entries...)
+	err := p.Checkpoint.Save(checkpoint.Graph, key, st, entries...)
 	if err == nil {
 		p.Checkpoint.Remove(checkpoint.Search)
 	}
@@ -100,7 +108,7 @@ func (p *Pipeline) saveNeighbors(g *Graph, nb *knn.Neighbors, key checkpoint.Key
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(g.Index.Entries(), npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance})
+	entries := append(g.Index.Entries(), nb.Entries()...)
 	err := p.Checkpoint.Save(checkpoint.Neighbors, key, graphState{g.Settings, g.Index, nb.K}, entries...)
 	if err == nil {
 		p.Checkpoint.Remove(checkpoint.Search)
@@ -116,11 +124,12 @@ func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, 
 		return nil, err
 	}
 	n, _ := g.Points.Dims()
-	nb := &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, "index"), Distance: checkpoint.Elements[float64](a, "distance")}
-	if nb.K < 1 || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
-		return nil, fmt.Errorf("%s: %d neighbours at %d distances for %d points; %s", p.Checkpoint.Path(checkpoint.Neighbors), len(nb.Index), len(nb.Distance), n, checkpoint.BeginAnew)
-	}
 	st.restore(g, a)
+	nb := g.Lists
+	g.Lists = nil // graphs of several sizes are cut from them
+	if nb == nil || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
+		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s", p.Checkpoint.Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
+	}
 	p.observer().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
 	return nb, nil
 }
@@ -261,11 +270,11 @@ type pairsState struct {
 }
 
 // keptEigenpairs is Eigenpairs for a fit, which may be unfinished for long after
-// them: they are kept.
-func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings) (*lanczos.Result, error) {
+// them: they are kept. The search begins with the columns of start, if there are any.
+func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
 	c := p.Checkpoint
 	if c == nil {
-		return p.Eigenpairs(ctx, g, s, nil)
+		return p.Eigenpairs(ctx, g, s, func(s *lanczos.Settings) { s.Known = start })
 	}
 	key, err := c.Key(s)
 	if err != nil {

@@ -22,6 +22,7 @@ func weighClasses(in *models.Input, weights []float64) error {
 	}
 	g := *in.Graph
 	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
+	g.Lists = nil // not all of them are edges
 	in.Graph = &g
 	return nil
 }

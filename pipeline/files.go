@@ -5,6 +5,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -36,6 +37,16 @@ type GraphFile struct {
 	Graph
 	// Made has the hashes of its manifest; nil if another program wrote it.
 	Made Hashes
+
+	path string
+	kept models.RawState // the neighbourhood that the file holds; nil without
+}
+
+// graphManifest are the settings of the manifest of a graph. The arrays of its
+// neighbourhood, which has no points, are those of model files.
+type graphManifest struct {
+	GraphSettings
+	Neighborhood models.RawState `json:"neighborhood,omitempty"`
 }
 
 // OpenGraph reads and checks a graph that bigfit or SciPy saved. A graph of another
@@ -48,7 +59,7 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	if err := w.CheckGraph(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	g := &GraphFile{Graph: Graph{Graph: *models.NewGraph(w)}}
+	g := &GraphFile{Graph: Graph{Graph: *models.NewGraph(w)}, path: path}
 	if s != nil {
 		g.Settings = *s.filled()
 	}
@@ -61,10 +72,11 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 		if err != nil {
 			return nil, err
 		}
-		g.Settings = GraphSettings{} // the manifest leaves out zeros
-		if err := manifest.Unmarshal(m.Settings, &g.Settings); err != nil {
+		var made graphManifest
+		if err := manifest.Unmarshal(m.Settings, &made); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
+		g.Settings, g.kept = made.GraphSettings, made.Neighborhood
 		g.Made = m.Hashes
 		if g.Made == nil {
 			g.Made = Hashes{}
@@ -74,14 +86,47 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	return g, nil
 }
 
+// ReadKept reads the lists of neighbours, the principal components and the state of the
+// index that the file holds; one of SciPy or of before version 0.2 holds none.
+func (g *GraphFile) ReadKept(memory int64) error {
+	if g.kept == nil {
+		return nil
+	}
+	a, err := npy.OpenArchive(g.path, memory)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	h, err := models.NeighborhoodOf(a, g.kept, g.W.Rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w; make the graph again", g.path, err)
+	}
+	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K || h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
+		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make the graph again", g.path)
+	}
+	h.Degrees = g.Degrees
+	g.Neighborhood = h
+	g.describe()
+	return nil
+}
+
 // describe lets new points join as the settings say.
 func (g *Graph) describe() {
 	g.Metric, g.Method, g.Edges = g.Settings.Metric, g.Settings.Method, g.Settings.Graph
 }
 
-// SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz.
+// SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz. Other
+// arrays, which SciPy ignores, hold what is costly to find again: the lists of neighbours
+// (neighbor_indices and neighbor_distances, n×k), the state of the index (index_order, …)
+// and the principal components (pca_mean, …), but not the points.
 func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) error {
-	m, err := manifest.New(manifest.Graph, g.Settings, hashes, files...)
+	h := g.Neighborhood
+	h.Points, h.Degrees = nil, nil
+	kept, arrays, err := h.Encode()
+	if err != nil {
+		return err
+	}
+	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept}, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -89,7 +134,7 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) er
 	if err != nil {
 		return err
 	}
-	return sparse.WriteNPZ(path, g.W, text)
+	return sparse.WriteNPZ(path, g.W, text, arrays...)
 }
 
 // EigsFile holds eigenpairs that were read, with the graph they belong to, whose

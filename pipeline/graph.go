@@ -128,6 +128,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
 			return nil, err
 		}
+		g.Lists = nb
 	}
 	p.observer().End(DescribeGraph(&g.Graph) + g.keep(ix))
 	if short == nil {

@@ -131,7 +131,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	var bytes int64
 	if in.Graph == nil {
 		// Columns, values and what a search keeps of each edge; components and degrees.
-		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA)
+		// The lists are kept for updates.
+		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
@@ -155,11 +156,9 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		}
 		in.Graph = &made.Graph
 	} else if in.Points != nil && in.Graph.Points == nil && info.Transductive() {
-		joined := *in.Graph
-		if joined.Points, joined.PCA, err = p.Project(ctx, in.Points, s); err != nil {
+		if in.Graph, err = p.Join(ctx, in.Graph, in.Points, s); err != nil {
 			return nil, err
 		}
-		in.Graph = &joined
 	}
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
@@ -175,7 +174,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, err
 	}
 	in.Laplacian = kind
-	r, unfinished := p.keptEigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance})
+	r, unfinished := p.keptEigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}, in.Start)
 	if !models.Usable(unfinished) {
 		return nil, unfinished
 	}

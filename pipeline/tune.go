@@ -47,10 +47,11 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Grid.Neighbors = nil
 		t.graph = &Graph{Graph: *in.Graph, Settings: *s.filled()}
 		if in.Points != nil && info.Transductive() && in.Graph.Points == nil {
-			var err error
-			if t.graph.Points, t.graph.PCA, err = p.Project(ctx, in.Points, &s); err != nil {
+			joined, err := p.Join(ctx, in.Graph, in.Points, &s)
+			if err != nil {
 				return nil, err
 			}
+			t.graph.Graph = *joined
 		}
 		t.Data.Graph = &t.graph.Graph
 	case s.Graph.Radius > 0:

@@ -50,9 +50,9 @@ func ReadManifest(path string) ([]byte, error) {
 // WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix:
 // indices int32, indptr int32 if the number of entries fits and int64 if not,
 // data float64. A manifest that is not nil becomes the additional array
-// "manifest" of uint8, which SciPy ignores. The file appears whole or not at
-// all.
-func WriteNPZ(path string, m *CSR, manifest []byte) error {
+// "manifest" of uint8, which SciPy ignores as it does the arrays of more. The file
+// appears whole or not at all.
+func WriteNPZ(path string, m *CSR, manifest []byte, more ...npy.Entry) error {
 	indptr := npy.Entry{Name: "indptr", Data: m.Ptr}
 	if m.NNZ() <= math.MaxInt32 {
 		small := make([]int32, len(m.Ptr))
@@ -75,7 +75,7 @@ func WriteNPZ(path string, m *CSR, manifest []byte) error {
 	if manifest != nil {
 		entries = append(entries, npy.Entry{Name: "manifest", Data: manifest})
 	}
-	return npy.WriteArchive(path, entries)
+	return npy.WriteArchive(path, append(entries, more...))
 }
 
 // Extents returns the rows and columns of the SciPy sparse matrix in an open archive.

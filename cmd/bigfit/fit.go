@@ -306,6 +306,11 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
 				return err
 			}
+			if in.Points != nil && info.Transductive() {
+				if err := g.ReadKept(int64(a.memory)); err != nil {
+					return err
+				}
+			}
 		}
 		in.Graph, in.settings = &g.Graph.Graph, g.Settings
 	}

@@ -18,6 +18,7 @@ func (a *app) graphCommand() *cobra.Command {
 	var source graphSource
 	var out, lists string
 	var c checkpointFlags
+	var grow appendOptions
 	cmd := &cobra.Command{
 		Use:   "graph X… -o graph.npz",
 		Short: "Build the neighbour graph of a set of points",
@@ -33,6 +34,16 @@ numbers in the names. Files of .npy are mapped into memory and may be larger tha
 With --lists the neighbours are not searched but read from a .npz file with the
 arrays indices and distances (or sq_distances), n×k each, as FAISS and scikit-learn
 give them; the points themselves in their lists are left out.
+
+With --append OLD.npz the points join those of a graph that bigfit made, which -X
+gives: their neighbours are searched among all points and the lists of old points
+that they enter are mended. An exact method gives the graph of all points made anew,
+with its t and principal components those of OLD; after nn-descent the recall is
+printed. To append to the result, give the points of both files as one with -X.
+
+The file holds, beside the matrix, the lists of neighbours, the state of the index
+and the principal components, which SciPy ignores: fit --graph and predictions use
+them.
 
 --checkpoint DIR keeps the state of a long search there every ten seconds: the
 rounds of nn-descent, or the parts of the points whose neighbours are known, which
@@ -51,7 +62,7 @@ command with --resume goes on and ends with the same bits.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(c.check(), checkOutput(shards.Names(args).Inputs(lists), out)); err != nil {
+			if err := errors.Join(c.check(), grow.check(args, lists), checkOutput(shards.Names(args).Inputs(grow.x.Inputs(lists, grow.from)...), out)); err != nil {
 				return err
 			}
 			settings, err := decode(a, source.params, pipeline.GraphParams)
@@ -65,7 +76,13 @@ command with --resume goes on and ends with the same bits.`,
 			if note := x.Take(args, nil, false); note != "" {
 				a.note("%s", note)
 			}
-			g, hashes, err := a.graphOf(cmd.Context(), x, lists, &settings)
+			var g *pipeline.Graph
+			var hashes pipeline.Hashes
+			if grow.from != "" {
+				g, hashes, err = a.appendGraph(cmd.Context(), &grow, x, source.params)
+			} else {
+				g, hashes, err = a.graphOf(cmd.Context(), x, lists, &settings)
+			}
 			if g == nil {
 				return err
 			}
@@ -82,6 +99,8 @@ command with --resume goes on and ends with the same bits.`,
 	source.flags(a, cmd.Flags())
 	c.flags(cmd.Flags())
 	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
+	cmd.Flags().StringVar(&grow.from, "append", "", "graph `file` that the points join; needs -X")
+	cmd.Flags().VarP(&grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
 }

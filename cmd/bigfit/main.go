@@ -165,7 +165,7 @@ counts for every command that has the flag; the command line wins.`,
 	}
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	a.commonFlags(root)
-	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
+	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
 	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
 	return root
 }

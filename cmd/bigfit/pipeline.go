@@ -146,8 +146,15 @@ func (a *app) loadSource(ctx context.Context, o *graphSource) (*sourced, error) 
 	if err := given.Made.Agree(pipeline.HashPoints, g.hashes[pipeline.HashPoints], o.file, o.x.String()); err != nil {
 		return nil, err
 	}
-	g.Points, g.PCA, err = a.pipeline().Project(ctx, g.x, &g.Settings)
-	return g, err
+	if err := given.ReadKept(int64(a.memory)); err != nil {
+		return nil, err
+	}
+	joined, err := a.pipeline().Join(ctx, &given.Graph.Graph, g.x, &g.Settings)
+	if err != nil {
+		return nil, err
+	}
+	g.Graph.Graph = *joined
+	return g, nil
 }
 
 // givenGraph reads the graph in a file. Flags must agree with the settings of its

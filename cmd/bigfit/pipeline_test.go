@@ -54,7 +54,8 @@ func TestWholeWay(t *testing.T) {
 		if c.name[0] == 'x' {
 			whole = "x.npz"
 		}
-		if content(t, c.name+".npz") != content(t, whole) {
+		// Eigenpairs alone do not hold the lists of neighbours, which an update needs.
+		if c.name != "xe" && content(t, c.name+".npz") != content(t, whole) {
 			t.Errorf("fit %v: %s.npz differs from %s", c.sources, c.name, whole)
 		}
 	}

@@ -76,7 +76,10 @@ type fitSummary struct {
 }
 
 // MarshalJSON writes one object.
-func (s fitSummary) MarshalJSON() ([]byte, error) {
+func (s fitSummary) MarshalJSON() ([]byte, error) { return json.Marshal(s.all()) }
+
+// all are the fields of the JSON object.
+func (s fitSummary) all() map[string]any {
 	out := s.fields()
 	out["points"] = s.points
 	if s.labels != nil {
@@ -100,7 +103,7 @@ func (s fitSummary) MarshalJSON() ([]byte, error) {
 	if s.MultiLabel != nil {
 		out["multilabel"] = s.MultiLabel
 	}
-	return json.Marshal(out)
+	return out
 }
 
 func (s fitSummary) String() string {

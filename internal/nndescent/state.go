@@ -74,6 +74,15 @@ func Restore(set Set, st *State) (*Graph, error) {
 	return g, nil
 }
 
+// Check returns an error unless lists and tree can be those of n points.
+func (st *State) Check(n int) error {
+	if _, err := st.lists(n); err != nil {
+		return err
+	}
+	_, err := st.root(n)
+	return err
+}
+
 // lists returns the neighbours as a candidateGraph of n points has them.
 func (st *State) lists(n int) ([]uint32, error) {
 	k, width := st.K, st.Width

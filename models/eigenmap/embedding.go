@@ -46,6 +46,7 @@ func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (
 		return nil, fmt.Errorf("eigenmap: %d eigenvectors of a graph of %d components: all are constant on the components; compute more", k, e.Nullity)
 	}
 	m := &Embedding{Laplacian: kind, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil), Neighborhood: h.Keep()}
+	m.Lists = nil // no points are added to an embedding
 	if !m.Method.Exact() {
 		m.Method, m.Index = knn.Brute, nil
 	}

@@ -26,6 +26,12 @@ type Model struct {
 	// Tolerance of the eigenpairs that was asked for; 0 is the default.
 	Tolerance float64
 	models.Neighborhood
+	Given *models.Given // the points that had a label; nil if not known
+}
+
+// Kept has the eigenvectors as the start of others.
+func (m *Model) Kept() *models.Kept {
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes, m.Labels), Start: m.Vectors}
 }
 
 // Name is [Name].

@@ -3,6 +3,7 @@ package eigenmap
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bigfit/bigfit/models"
 )
@@ -16,10 +17,11 @@ type modelFit struct {
 	Fallback     int32           `json:"fallback"`
 	Candidates   []Candidate     `json:"candidates,omitempty"`
 	Neighborhood models.RawState `json:"neighborhood"`
+	Given        bool            `json:"given,omitempty"`
 }
 
 // Encode returns classes (c), values (p), coefficients (p×c, p×1 for two classes),
-// labels (n), vectors (n×p) and the arrays of the neighbourhood.
+// labels (n), vectors (n×p) and the arrays of the given labels and of the neighbourhood.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
@@ -30,8 +32,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		models.MatrixEntry("coefficients", m.Coefficients),
 		models.Array{Name: "labels", Data: m.Labels},
 		models.MatrixEntry("vectors", m.Vectors))
-	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state}
-	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit, Arrays: append(own, arrays...)}, nil
+	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state, m.Given != nil}
+	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit, Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -62,6 +64,11 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m.Settings.Seed = f.Seed
+	if f.Given {
+		if m.Given, err = r.Given(len(m.Labels), f.Labeled, 0); err != nil {
+			return nil, err
+		}
+	}
 	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, len(m.Labels), true)
 	return m, errors.Join(m.check(), err)
 }

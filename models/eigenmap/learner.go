@@ -172,7 +172,7 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Classifier: c, Laplacian: in.Laplacian, Tolerance: o.Tolerance, Neighborhood: in.Graph.Keep()}
+	m := &Model{Classifier: c, Laplacian: in.Laplacian, Tolerance: o.Tolerance, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)}
 	m.Seed = in.Seed
 	m.Labels = c.Transduce(in.Pairs, components, y)
 	m.Vectors = in.Pairs.Vectors.Slice(0, in.Len(), 0, c.Settings.Eigenvectors).(*mat.Dense)

@@ -75,6 +75,7 @@ var checks = []struct {
 	{"output", (*checker).checkOutput},
 	{"training", (*checker).checkTraining},
 	{"graph-alone", (*checker).checkGraphAlone},
+	{"update", (*checker).checkUpdate},
 	{"single", (*checker).checkSingle},
 	{"query", (*checker).checkQuery},
 	{"settings", (*checker).checkSettings},

@@ -145,12 +145,16 @@ func graphOf(ctx context.Context, x data.Points) (*models.Graph, error) {
 		return nil, err
 	}
 	n, _ := x.Dims()
-	w, s, err := knn.NewGraph(ctx, ix, knn.GraphSettings{K: min(neighborCount, n-1), Weights: knn.Heat})
+	nb, err := ix.Self(ctx, min(neighborCount, n-1))
+	if err != nil {
+		return nil, err
+	}
+	w, s, err := knn.FromNeighbors(nb, knn.GraphSettings{K: nb.K, Weights: knn.Heat})
 	if err != nil {
 		return nil, err
 	}
 	return &models.Graph{W: w, Components: w.Components(), Neighborhood: models.Neighborhood{
-		Degrees: w.Degrees(), Points: x, Method: knn.Brute, Edges: s}}, nil
+		Degrees: w.Degrees(), Points: x, Method: knn.Brute, Edges: s, Lists: nb}}, nil
 }
 
 // input makes all that a learner needs to learn from a sample.

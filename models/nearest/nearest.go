@@ -180,6 +180,15 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 	return nil
 }
 
+// Kept has the labeled points, which are all that the model knows.
+func (m *Model) Kept() *models.Kept {
+	t, err := models.ClassTargets(&data.Labels{Classes: m.Classes, Index: m.Labels})
+	if err != nil {
+		t = nil // a damaged file
+	}
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: t}
+}
+
 // Name is [Name].
 func (m *Model) Name() string { return Name }
 

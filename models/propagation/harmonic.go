@@ -64,6 +64,13 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 			}
 		}
 	}
+	if d.settings.MassNormalization { // its scores are scaled
+		d.start = nil
+	} else if d.start != nil {
+		for _, i := range a.at {
+			clear(d.start.RawRowView(int(i)))
+		}
+	}
 	r, err := d.solve(ctx, a, b, diagonal)
 	if r == nil {
 		return nil, err

@@ -175,11 +175,12 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
+	s.Start = in.Start
 	g, err := Fit(ctx, in.Graph.W, in.Graph.Components, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
-	return &Model{Solution: g, Neighborhood: in.Graph.Keep()}, err
+	return &Model{Solution: g, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)}, err
 }
 
 // FitGrid prepares every graph once for all settings and folds.

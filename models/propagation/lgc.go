@@ -16,7 +16,9 @@ func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
 	b := d.sources(d.y)
 	b.Scale(c, b)
 	l := d.problem.laplacian(sparse.Normalized).With(1, c)
-	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: d.solver()})
+	s := d.solver()
+	s.Start = d.start
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
 	if r == nil {
 		return nil, err
 	}

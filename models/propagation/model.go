@@ -19,6 +19,13 @@ import (
 type Model struct {
 	*Solution
 	models.Neighborhood
+	Given *models.Given // the points that had a target; nil if not known
+}
+
+// Kept has the scores of all points as the start of another fit.
+func (m *Model) Kept() *models.Kept {
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Degrees), m.Classes, m.Labels),
+		Start: m.Scores, Classes: m.Classes}
 }
 
 // Name is that of the method.
@@ -172,10 +179,11 @@ type modelFit struct {
 	Unreached    int             `json:"unreached"`
 	Fallback     int32           `json:"fallback"`
 	Neighborhood models.RawState `json:"neighborhood"`
+	Given        bool            `json:"given,omitempty"`
 }
 
 // Encode returns scores (n×c), residuals (c), of classes also classes (c) and labels
-// (n), and the arrays of the neighbourhood.
+// (n), and the arrays of the given targets and of the neighbourhood.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
@@ -186,7 +194,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		own = append(own, models.Array{Name: "labels", Data: m.Labels})
 	}
 	return &models.Encoded{Values: params(m.Settings.Method).Encode(&m.Settings),
-		Fit: modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state}, Arrays: append(own, arrays...)}, nil
+		Fit:    modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil},
+		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -208,7 +217,15 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
-	n, _ := m.Scores.Dims()
+	n, columns := m.Scores.Dims()
+	if f.Given {
+		if m.Classes != nil {
+			columns = 0
+		}
+		if m.Given, err = r.Given(n, m.Labeled, columns); err != nil {
+			return nil, err
+		}
+	}
 	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true)
 	return m, errors.Join(m.check(), err)
 }

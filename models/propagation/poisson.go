@@ -38,7 +38,16 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 	}
 	s := d.solver()
 	s.Project = true // what rounding left along the null vectors
-	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s})
+	if d.start != nil && d.settings.Priors == nil {
+		s.Start = mat.DenseCopyOf(d.start)
+		for i, f := range root { // v = D^½u
+			row := s.Start.RawRowView(i)
+			for c := range row {
+				row[c] /= f
+			}
+		}
+	}
+	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s, Method: d.method()})
 	if r == nil {
 		return nil, err
 	}

@@ -71,11 +71,20 @@ func (p *Problem) laplacian(kind sparse.Kind) *sparse.Laplacian {
 
 // back returns the rows of x in the order of the vertices.
 func (p *Problem) back(x *mat.Dense) *mat.Dense {
+	return p.move(x, func(to, from *mat.Dense, i int) { copy(to.RawRowView(i), from.RawRowView(int(p.place[i]))) })
+}
+
+// there is the inverse of back.
+func (p *Problem) there(x *mat.Dense) *mat.Dense {
+	return p.move(x, func(to, from *mat.Dense, i int) { copy(to.RawRowView(int(p.place[i])), from.RawRowView(i)) })
+}
+
+func (p *Problem) move(x *mat.Dense, row func(to, from *mat.Dense, i int)) *mat.Dense {
 	n, m := x.Dims()
 	out := mat.NewDense(n, m, nil)
 	par.For(n, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			copy(out.RawRowView(i), x.RawRowView(int(p.place[i])))
+			row(out, x, i)
 		}
 	})
 	return out

@@ -94,6 +94,9 @@ type Settings struct {
 	Tolerance float64
 	// MaxIterations bounds the iterations. Default 10,000.
 	MaxIterations int
+	// Start, if not nil, is n×c near the Scores, as those of a graph with fewer points
+	// or labels are, with which the solver begins.
+	Start *mat.Dense
 	// OnIteration, if not nil, is told how far the solver is; an error stops it.
 	OnIteration func(cg.State) error
 }
@@ -221,6 +224,13 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 		return nil, err
 	}
 	d := p.newDraw(y, filled)
+	if filled.Start != nil {
+		rows, cols := filled.Start.Dims()
+		if _, c := d.y.Dims(); rows != p.Len() || cols != c {
+			return nil, fmt.Errorf("propagation: a start of %d×%d for %d points and %d columns", rows, cols, p.Len(), c)
+		}
+		d.start = p.there(filled.Start)
+	}
 	var r *cg.Result
 	switch filled.Method {
 	case Harmonic:
@@ -236,7 +246,7 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 		return nil, err
 	}
 	g := &Solution{Settings: filled, Classes: y.Classes, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
-	g.Settings.OnIteration = nil
+	g.Settings.OnIteration, g.Settings.Start = nil, nil
 	g.Scores = p.back(r.X)
 	g.settle(d, y)
 	return g, err
@@ -277,6 +287,7 @@ type draw struct {
 	at       []int32    // places of the labeled points
 	y        *mat.Dense // their targets, l×c; of classes one and zero
 	reached  []bool     // components with a label
+	start    *mat.Dense // of the solver; nil for zero
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
@@ -329,6 +340,15 @@ func (d *draw) solver() cg.Settings {
 	return cg.Settings{Tolerance: d.settings.Tolerance, MaxIterations: d.settings.MaxIterations, OnIteration: d.settings.OnIteration}
 }
 
+// method returns the preconditioner of a Laplacian: where a start leaves errors near what
+// is new, and few digits are asked for, a handful of plain steps does.
+func (d *draw) method() cg.Method {
+	if d.start != nil && d.settings.Tolerance >= 1e-3 {
+		return cg.Jacobi
+	}
+	return cg.Auto
+}
+
 // solve solves AX = B with M = diag(diagonal).
 func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, diagonal []float64) (*cg.Result, error) {
 	m, err := cg.NewJacobi(diagonal)
@@ -336,6 +356,6 @@ func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, diago
 		return nil, err
 	}
 	s := d.solver()
-	s.Preconditioner = m
+	s.Preconditioner, s.Start = m, d.start
 	return cg.Solve(ctx, a, b, &s)
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// updateOptions are the flags of bigfit update.
+type updateOptions struct {
+	x                   shards.Names
+	y, out, predictions string
+	label               labelOptions
+	tolerance           float64
+}
+
+func (a *app) updateCommand() *cobra.Command {
+	var o updateOptions
+	cmd := &cobra.Command{
+		Use:   "update model.npz -X night.npy -o model2.npz",
+		Short: "Add points and labels to a fitted model",
+		Long: fmt.Sprintf(`Fit a model again to the points and labels it was fitted to and those of X and y,
+with the same settings, at a cost that depends on what is new: the new points are
+searched for their neighbours, the lists of old points that they enter are mended,
+and the solver begins with the scores or eigenvectors of the model. It is for
+eigenmap, harmonic, lgc, tikhonov and poisson, and for knn.
+
+y holds the labels of the new points, or those of all points, the old ones first,
+which then replace the labels that the model was fitted with. A class that the model
+does not know is a new one. Without -X the labels are those of all old points.
+
+With an exact search for neighbours the graph is that of all points made anew with
+the same number of neighbours and t; after nn-descent its recall is printed. The
+solver stops at the relative residual --tolerance, %v unless the model's is larger:
+enough for the classes. Give the tolerance of the model for the values of a fit anew.
+
+Principal components (--pca), γ and the number of eigenvectors stay those of the
+model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
+		Args: oneArgument("the model file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.update(cmd.Context(), args[0], &o) },
+	}
+	f := cmd.Flags()
+	f.VarP(&o.x, "points", "X", "`file` of the new points; may be repeated")
+	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values of the new points, or of all points")
+	o.label.flags(f)
+	f.Float64Var(&o.tolerance, "tolerance", 0, fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)", pipeline.UpdateTolerance))
+	f.StringVarP(&o.out, "output", "o", "model2.npz", "model `file` to write")
+	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all points to this `file`, in the format of its extension")
+	return cmd
+}
+
+func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
+	switch {
+	case len(o.x) == 0 && o.y == "":
+		return usagef("update needs new points (-X), new labels (-y) or both")
+	case a.given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
+		return usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
+	}
+	if err := checkOutput(o.x.Inputs(path, o.y), o.out, o.predictions); err != nil {
+		return err
+	}
+	st := a.progress.Stage("model")
+	m, mf, err := all.Load(path, int64(a.memory))
+	if err != nil {
+		return err
+	}
+	st.Done(fmt.Sprintf("%s: %s", path, summarize(m)))
+	l := all.Learner(m.Name())
+	if l == nil {
+		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
+	}
+	growth, hashes, err := a.readGrowth(o, m, mf)
+	if err != nil {
+		return err
+	}
+	u, short := a.pipeline().Update(ctx, l, m, growth)
+	if !models.Usable(short) {
+		return fmt.Errorf("%s: %w", path, short)
+	}
+	if g := u.Input.Graph; g != nil {
+		hashes[pipeline.HashGraph] = data.HashPoints(g.W)
+	}
+	err = a.write(ctx, func() error {
+		err := models.Save(o.out, u.Model, hashes, a.files)
+		if p := training(u.Model, false); err == nil && o.predictions != "" && p != nil {
+			err = a.writeAnswers(o.predictions, pipeline.PredictionAnswers(u.Model, p), hashes)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s := updateSummary{fitSummary{modelSummary: summarize(u.Model), points: u.Old + u.New}, u}
+	return errors.Join(short, a.print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.fitSummary)))
+}
+
+// readGrowth reads what joins the model.
+func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth, pipeline.Hashes, error) {
+	growth, hashes := &pipeline.Growth{Tolerance: o.tolerance}, pipeline.Hashes{}
+	var err error
+	if len(o.x) > 0 {
+		if growth.Points, err = a.readPoints(o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
+			return nil, nil, err
+		}
+		hashes["new points"] = data.HashPoints(growth.Points)
+		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] || hashes["new points"] == mf.Hashes["new points"] {
+			a.note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
+		}
+	}
+	switch {
+	case o.y == "":
+	case m.Output().Kind == models.OutputClasses:
+		growth.Labels, err = o.label.readTruth(a, o.y, 0)
+	default:
+		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
+	}
+	return growth, hashes, err
+}
+
+// updateSummary is the output of update.
+type updateSummary struct {
+	fitSummary
+	u *pipeline.Updated
+}
+
+// MarshalJSON writes one object.
+func (s updateSummary) MarshalJSON() ([]byte, error) {
+	out := s.all()
+	out["new_points"], out["new_labels"] = s.u.New, s.u.NewLabels
+	if s.u.NewClasses != nil {
+		out["new_classes"] = data.ClassList(s.u.NewClasses, s.u.NewNames)
+	}
+	if r := s.u.Recall(); r != nil {
+		out["recall"] = r
+	}
+	return json.Marshal(out)
+}
+
+// appendGraph makes a graph of the points that the graph in the file o.from joins, which
+// are in the files o.x, and of those in the files x.
+func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p paramFlags) (*pipeline.Graph, pipeline.Hashes, error) {
+	var none pipeline.GraphSettings
+	f, err := a.givenGraph(o.from, p, &none)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.ReadKept(int64(a.memory)); err != nil {
+		return nil, nil, err
+	}
+	old, err := a.readPoints(o.x, data.ReadOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	_, d := old.Dims()
+	fresh, err := a.readPoints(x, data.ReadOptions{Columns: d})
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.pipeline().AppendTo(ctx, f, old, o.x.String(), fresh)
+}
+
+// appendOptions say what points are appended to.
+type appendOptions struct {
+	from string
+	x    shards.Names
+}
+
+func (o *appendOptions) check(args []string, lists string) error {
+	switch {
+	case o.from == "" && len(o.x) > 0:
+		return usagef("-X goes with --append; without it the points are the argument")
+	case o.from == "":
+		return nil
+	case len(o.x) == 0:
+		return usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
+	case lists != "" || len(args) == 0:
+		return usagef("--append needs the file of the new points, and no --lists")
+	}
+	return nil
+}

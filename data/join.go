@@ -1,0 +1,105 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Join returns the points of x followed by those of y, which have as many columns.
+// [Stored] points and dense ones of their element type are not copied. Dense points of two
+// types become those of the wider one, float64, float32 or uint8, which holds every
+// element of the other. Dense and sparse points cannot be joined.
+func Join(x, y Points) (Points, error) {
+	_, d := x.Dims()
+	if _, other := y.Dims(); other != d {
+		return nil, fmt.Errorf("points of %d columns cannot follow points of %d", other, d)
+	}
+	a, sparseX := x.(*sparse.CSR)
+	b, sparseY := y.(*sparse.CSR)
+	switch {
+	case sparseX && sparseY:
+		return joinSparse(a, b), nil
+	case sparseX != sparseY:
+		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or both as dense ones")
+	}
+	s, z := asStored("", x), asStored("", y)
+	_, keptX := x.(*Stored)
+	_, keptY := y.(*Stored)
+	switch size := max(s.kind.Size(), z.kind.Size()); {
+	case s.kind == z.kind && (keptX || keptY):
+		return s.followedBy(z), nil
+	case size == 1:
+		return joinDense[uint8](x, y), nil
+	case size <= 4:
+		return joinDense[float32](x, y), nil
+	}
+	return joinDense[float64](x, y), nil
+}
+
+// followedBy returns the rows of s and then those of z, which are of its type.
+func (s *Stored) followedBy(z *Stored) *Stored {
+	out := &Stored{Rows: s.Rows + z.Rows, Cols: s.Cols, kind: s.kind, parts: slices.Clone(s.parts)}
+	for _, p := range z.parts {
+		p.First += s.Rows
+		out.parts = append(out.parts, p)
+	}
+	return out
+}
+
+func joinDense[T Element](x, y Points) *Dense[T] {
+	n, d := x.Dims()
+	m, _ := y.Dims()
+	out := NewDense[T](n+m, d)
+	appendTo(out.Data[:n*d], x)
+	appendTo(out.Data[n*d:], y)
+	return out
+}
+
+// appendTo writes the elements of dense points to dst.
+func appendTo[T Element](dst []T, x Points) {
+	switch x := x.(type) {
+	case *Dense[T]:
+		copy(dst, x.Data)
+	case *Dense[uint8]:
+		widen(dst, x.Data)
+	case *Dense[float32]:
+		widen(dst, x.Data)
+	default:
+		n, d := x.Dims()
+		row := make([]float64, d)
+		for i := range n {
+			RowTo(row, x, i)
+			widen(dst[i*d:(i+1)*d], row)
+		}
+	}
+}
+
+func widen[T, S Element](dst []T, src []S) {
+	for i, v := range src {
+		dst[i] = T(v)
+	}
+}
+
+func joinSparse(x, y *sparse.CSR) *sparse.CSR {
+	out := &sparse.CSR{Rows: x.Rows + y.Rows, Cols: x.Cols, Ptr: make([]int64, 0, x.Rows+y.Rows+1), Col: make([]int32, 0, x.NNZ()+y.NNZ())}
+	out.Ptr = append(out.Ptr, x.Ptr...)
+	for _, p := range y.Ptr[1:] {
+		out.Ptr = append(out.Ptr, x.Ptr[x.Rows]+p)
+	}
+	out.Col = append(append(out.Col, x.Col...), y.Col...)
+	if x.Val != nil || y.Val != nil {
+		out.Val = make([]float64, 0, len(out.Col))
+		for _, m := range []*sparse.CSR{x, y} {
+			if m.Val != nil {
+				out.Val = append(out.Val, m.Val...)
+				continue
+			}
+			for range m.Col {
+				out.Val = append(out.Val, 1)
+			}
+		}
+	}
+	return out
+}

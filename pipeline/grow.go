@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+)
+
+// Join returns a copy of g, a graph of the points x, that has them, projected as g was
+// made on them: new points can be joined with it.
+func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points, s *GraphSettings) (*models.Graph, error) {
+	out := *g
+	var err error
+	if g.PCA == nil {
+		out.Points, out.PCA, err = p.Project(ctx, x, s)
+	} else {
+		out.Points, err = g.PCA.Apply(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Append returns the graph of the points of g, which it has with the lists of their
+// neighbours, and of m more, as given. The lists are grown by [knn.Append]; principal
+// components, the method and the t of heat weights stay those of g. By an exact method
+// the result is the graph of all points made anew with these, bit for bit. With
+// knn.ErrRecall comes the graph that was reached.
+func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph, error) {
+	switch {
+	case g.Settings.Graph.Radius > 0:
+		return nil, fmt.Errorf("the graph joins points within %v and has no lists of neighbours to append to; make it anew from all points", g.Settings.Graph.Radius)
+	case g.Lists == nil:
+		return nil, errors.New("the lists of neighbours of its points are not kept, so that no points can be appended; make the graph anew with this version of bigfit")
+	case g.Points == nil:
+		return nil, errors.New("the graph is without its points, so that no others can be appended")
+	}
+	if _, d := x.Dims(); d != g.Dim() {
+		return nil, fmt.Errorf("the new points have %d columns, those of before %d", d, g.Dim())
+	}
+	out := &Graph{Settings: g.Settings}
+	out.Neighborhood = g.Neighborhood.Keep()
+	var err error
+	if g.PCA != nil {
+		if x, err = g.PCA.Apply(x); err != nil {
+			return nil, err
+		}
+	}
+	if out.Points, err = data.Join(g.Points, x); err != nil {
+		return nil, err
+	}
+	return out, p.append(ctx, g, out)
+}
+
+// AppendTo is [Pipeline.Append] to the graph of a file, whose points are old; oldPath names
+// them in errors. The hashes are those of the result.
+func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, oldPath string, x data.Points) (*Graph, Hashes, error) {
+	if n, _ := old.Dims(); n != f.W.Rows {
+		return nil, nil, fmt.Errorf("%s has %d points but the graph %s has %d", oldPath, n, f.path, f.W.Rows)
+	}
+	hash := data.HashPoints(old)
+	if err := f.Made.Agree(HashPoints, hash, f.path, oldPath); err != nil {
+		return nil, nil, err
+	}
+	if data.HashPoints(x) == hash {
+		p.observer().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice", oldPath))
+	}
+	whole, err := data.Join(old, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	joined, err := p.Join(ctx, &f.Graph.Graph, old, &f.Settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := p.Append(ctx, &Graph{Graph: *joined, Settings: f.Settings}, x)
+	if g == nil || g.W == nil || !models.Usable(err) {
+		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return g, Hashes{HashPoints: data.HashPoints(whole)}, err
+}
+
+// append gives out, which has all points, what it lacks beside them. An error that is
+// not usable leaves out without edges.
+func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
+	s, k := &out.Settings, g.Lists.K
+	old, more := g.Lists.Len(), out.Points
+	n, _ := more.Dims()
+	cost := models.Cost{Bytes: knn.AppendBytes(more, old, k, s.Method, s.Metric) + 32*int64(n)*int64(k),
+		Operations: knn.AppendOperations(more, old, s.Method), Remedy: "append fewer points at a time"}
+	if err := p.observer().Announce("neighbours", cost); err != nil {
+		return err
+	}
+	p.observer().Begin("append")
+	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.observer().Update(float64(done), float64(total), "") }},
+		Recall: s.Recall, Seed: g.Seed}
+	nb, ix, short := knn.Append(ctx, more, g.Lists, s.Method, g.Index, settings)
+	if nb == nil || !models.Usable(short) {
+		return short
+	}
+	if err := out.Cut(nb, k); err != nil {
+		return err
+	}
+	out.Lists = nb
+	p.observer().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
+	if twins := twins(nb, old); twins > 0 {
+		p.observer().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
+	}
+	return short
+}
+
+// twins counts the points from old on that are at distance 0 from one of before.
+func twins(nb *knn.Neighbors, old int) int {
+	count := 0
+	for i := old; i < nb.Len(); i++ {
+		index, dist := nb.Row(i)
+		for q, j := range index {
+			if dist[q] > 0 {
+				break
+			}
+			if int(j) < old {
+				count++
+				break
+			}
+		}
+	}
+	return count
+}

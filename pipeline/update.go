@@ -1,0 +1,279 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+)
+
+// UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
+// another is asked for.
+const UpdateTolerance = 1e-2
+
+// Growth is what joins a model that was fitted to n points.
+type Growth struct {
+	Points data.Points // m new ones, as given; nil for none
+	// Labels are the classes of the new points, or of all n+m, which then replace those
+	// that the model was fitted with; nil for none. Values are the same of a regression.
+	Labels *data.Labels
+	Values *mat.Dense
+	// Tolerance takes the place of the model's for the solver of the update. Zero is
+	// the larger of the model's and [UpdateTolerance].
+	Tolerance float64
+}
+
+// Updated is a model with what it was fitted to.
+type Updated struct {
+	models.Model
+	Old, New int // points
+	// Labels is the number of labeled points of the model and of new labels.
+	Labels, NewLabels int
+	// NewClasses are those that no label of before has, NewNames their names, nil of integers.
+	NewClasses []int64
+	NewNames   []string
+	Input      *models.Input
+
+	names []string // of the classes, by their numbers; nil of integers
+}
+
+// Update fits the learner of m again, with the same settings, to the points and labels
+// of m and to those of growth. The graph grows as by [Pipeline.Append]; the solver
+// begins with the scores or eigenvectors of m, of a new point with the mean of those of
+// its neighbours. What m does not hold for that is an error that names it.
+//
+// An error that is [models.Usable] comes with the model that was reached.
+func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
+	names := m.Output().Names
+	m = models.Unnamed(m)
+	u, ok := m.(models.Updater)
+	if !ok {
+		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its points nor their neighbours; fit it anew to all points (update is for eigenmap, harmonic, lgc, tikhonov, poisson and knn)", m.Name())
+	}
+	kept := u.Kept()
+	if kept.Points == nil {
+		return nil, errors.New("the model was fitted without points, so that no others can join it; fit it anew with the points")
+	}
+	e, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	old, _ := kept.Points.Dims()
+	out := &Updated{Old: old}
+	if err := out.name(m.Output().Classes, names, growth); err != nil {
+		return nil, err
+	}
+	if growth.Points != nil {
+		out.New, _ = growth.Points.Dims()
+	}
+	in := &models.Input{Values: e.Values, Seed: p.Seed}
+	out.Input = in
+	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	if !info.UsesGraph(e.Values) {
+		in.Points = kept.Points
+		if growth.Points != nil {
+			if in.Points, err = data.Join(kept.Points, growth.Points); err != nil {
+				return nil, err
+			}
+		}
+		out.Model, err = p.Fit(ctx, l, in, nil)
+		return out, err
+	}
+	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
+	g.Neighborhood = *kept.Neighborhood
+	if growth.Points == nil {
+		growth.Points = data.Select(kept.Points, nil)
+		g.PCA = nil
+	}
+	g, short := p.Append(ctx, g, growth.Points)
+	if g == nil || g.W == nil || !models.Usable(short) {
+		return nil, short
+	}
+	g.PCA = kept.PCA
+	in.Graph = &g.Graph
+	if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
+		return nil, err
+	}
+	loosen(l, in.Values, growth.Tolerance)
+	out.Model, err = p.Fit(ctx, l, in, &g.Settings)
+	return out, errors.Join(short, err)
+}
+
+// loosen puts the tolerance of an update in the place of that of the values.
+func loosen(l models.Learner, v models.Values, tolerance float64) {
+	for _, param := range l.Params() {
+		if param.Name != "tolerance" {
+			continue
+		}
+		if tolerance == 0 {
+			of, given := v["tolerance"]
+			if !given {
+				of = param.Default
+			}
+			tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
+		}
+		v["tolerance"] = models.FormatFloat(tolerance)
+	}
+}
+
+// name brings the classes of the new labels to those of the model: equal names are equal
+// classes, and the digits of integers are names.
+func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
+	y := growth.Labels
+	switch {
+	case y == nil:
+		u.names = names
+	case names != nil:
+		growth.Labels = y.Recode(classes, names)
+		u.names = growth.Labels.Names
+	case y.Names != nil:
+		return fmt.Errorf("the classes of the model are integers, and those of the new labels are names, %q among them; name integers, or fit anew", y.Names[0])
+	}
+	return nil
+}
+
+// targets returns those of all points: before are those of the model, nil if they are
+// not known.
+func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targets, error) {
+	n := u.Old + u.New
+	given, what := 0, ""
+	switch {
+	case growth.Labels != nil && growth.Values != nil:
+		return nil, errors.New("pipeline: classes and values at once")
+	case growth.Labels != nil:
+		given, what = growth.Labels.Len(), "labels"
+	case growth.Values != nil:
+		given, what = growth.Values.RawMatrix().Rows, "values"
+	}
+	if given != 0 && given != u.New && given != n {
+		text := fmt.Sprintf("%d for all points", n)
+		if u.New > 0 {
+			text = fmt.Sprintf("%d for the new points, or %s", u.New, text)
+		}
+		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
+	}
+	if before == nil && given != n {
+		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with -y, or fit anew", n)
+	}
+	if before != nil {
+		u.Labels = len(before.Labeled)
+		if given != 0 && (before.Classes != nil) != (growth.Labels != nil) {
+			return nil, errors.New("the model learned classes and values are given, or the other way round")
+		}
+	}
+	if before != nil && before.Classes == nil || growth.Values != nil {
+		return u.values(before, growth)
+	}
+	values, known := make([]int64, n), make([]bool, n)
+	if before != nil && given != n {
+		for q, i := range before.Labeled {
+			values[i], known[i] = before.Classes[before.Class(q)], true
+		}
+	}
+	if y := growth.Labels; y != nil {
+		for i, c := range y.Index {
+			if c != data.Unlabeled {
+				at := n - given + i
+				values[at], known[at] = y.Classes[c], true
+				u.NewLabels++
+			}
+		}
+	}
+	y := data.NewLabels(values, known)
+	if before != nil {
+		u.NewClasses = missing(y.Classes, before.Classes)
+	}
+	if u.names != nil {
+		y.Names, u.NewNames = u.named(y.Classes), u.named(u.NewClasses)
+	}
+	return models.ClassTargets(y)
+}
+
+// named returns the names of classes.
+func (u *Updated) named(classes []int64) []string {
+	out := make([]string, len(classes))
+	for i, c := range classes {
+		out[i] = u.names[c]
+	}
+	return out
+}
+
+// missing returns the elements of a that are not in b.
+func missing(a, b []int64) []int64 {
+	in := map[int64]bool{}
+	for _, v := range b {
+		in[v] = true
+	}
+	var out []int64
+	for _, v := range a {
+		if !in[v] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// values is targets for a regression.
+func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Targets, error) {
+	n, columns, given := u.Old+u.New, 0, 0
+	if before != nil {
+		_, columns = before.Y.Dims()
+	}
+	if y := growth.Values; y != nil {
+		rows, cols := y.Dims()
+		if columns != 0 && cols != columns {
+			return nil, fmt.Errorf("%d values a point for a model of %d", cols, columns)
+		}
+		given, columns = rows, cols
+	}
+	all := mat.NewDense(n, columns, nil)
+	for i := range n {
+		blankRow(all, i)
+	}
+	if before != nil && given != n {
+		for q, i := range before.Labeled {
+			copy(all.RawRowView(i), before.Y.RawRowView(q))
+		}
+	}
+	for i := range given {
+		row := growth.Values.RawRowView(i)
+		copy(all.RawRowView(n-given+i), row)
+		if row[0] == row[0] {
+			u.NewLabels++
+		}
+	}
+	return models.ValueTargets(all)
+}
+
+// String says what joined.
+func (u *Updated) String() string {
+	text := fmt.Sprintf("%d points joined %d", u.New, u.Old)
+	if u.NewLabels > 0 {
+		text += fmt.Sprintf(", %d labels joined %d", u.NewLabels, u.Labels)
+	}
+	if len(u.NewClasses) > 0 {
+		text += "; new classes:"
+		for c := range u.NewClasses {
+			text += " " + data.ClassName(u.NewClasses, u.NewNames, int32(c))
+		}
+	}
+	return text
+}
+
+// Recall is that of the neighbours of an updated model; nil if they are exact.
+func (u *Updated) Recall() *knn.Recall {
+	if g := u.Input.Graph; g != nil && g.Index != nil && g.Index.Stats != nil {
+		return &g.Index.Stats.Recall
+	}
+	return nil
+}
