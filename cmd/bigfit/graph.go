@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 func (a *app) graphCommand() *cobra.Command {
 	var source graphSource
-	var out, lists string
+	var out, from string
+	var kind lists.Kind
 	var c checkpointFlags
 	cmd := &cobra.Command{
 		Use:   "graph X -o graph.npz",
@@ -27,15 +30,21 @@ X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight
 or csv; idx and text may be gzipped.
 
 With --lists the neighbours are not searched but read from a .npz file with the
-arrays indices and distances (or sq_distances), n×k each, as FAISS and scikit-learn
-give them; the points themselves in their lists are left out.
+arrays indices and distances (or sq_distances, squared, or similarities, inner
+products), n×k each, as FAISS and scikit-learn give them, or from two .npy files:
+--lists I.npy,D.npy. Distances that descend along the rows are read as inner
+products; what FAISS gives for L2 is squared, which only --lists-kind squared can
+say; how the values were read is on stderr. The points themselves in their lists are
+left out, and a list may end early with indices −1. Inner products s of unit vectors
+become distances √(2−2s); of other vectors they only order the neighbours, which is
+enough for the weights one and jaccard.
 
 --checkpoint DIR keeps the state of a long search there every ten seconds: the
 rounds of nn-descent, or the parts of the points whose neighbours are known, which
 costs an exact search by blocks up to twice the time. After an interruption the same
 command with --resume goes on and ends with the same bits.`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if lists == "" {
+			if from == "" {
 				return oneArgument("the file of the points")(cmd, args)
 			}
 			if len(args) > 0 {
@@ -44,7 +53,7 @@ command with --resume goes on and ends with the same bits.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(c.check(), checkOutput(append(args, lists), out)); err != nil {
+			if err := errors.Join(c.check(), checkOutput(append(args, strings.Split(from, ",")...), out)); err != nil {
 				return err
 			}
 			settings, err := decode(a, source.params, pipeline.GraphParams)
@@ -54,7 +63,7 @@ command with --resume goes on and ends with the same bits.`,
 			if err := a.openCheckpoint(cmd.Context(), &c); err != nil {
 				return err
 			}
-			g, hashes, err := a.graphOf(cmd.Context(), args, lists, &settings)
+			g, hashes, err := a.graphOf(cmd.Context(), args, &settings, from, kind)
 			if g == nil {
 				return err
 			}
@@ -70,15 +79,16 @@ command with --resume goes on and ends with the same bits.`,
 	}
 	source.flags(cmd.Flags())
 	c.flags(cmd.Flags())
-	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
+	cmd.Flags().StringVar(&from, "lists", "", "`file` of ready neighbour lists, in place of points")
+	nameFlag(cmd.Flags(), &kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
 }
 
-// graphOf builds the graph of the points in the file args[0], or of lists. With
+// graphOf builds the graph of the points in the file args[0], or of lists in the file from. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipeline.GraphSettings) (*pipeline.Graph, pipeline.Hashes, error) {
-	if lists == "" {
+func (a *app) graphOf(ctx context.Context, args []string, s *pipeline.GraphSettings, from string, kind lists.Kind) (*pipeline.Graph, pipeline.Hashes, error) {
+	if from == "" {
 		x, err := a.readPoints(args[0], data.ReadOptions{})
 		if err != nil {
 			return nil, nil, err
@@ -86,19 +96,7 @@ func (a *app) graphOf(ctx context.Context, args []string, lists string, s *pipel
 		g, err := a.pipeline().Graph(ctx, x, s)
 		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 	}
-	nb, err := knn.ReadLists(lists, int64(a.memory))
-	if err != nil {
-		return nil, nil, err
-	}
-	k := s.Graph.K
-	if k == 0 && s.Graph.Radius == 0 {
-		k = min(pipeline.DefaultNeighbors, nb.K)
-	}
-	g := &pipeline.Graph{Settings: *s}
-	if err := g.Cut(nb, k); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", lists, err)
-	}
-	return g, pipeline.Hashes{}, nil
+	return a.pipeline().GraphOfLists(from, kind, s)
 }
 
 // graphSummary describes a graph.

@@ -17,6 +17,8 @@ const (
 	Graph = "bigfit graph"
 	Eigs  = "bigfit eigs"
 	Model = "bigfit model"
+	// Neighbors are lists of neighbours, or their distances as a sparse matrix.
+	Neighbors = "bigfit neighbors"
 	// Snapshot is the state of an unfinished run.
 	Snapshot = "bigfit snapshot"
 	// Checkpoint is a finished stage of an unfinished run.
