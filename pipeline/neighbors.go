@@ -114,9 +114,6 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 		if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
 			return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
-		if made.Query {
-			return nil, nil, fmt.Errorf("%s: the neighbours of other points (--query); a graph needs those of the points themselves", path)
-		}
 		g.Settings.PCA, g.Settings.Metric, g.Settings.Method = made.PCA, made.Metric, made.Method
 		g.Settings.Recall, g.Settings.Found = made.Recall, made.Found
 		hashes = f.Manifest.Hashes
@@ -129,4 +126,42 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return g, hashes, nil
+}
+
+// NeighborsSummary describes lists of neighbours as JSON and as text.
+type NeighborsSummary struct {
+	Points int `json:"points"` // that have lists
+	NeighborSettings
+	Entries int     `json:"entries"`
+	Zero    int     `json:"zero_distances"` // to other points
+	Largest float64 `json:"largest_distance"`
+}
+
+// Summary counts what the lists hold.
+func (f *NeighborsFile) Summary() NeighborsSummary {
+	s := NeighborsSummary{Points: f.Len(), NeighborSettings: f.Settings, Entries: len(f.Index)}
+	for _, d := range f.Distance {
+		if d == 0 {
+			s.Zero++
+		}
+		s.Largest = max(s.Largest, d)
+	}
+	if f.Settings.WithSelf {
+		s.Zero -= f.Len()
+	}
+	return s
+}
+
+func (s NeighborsSummary) String() string {
+	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method, s.Largest)
+	if s.WithSelf {
+		text += ", each list with its own point first"
+	}
+	if s.Zero > 0 {
+		text += fmt.Sprintf(", %d at no distance", s.Zero)
+	}
+	if s.Found != nil {
+		text += fmt.Sprintf("; approximate, recall %s", s.Found)
+	}
+	return text
 }

@@ -101,7 +101,7 @@ func (a *app) neighbors(ctx context.Context, path string, o *neighborsOptions) e
 		return err
 	}
 	a.checkpoint.Clear()
-	sum := summarizeNeighbors(f)
+	sum := f.Summary()
 	return errors.Join(notReached, a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
@@ -127,41 +127,4 @@ func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOpti
 	f := pipeline.NewNeighborsFile(g, nb, o.self, hashes)
 	f.CSR, f.Settings.Query = o.csr, o.query != ""
 	return f, err
-}
-
-// neighborsSummary describes lists of neighbours.
-type neighborsSummary struct {
-	Points int `json:"points"` // that have lists
-	pipeline.NeighborSettings
-	Entries int     `json:"entries"`
-	Zero    int     `json:"zero_distances"` // to other points
-	Largest float64 `json:"largest_distance"`
-}
-
-func summarizeNeighbors(f *pipeline.NeighborsFile) neighborsSummary {
-	s := neighborsSummary{Points: f.Len(), NeighborSettings: f.Settings, Entries: len(f.Index)}
-	for _, d := range f.Distance {
-		if d == 0 {
-			s.Zero++
-		}
-		s.Largest = max(s.Largest, d)
-	}
-	if f.Settings.WithSelf {
-		s.Zero -= f.Len()
-	}
-	return s
-}
-
-func (s neighborsSummary) String() string {
-	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method, s.Largest)
-	if s.WithSelf {
-		text += ", each list with its own point first"
-	}
-	if s.Zero > 0 {
-		text += fmt.Sprintf(", %d at no distance", s.Zero)
-	}
-	if s.Found != nil {
-		text += fmt.Sprintf("; approximate, recall %s", s.Found)
-	}
-	return text
 }

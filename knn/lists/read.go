@@ -170,6 +170,15 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 	if f.Manifest, err = manifest.Parse(text, manifest.Neighbors, a.Path()); err != nil {
 		return err
 	}
+	var made struct {
+		Query bool `json:"query"`
+	}
+	if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
+		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
+	}
+	if made.Query {
+		return fmt.Errorf("%s: the neighbours of other points (--query) among those of X; a graph needs the lists of the points themselves", a.Path())
+	}
 	if *kind == Auto {
 		*kind = Distances
 	}
