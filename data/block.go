@@ -26,8 +26,21 @@ func Block(x Points, buffer []float64, lo, hi, from, to int) (*mat.Dense, []floa
 		convertBlock(block, x, lo, from)
 	case *Dense[float32]:
 		convertBlock(block, x, lo, from)
+	case *Stored:
+		x.block(block, lo, from)
 	}
 	return block, buffer
+}
+
+// block sets dst to rows from lo on and columns from from on.
+func (s *Stored) block(dst *mat.Dense, lo, from int) {
+	rows, cols := dst.Dims()
+	par.For(rows, 128, func(a, b int) {
+		for i := a; i < b; i++ {
+			size := s.kind.Size()
+			widen64(dst.RawRowView(i), s.kind, s.row(lo + i)[from*size:(from+cols)*size])
+		}
+	})
 }
 
 func convertBlock[T Element](dst *mat.Dense, x *Dense[T], lo, from int) {

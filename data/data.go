@@ -16,7 +16,7 @@ type Element interface {
 }
 
 // Points is a set of n points in d dimensions: one of *Dense[uint8],
-// *Dense[float32], *Dense[float64] or *sparse.CSR, and nothing else.
+// *Dense[float32], *Dense[float64], *Stored or *sparse.CSR, and nothing else.
 type Points interface {
 	// Dims returns the number of points and their dimension.
 	Dims() (n, d int)
@@ -28,6 +28,7 @@ var (
 	_ Points = (*Dense[uint8])(nil)
 	_ Points = (*Dense[float32])(nil)
 	_ Points = (*Dense[float64])(nil)
+	_ Points = (*Stored)(nil)
 	_ Points = (*sparse.CSR)(nil)
 )
 
@@ -62,10 +63,31 @@ func Select(x Points, rows []int) Points {
 		return selectDense(x, rows)
 	case *Dense[float64]:
 		return selectDense(x, rows)
+	case *Stored:
+		return selectStored(x, rows)
 	case *sparse.CSR:
 		return selectSparse(x, rows)
 	}
 	panic(fmt.Sprintf("data: unknown point set %T", x))
+}
+
+// Slice returns points lo to hi of x; those of dense and stored points alias x.
+func Slice(x Points, lo, hi int) Points {
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		return sliceDense(x, lo, hi)
+	case *Dense[float32]:
+		return sliceDense(x, lo, hi)
+	case *Dense[float64]:
+		return sliceDense(x, lo, hi)
+	case *Stored:
+		return x.Slice(lo, hi)
+	}
+	return Select(x, Range(lo, hi))
+}
+
+func sliceDense[T Element](x *Dense[T], lo, hi int) *Dense[T] {
+	return &Dense[T]{hi - lo, x.Cols, x.Data[lo*x.Cols : hi*x.Cols]}
 }
 
 func selectDense[T Element](x *Dense[T], rows []int) *Dense[T] {
@@ -103,6 +125,8 @@ func RowTo(dst []float64, x Points, i int) {
 		convert(dst, x.Row(i))
 	case *Dense[float64]:
 		copy(dst, x.Row(i))
+	case *Stored:
+		widen64(dst, x.kind, x.row(i))
 	case *sparse.CSR:
 		clear(dst)
 		col, val := x.Row(i)

@@ -27,6 +27,8 @@ func HashPoints(x Points) string {
 	case *Dense[float64]:
 		fmt.Fprintf(h, "float64 %d %d\n", n, d)
 		hashNumbers(h, x.Data)
+	case *Stored:
+		x.hash(h)
 	case *sparse.CSR:
 		val := x.Val
 		if allOnes(val) {
@@ -42,8 +44,38 @@ func HashPoints(x Points) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// hash writes the points to h: those of a type that dense points have like them, whatever
+// the number of files, and bool as the float64 it is read as from text.
+func (s *Stored) hash(h hash.Hash) {
+	kind := s.kind
+	if kind == Bool {
+		kind = Float64
+	}
+	fmt.Fprintf(h, "%s %d %d\n", kind, s.Rows, s.Cols)
+	row := make([]float64, s.Cols)
+	_ = s.pass(func(p *Part, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			raw := s.row(i)
+			switch s.kind {
+			case Float16:
+				hashNumbers(h, numbersOf[uint16](raw))
+			case Float32:
+				hashNumbers(h, numbersOf[float32](raw))
+			case Float64:
+				hashNumbers(h, numbersOf[float64](raw))
+			case Uint8:
+				h.Write(raw)
+			case Bool:
+				widen64(row, Bool, raw)
+				hashNumbers(h, row)
+			}
+		}
+		return nil
+	})
+}
+
 // hashNumbers writes v to h, least significant byte first.
-func hashNumbers[T int32 | int64 | float32 | float64](h hash.Hash, v []T) {
+func hashNumbers[T uint16 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
 	buf := make([]byte, 0, 64<<10)
 	for len(v) > 0 {
 		n := min(len(v), cap(buf)/8)

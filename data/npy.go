@@ -95,6 +95,11 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 		return nil, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed", what, a.Shape)
 	}
 	switch v := a.Data.(type) {
+	case []npy.Half:
+		x := &Stored{Rows: n, Cols: d, kind: Float16, parts: onePart(n, bytesOf(v))}
+		return x, x.checkFinite(what)
+	case []bool:
+		return &Stored{Rows: n, Cols: d, kind: Bool, parts: onePart(n, bytesOf(v))}, nil
 	case []uint8:
 		return &Dense[uint8]{n, d, v}, nil
 	case []float32:

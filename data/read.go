@@ -82,15 +82,36 @@ const (
 // checkMagnitude returns an error for finite points with a value beyond ±1e150, or of
 // which all are within ±1e-150 and not all zero. It reads float64 points once.
 func checkMagnitude(what string, x Points) error {
-	var values []float64
-	place := func(i int) string { return fmt.Sprintf("stored value %d", i) }
+	var top float64
+	var err error
+	inRows := func(cols, first int) func(i int) string {
+		return func(i int) string { return fmt.Sprintf("row %d, column %d", first+i/cols, i%cols) }
+	}
 	switch x := x.(type) {
 	case *Dense[float64]:
-		values = x.Data
-		place = func(i int) string { return fmt.Sprintf("row %d, column %d", i/x.Cols, i%x.Cols) }
+		top, err = largest(what, x.Data, inRows(x.Cols, 0))
 	case *sparse.CSR:
-		values = x.Val
+		top, err = largest(what, x.Val, func(i int) string { return fmt.Sprintf("stored value %d", i) })
+	case *Stored:
+		if x.kind != Float64 {
+			return nil
+		}
+		err = x.pass(func(p *Part, lo, hi int) error {
+			values := numbersOf[float64](p.raw[(lo-p.First)*x.rowBytes() : (hi-p.First)*x.rowBytes()])
+			t, err := largest(p.name(what), values, inRows(x.Cols, p.At+lo-p.First))
+			top = max(top, t)
+			return err
+		})
 	}
+	if err == nil && top > 0 && top < minMagnitude {
+		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
+	}
+	return err
+}
+
+// largest returns the largest magnitude of values, and an error for the first that is too
+// large; place names the place of a value.
+func largest(what string, values []float64, place func(i int) string) (float64, error) {
 	const grain = 1 << 16
 	tops := make([]float64, par.Chunks(len(values), grain))
 	par.For(len(values), grain, func(lo, hi int) {
@@ -108,14 +129,11 @@ func checkMagnitude(what string, x Points) error {
 		}
 		for i := c * grain; ; i++ {
 			if math.Abs(values[i]) > maxMagnitude {
-				return fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
+				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
 			}
 		}
 	}
-	if top > 0 && top < minMagnitude {
-		return fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
-	}
-	return nil
+	return top, nil
 }
 
 // CheckFinite returns an error for the first value of x that is NaN or infinite, and
@@ -133,6 +151,8 @@ func checkFinite(what string, x Points) error {
 		return finite(what, x)
 	case *Dense[float64]:
 		return finite(what, x)
+	case *Stored:
+		return x.checkFinite(what)
 	case *sparse.CSR:
 		for p, v := range x.Val {
 			if v*0 != 0 {
@@ -146,12 +166,20 @@ func checkFinite(what string, x Points) error {
 // finite returns an error for the first NaN or infinite value; what names the
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
+	if b := notFinite(x.Data); b >= 0 {
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
+	}
+	return nil
+}
+
+// notFinite returns the place of the first NaN or infinite value, −1 if there is none.
+func notFinite[T float32 | float64](values []T) int {
 	const grain = 1 << 16
-	bad := make([]int, par.Chunks(len(x.Data), grain))
-	par.For(len(x.Data), grain, func(lo, hi int) {
+	bad := make([]int, par.Chunks(len(values), grain))
+	par.For(len(values), grain, func(lo, hi int) {
 		// x·0 is 0 for a finite x and NaN for any other.
 		var s0, s1, s2, s3 T
-		v := x.Data[lo:hi]
+		v := values[lo:hi]
 		for ; len(v) >= 4; v = v[4:] {
 			s0 += v[0] * 0
 			s1 += v[1] * 0
@@ -164,7 +192,7 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 		if s0+s1+s2+s3 == 0 {
 			return
 		}
-		for i, e := range x.Data[lo:hi] {
+		for i, e := range values[lo:hi] {
 			if e*0 != 0 {
 				bad[lo/grain] = lo + i + 1
 				return
@@ -173,10 +201,10 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 	})
 	for _, b := range bad {
 		if b > 0 {
-			return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, (b-1)/x.Cols, (b-1)%x.Cols, x.Data[b-1])
+			return b - 1
 		}
 	}
-	return nil
+	return -1
 }
 
 // integer reports whether v is an integer that int64 holds exactly.

@@ -64,6 +64,9 @@ func Choose(x data.Points, metric Metric, k int) (Method, string) {
 	if _, ok := x.(*sparse.CSR); ok {
 		return Brute, "the points are sparse"
 	}
+	if metric.ofSets() || metric == InnerProduct {
+		return Brute, fmt.Sprintf("no tree knows %v", metric)
+	}
 	brute := BruteOperations(x) / (2 * rate)
 	if metric == Manhattan || metric == Chebyshev {
 		brute *= 20 // no matrix product computes these
@@ -73,12 +76,12 @@ func Choose(x data.Points, metric Metric, k int) (Method, string) {
 	best, method := brute, Brute
 	if tree < brute {
 		best, method = tree, KDTree
-		if metric == Angle {
+		if metric.angular() {
 			method = BallTree
 		}
 	}
 	why := fmt.Sprintf("%d points in %d dimensions: all pairs would take about %s, a tree about %s", n, d, seconds(brute), seconds(tree))
-	if best > patience && (metric == Euclidean || metric == Angle) {
+	if best > patience && NNDescent.Supports(metric, x) == nil {
 		return NNDescent, why + ", both too long; the result is approximate"
 	}
 	return method, why

@@ -6,9 +6,9 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// NewBallTree returns a ball tree on dense points for every metric: Euclidean,
-// Manhattan, Chebyshev and Angle (as the Euclidean distance of unit vectors,
-// which increases with the angle; zero vectors are kept apart).
+// NewBallTree returns a ball tree on dense points for Euclidean, Manhattan and
+// Chebyshev distance, and for Angle and Cosine (as the Euclidean distance of unit
+// vectors, which increases with the angle; zero vectors are kept apart).
 //
 // Each node keeps the mean c of its points and their largest distance r from
 // it. By the triangle inequality no point of the node is nearer to q than
@@ -33,7 +33,10 @@ func NewBallTree(x data.Points, s *Settings) (Index, error) {
 
 // newBallTree builds a ball tree or restores the state of one.
 func newBallTree(x data.Points, s *Settings, st *State) (Index, error) {
-	return newTreeIndex(x, s, st, "ball tree",
+	if err := BallTree.Supports(s.Metric, x); err != nil {
+		return nil, err
+	}
+	return newTreeIndex(x, s, st,
 		func(d, nodes int) bounds[float32] { return newBalls[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBalls[float64](s.Metric, d, nodes) })
 }
@@ -94,7 +97,7 @@ func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
 }
 
 // squares reports whether distances are compared by their squares.
-func (b *balls[T]) squares() bool { return b.metric == Euclidean || b.metric == Angle }
+func (b *balls[T]) squares() bool { return b.metric == Euclidean || b.metric.angular() }
 
 // bound is negative where q lies in the ball, least in its center, so that the
 // search turns to the nearer of two balls around q. A ball of radius 0 holds

@@ -19,13 +19,14 @@ const slack = 8
 
 // denseIndex compares blocks of queries with blocks of points through
 // ‖q−y‖² = ‖q‖² + ‖y‖² − 2qᵀy in float32, on points from which their mean has
-// been taken (or which have been scaled to norm one, for Angle), then measures
-// the candidates directly in float64 on the points as given.
+// been taken (or which have been scaled to norm one, for Angle and Cosine), then
+// measures the candidates directly in float64 on the points as given. For
+// InnerProduct the points are taken as they are and all ‖y‖² as that of the longest.
 type denseIndex struct {
 	metric  Metric
 	x       data.Points
 	n, d    int
-	mean    []float64 // nil for Angle
+	mean    []float64 // nil but for Euclidean
 	own     *side     // the points as queries
 	right   *dense.Packed32
 	largest float64 // the largest ‖y‖ of the prepared points
@@ -60,37 +61,40 @@ func newDense(x data.Points, m Metric) *denseIndex {
 		ix.right.Set(lo, hi, flat, d)
 		ix.own.left.Set(lo, hi, flat, d)
 	})
-	for _, s := range ix.own.sq {
-		ix.largest = max(ix.largest, math.Sqrt(float64(s)))
+	longest := slices.Max(ix.own.sq)
+	ix.largest = math.Sqrt(float64(longest))
+	if m == InnerProduct {
+		for i := range ix.own.sq {
+			ix.own.sq[i] = longest
+		}
 	}
 	return ix
 }
 
-// newByteAngles returns an index under Angle that keeps to bytes.
-func newByteAngles(x *data.Dense[uint8]) *denseIndex {
-	ix := &denseIndex{metric: Angle, x: x, n: x.Rows, d: x.Cols, largest: 1}
+// newByteAngles returns an index under Angle or Cosine that keeps to bytes.
+func newByteAngles(x *data.Dense[uint8], m Metric) *denseIndex {
+	ix := &denseIndex{metric: m, x: x, n: x.Rows, d: x.Cols, largest: 1}
 	ix.bytes = dense.PackBU8(dense.NoTrans, x.Data, ix.n, ix.d, ix.d)
 	ix.own = ix.prepareBytes(x, 0, ix.n)
 	ix.own.self = true
-	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, Angle) })
+	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, m) })
 	return ix
 }
 
-// prepare returns points lo to hi of x minus the mean, or scaled to norm one if
-// there is none, as float32, and sets sq to their squared norms. Zero points stay
-// zero, but count as of norm one where others are scaled, so that they are at a
-// right angle to all.
+// prepare returns points lo to hi of x as float32, minus the mean if there is one
+// or scaled to norm one for angles, and sets sq to their squared norms. Zero points
+// stay zero, but count as of norm one where others are scaled, so that they are at
+// a right angle to all.
 func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32 {
 	flat := make([]float32, (hi-lo)*ix.d)
 	row := make([]float64, ix.d)
 	for i := range hi - lo {
 		data.RowTo(row, x, lo+i)
-		if ix.mean == nil {
+		if ix.metric.angular() {
 			scaleToUnit(row)
-		} else {
-			for j, m := range ix.mean {
-				row[j] -= m
-			}
+		}
+		for j, m := range ix.mean {
+			row[j] -= m
 		}
 		var s float64
 		for j, v := range row {
@@ -98,7 +102,7 @@ func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32
 			flat[i*ix.d+j] = f
 			s += float64(f) * float64(f)
 		}
-		if s == 0 && ix.mean == nil {
+		if s == 0 && ix.metric.angular() {
 			s = 1
 		}
 		sq[i] = float32(s)
@@ -194,19 +198,6 @@ func squaredNormOf(x []float64) float64 {
 	return s
 }
 
-// distance converts the result of measure to the metric's distance.
-func (m Metric) distance(d float64) float64 {
-	switch {
-	case m == Euclidean:
-		return math.Sqrt(d)
-	case m == Manhattan || m == Chebyshev:
-		return d
-	case d == 2:
-		return math.Pi / 2
-	}
-	return 2 * math.Asin(min(1, math.Sqrt(d)/2))
-}
-
 func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
 		return ix.floats().query(ctx, x, k, p)
@@ -275,6 +266,9 @@ const rootTie = 0x1p-50
 // it is infinite if float32 is too coarse.
 func (ix *denseIndex) limit(sq float32, d float64) float32 {
 	normQ := math.Sqrt(float64(sq))
+	if ix.metric == InnerProduct { // d is −⟨q, y⟩
+		d = max(0, float64(sq)+ix.largest*ix.largest+2*d)
+	}
 	// A point farther from the mean than ‖q‖ + √d is not among them.
 	r := max(normQ, min(ix.largest, normQ+math.Sqrt(d)))
 	if !(r < reach) {
@@ -420,7 +414,30 @@ func (ix *denseIndex) within(ctx context.Context, radius float64, budget *pairBu
 	return fromRows(rows), nil
 }
 
-// measurer holds one query in float64 and measures the points of x against it.
+// A meter measures the points of a set from one query in float64.
+type meter interface {
+	load(x data.Points, i int) // makes point i of x the query
+	distance(j int) float64    // of point j of the set
+}
+
+// meters returns a function that makes meters of the points of x, one for every
+// goroutine. It is an error if the points are not those of the metric.
+func meters(x data.Points, m Metric) (func() meter, error) {
+	if s, ok := x.(*sparse.CSR); ok {
+		set := newSparseSet(s, m)
+		return func() meter { return &sparseMeter{sparseSet: set} }, nil
+	}
+	if m.ofSets() {
+		points, err := packBits(x, m)
+		if err != nil {
+			return nil, err
+		}
+		return func() meter { return points.newMeter(m) }, nil
+	}
+	return func() meter { return newMeasurer(x, m) }, nil
+}
+
+// measurer is the meter of dense points that are not sets.
 type measurer struct {
 	x      data.Points
 	metric Metric
@@ -438,7 +455,7 @@ func newMeasurer(x data.Points, m Metric) *measurer {
 func (m *measurer) load(x data.Points, i int) {
 	m.from = nil
 	data.RowTo(m.q, x, i)
-	if m.metric == Angle {
+	if m.metric.angular() {
 		scaleToUnit(m.q)
 	}
 }
@@ -456,18 +473,20 @@ func (m *measurer) distance(j int) float64 {
 	return m.metric.distance(m.square(j))
 }
 
-// square returns the squared distance of point j from the query, for Angle that
-// of the unit vectors.
+// square returns what Metric.distance turns into the distance of point j from the
+// query: the squared distance, for angles that of the unit vectors.
 func (m *measurer) square(j int) float64 {
-	if m.metric == Euclidean {
+	if !m.metric.angular() {
 		switch x := m.x.(type) {
 		case *data.Dense[uint8]:
-			return squaredDistance(m.q, x.Row(j))
+			return measure(m.metric, m.q, x.Row(j))
 		case *data.Dense[float32]:
-			return squaredDistance(m.q, x.Row(j))
+			return measure(m.metric, m.q, x.Row(j))
 		case *data.Dense[float64]:
-			return squaredDistance(m.q, x.Row(j))
+			return measure(m.metric, m.q, x.Row(j))
 		}
+		data.RowTo(m.row, m.x, j)
+		return measure(m.metric, m.q, m.row)
 	}
 	data.RowTo(m.row, m.x, j)
 	scaleToUnit(m.row)

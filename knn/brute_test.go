@@ -14,7 +14,7 @@ import (
 )
 
 func TestBrute(t *testing.T) {
-	testIndex(t, knn.NewBrute, withMetrics(knn.Euclidean, knn.Angle), withTypes(float64s, float32s, bytes, sparseRows))
+	testIndex(t, knn.NewBrute, withMetrics(knn.Euclidean, knn.Angle, knn.Cosine), withTypes(float64s, float32s, bytes, sparseRows))
 }
 
 // TestBruteAsApproximate asks exact search what approximate indexes are asked.

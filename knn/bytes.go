@@ -27,10 +27,10 @@ type byteIndex struct {
 // newBytes returns the index for bytes.
 func newBytes(x *data.Dense[uint8], m Metric) engine {
 	switch {
-	case x.Cols > dense.MaxInnerU8: // squared distances could exceed an int32
+	case x.Cols > dense.MaxInnerU8, m == InnerProduct: // squared distances could exceed an int32
 		return newDense(x, m)
-	case m == Angle:
-		return newByteAngles(x)
+	case m.angular():
+		return newByteAngles(x, m)
 	}
 	return &byteIndex{
 		x: x, sq: byteNorms(x, 0, x.Rows),

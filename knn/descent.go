@@ -80,7 +80,6 @@ func (s *DescentSettings) validate() error {
 			faults = append(faults, fmt.Errorf("knn: "+format, args...))
 		}
 	}
-	check(s.Metric == Euclidean || s.Metric == Angle, "NN-descent does not know the distance %v", s.Metric)
 	check(s.Trees > 0, "%d random projection trees; the number must be positive", s.Trees)
 	check(s.Candidates > 0 && s.Candidates <= nndescent.MaxCandidates, "%d candidates; the number must be between 1 and %d", s.Candidates, nndescent.MaxCandidates)
 	check(s.Exchanges > 0, "%d exchanges; the number must be positive", s.Exchanges)
@@ -160,13 +159,10 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	}
 	ix := &descent{settings: s.filled(), x: x, scale: 1}
 	ix.n, ix.d = x.Dims()
-	if _, ok := x.(*sparse.CSR); ok {
-		return nil, errors.New("knn: NN-descent needs dense points; NewBrute takes sparse ones")
-	}
 	if ix.n < 1 || ix.d < 1 || ix.n > nndescent.MaxPoints {
 		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", ix.n, ix.d, nndescent.MaxPoints+1)
 	}
-	if err := ix.settings.validate(); err != nil {
+	if err := errors.Join(NNDescent.Supports(ix.settings.Metric, x), ix.settings.validate()); err != nil {
 		return nil, err
 	}
 	if ix.settings.Metric == Euclidean {

@@ -339,7 +339,7 @@ func TestDescentFaults(t *testing.T) {
 			t.Errorf("%q is missing: %v", word, err)
 		}
 	}
-	if _, err := knn.NewDescent(&sparse.CSR{Rows: 1, Cols: 1, Ptr: []int64{0, 0}}, nil); err == nil || !strings.Contains(err.Error(), "NewBrute") {
+	if _, err := knn.NewDescent(&sparse.CSR{Rows: 1, Cols: 1, Ptr: []int64{0, 0}}, nil); err == nil || !strings.Contains(err.Error(), "brute") {
 		t.Errorf("sparse points: %v", err)
 	}
 	if _, err := knn.NewDescent(data.NewDense[float32](0, 3), nil); err == nil {

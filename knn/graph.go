@@ -15,8 +15,8 @@ import (
 type GraphSettings struct {
 	// K joins every point with its K nearest.
 	K int `json:"k,omitempty"`
-	// Radius joins all points at most this far apart (an ε graph); for Angle
-	// it is in radians.
+	// Radius joins all points at most this far apart (an ε graph), by the metric:
+	// for Angle in radians.
 	Radius float64 `json:"radius,omitempty"`
 	// Symmetry of a k-neighbour graph defaults to Either.
 	Symmetry sparse.Symmetry `json:"symmetry"`
@@ -52,7 +52,7 @@ func (s *GraphSettings) validate() error {
 // and the settings with T filled in. With [ErrRecall] the graph is that of the
 // neighbours reached. Edges whose weight underflows to zero are left out.
 func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
-	if err := s.validate(); err != nil {
+	if err := errors.Join(s.validate(), ix.Metric().CheckEdges(&s)); err != nil {
 		return nil, s, err
 	}
 	if s.Radius > 0 {

@@ -310,8 +310,8 @@ func TestNames(t *testing.T) {
 		t.Errorf("%+v from %s: %v", back, text, err)
 	}
 	var m knn.Metric
-	if err := m.UnmarshalText([]byte("cosine")); err == nil || !strings.Contains(err.Error(), "angle") {
-		t.Errorf("metric cosine: %v", err)
+	if err := m.UnmarshalText([]byte("cos")); err == nil || !strings.Contains(err.Error(), "angle") {
+		t.Errorf("metric cos: %v", err)
 	}
 	if err := m.UnmarshalText([]byte("angle")); err != nil || m != knn.Angle {
 		t.Errorf("metric angle: %v, %v", m, err)

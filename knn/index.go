@@ -2,6 +2,7 @@ package knn
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -47,6 +48,11 @@ func (ix *index) Query(ctx context.Context, x data.Points, k int) (*Neighbors, e
 	if err := checkK(k, ix.n); err != nil {
 		return nil, err
 	}
+	if ix.metric.ofSets() {
+		if err := checkBits(x, ix.metric); err != nil {
+			return nil, fmt.Errorf("%w (in the query points)", err)
+		}
+	}
 	return ix.engine.query(ctx, x, k, ix.progress.ordered())
 }
 
@@ -61,6 +67,9 @@ func (ix *index) Self(ctx context.Context, k int) (*Neighbors, error) {
 // Within returns the distances of all pairs of different indexed points at most
 // radius apart.
 func (ix *index) Within(ctx context.Context, radius float64) (*sparse.CSR, error) {
+	if err := ix.metric.CheckEdges(&GraphSettings{Radius: radius}); err != nil {
+		return nil, err
+	}
 	ctx, budget := newBudget(ctx, ix.maxPairs)
 	m, err := ix.engine.within(ctx, radius, budget, ix.progress.ordered())
 	if err := budget.finish(err, radius); err != nil {

@@ -14,23 +14,21 @@ import (
 // the inner products of a query with all points are summed over the query's
 // columns in float64, so that no candidate needs a second look.
 type invertedIndex struct {
-	metric     Metric
-	x, columns *sparse.CSR
-	used       []int32   // numbers in x of the rows of columns; nil if it has all
-	sq         []float64 // ‖x‖²
-	inverse    []float64 // 1/‖x‖, or 0 for zero points
+	*sparseSet
+	columns *sparse.CSR
+	used    []int32   // numbers in x of the rows of columns; nil if it has all
+	inverse []float64 // 1/‖x‖, or 0 for zero points
 }
 
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
-	ix := &invertedIndex{metric: m, x: x, sq: make([]float64, x.Rows), inverse: make([]float64, x.Rows)}
-	narrow := x
+	ix := &invertedIndex{sparseSet: newSparseSet(x, m), inverse: make([]float64, x.Rows)}
+	narrow := ix.x
 	if wide(x) {
-		narrow, ix.used = x.Narrow()
+		narrow, ix.used = ix.x.Narrow()
 	}
 	ix.columns = narrow.T()
-	for i := range ix.sq {
-		ix.sq[i] = squaredNorm(x, i)
-		ix.inverse[i] = inverseRoot(ix.sq[i])
+	for i, v := range ix.sq {
+		ix.inverse[i] = inverseRoot(v)
 	}
 	return ix
 }
@@ -38,18 +36,6 @@ func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 // wide tells whether a number for each column would take more memory than those that
 // have entries are worth.
 func wide(x *sparse.CSR) bool { return x.Cols > 1<<20 && x.Cols/16 > x.NNZ() }
-
-func squaredNorm(x *sparse.CSR, i int) float64 {
-	col, val := x.Row(i)
-	if val == nil {
-		return float64(len(col))
-	}
-	var s float64
-	for _, v := range val {
-		s += v * v
-	}
-	return s
-}
 
 // sparseQuery scores one query against all points.
 type sparseQuery struct {
@@ -87,14 +73,17 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 	}
 }
 
-// compare sets near to the squared distances, for Angle of the unit vectors, of
-// all points from a query of squared norm sq, to within bound.
+// compare sets near to the squared distances, for angles of the unit vectors, of
+// all points from a query of squared norm sq, to within bound; for other metrics to
+// the distances.
 func (q *sparseQuery) compare(sq float64) {
 	near := q.near[:len(q.dots)]
-	if q.ix.metric == Euclidean {
+	if m := q.ix.metric; !m.angular() {
 		norms := q.ix.sq[:len(q.dots)]
 		for j, dot := range q.dots {
-			near[j] = sq + norms[j] - 2*dot
+			if near[j] = sq + norms[j] - 2*dot; m != Euclidean {
+				near[j] = q.ix.square(sq, j, dot)
+			}
 		}
 		return
 	}
@@ -105,54 +94,19 @@ func (q *sparseQuery) compare(sq float64) {
 	}
 }
 
-// inverseRoot returns 1/√v, or 0 for 0.
-func inverseRoot(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	return 1 / math.Sqrt(v)
-}
-
-// square returns the squared distance of point j from a query of squared norm
-// sq, for Angle that of the unit vectors.
-func (q *sparseQuery) square(sq float64, j int) float64 {
-	if q.ix.metric == Euclidean {
-		return max(0, sq+q.ix.sq[j]-2*q.dots[j])
-	}
-	if sq == 0 || q.ix.sq[j] == 0 {
-		return 2
-	}
-	norms := math.Sqrt(sq * q.ix.sq[j])
-	if norms < 0x1p-500 || math.IsInf(norms, 1) { // the product left the range of float64
-		norms = math.Sqrt(sq) * math.Sqrt(q.ix.sq[j])
-	}
-	return max(0, 2-2*q.dots[j]/norms)
-}
-
 // bound returns more than the rounding error of compare for a query of squared
 // norm sq and count entries, and for points not farther from it than a point
 // for which compare gives d.
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
-	if q.ix.metric == Euclidean {
+	switch {
+	case q.ix.metric == Euclidean:
 		r := math.Sqrt(sq) + math.Sqrt(d)
 		scale = sq + r*r
+	case !q.ix.metric.angular():
+		return 0 // compare gives the distances themselves
 	}
 	return 0x1p-51 * float64(count+8) * scale
-}
-
-// distance returns the distance of point j from row i of x, of squared norm sq.
-// It measures close pairs again, where the difference of large numbers says little.
-func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 {
-	const near = 1e-3
-	d := q.square(sq, j)
-	switch {
-	case q.ix.metric == Euclidean && !(d > near*(sq+q.ix.sq[j])):
-		d = sparse.SquaredDistance(x, i, 1, q.ix.x, j, 1)
-	case q.ix.metric == Angle && d < near:
-		d = sparse.SquaredDistance(x, i, 1/math.Sqrt(sq), q.ix.x, j, 1/math.Sqrt(q.ix.sq[j]))
-	}
-	return q.ix.metric.distance(d)
 }
 
 func (ix *invertedIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
@@ -160,7 +114,7 @@ func (ix *invertedIndex) query(ctx context.Context, x data.Points, k int, p prog
 	if !ok {
 		q = data.ToSparse(x)
 	}
-	return ix.search(ctx, q, k, false, p)
+	return ix.search(ctx, ix.metric.entries(q), k, false, p)
 }
 
 func (ix *invertedIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
@@ -183,12 +137,14 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 			}
 		}
 		// Whatever rounding may have put behind the k-th place is measured again.
-		kth = max(0, kth)
+		if q.ix.metric != InnerProduct {
+			kth = max(0, kth)
+		}
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
 		set.Heap = set.Heap[:0]
 		for j, v := range q.near {
 			if !(v > limit) && !(self && j == i) {
-				set.Add(topk.Pair{Dist: q.distance(x, i, sq, j), Index: int32(j)})
+				set.Add(topk.Pair{Dist: q.ix.distance(x, i, sq, j, q.dots[j]), Index: int32(j)})
 			}
 		}
 		out.set(i, set.Take())
@@ -221,7 +177,7 @@ func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pai
 			if j == i {
 				continue
 			}
-			if d := q.distance(ix.x, i, sq, j); d <= radius && budget.take(1) {
+			if d := ix.distance(ix.x, i, sq, j, q.dots[j]); d <= radius && budget.take(1) {
 				rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
 			}
 		}

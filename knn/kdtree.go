@@ -1,7 +1,6 @@
 package knn
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/bigfit/bigfit/data"
@@ -34,10 +33,10 @@ func NewKDTree(x data.Points, s *Settings) (Index, error) {
 
 // newKDTree builds a kd-tree or restores the state of one.
 func newKDTree(x data.Points, s *Settings, st *State) (Index, error) {
-	if s.Metric == Angle {
-		return nil, fmt.Errorf("knn: a kd-tree has no angles; use a ball tree (NewBallTree)")
+	if err := KDTree.Supports(s.Metric, x); err != nil {
+		return nil, err
 	}
-	return newTreeIndex(x, s, st, "kd-tree",
+	return newTreeIndex(x, s, st,
 		func(d, nodes int) bounds[float32] { return newBoxes[float32](s.Metric, d, nodes) },
 		func(d, nodes int) bounds[float64] { return newBoxes[float64](s.Metric, d, nodes) })
 }

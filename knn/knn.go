@@ -15,35 +15,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// Metric is a distance between points.
-type Metric int
-
-const (
-	// Euclidean is ‖x − z‖₂.
-	Euclidean Metric = iota
-	// Angle is arccos(xᵀz / ‖x‖‖z‖), in radians. A zero vector makes an angle
-	// of π/2 with every vector.
-	Angle
-	// Manhattan is ‖x − z‖₁ = Σ |x_j − z_j|.
-	Manhattan
-	// Chebyshev is ‖x − z‖_∞ = max |x_j − z_j|.
-	Chebyshev
-)
-
-var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev")
-
-// String returns the name used on the command line and in manifests.
-func (m Metric) String() string { return metrics.String(m) }
-
-// MarshalText returns the name.
-func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
-
-// UnmarshalText is the inverse of MarshalText.
-func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
 // Neighbors are the K nearest neighbours of each of n points, nearest first. In lists
 // of other programs a row may end early: from there on its indices are −1 and its
@@ -111,8 +84,9 @@ type Settings struct {
 // Dense sets of n points cost 8nd bytes beside x, of bytes 2nd with AVX-512 and
 // 4nd with AVX2, and 2nd operations a query; Self compares each pair once.
 // Sparse sets cost one transpose of x, and a query as many operations as its
-// words have other occurrences. Manhattan and Chebyshev distance are for dense
-// points; they are measured pair by pair in float64, without memory beside x.
+// words have other occurrences. Manhattan and Chebyshev distance of dense points
+// are measured pair by pair in float64, without memory beside x, and distances of
+// dense sets pair by pair on a copy of nd bits. [Method.Supports] lists the metrics.
 func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if s == nil {
 		s = &Settings{}
@@ -120,24 +94,24 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if n, d := x.Dims(); n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
-	switch s.Metric {
-	case Euclidean, Angle:
-	case Manhattan, Chebyshev:
-		e, err := newExhaustive(x, s.Metric)
+	if err := Brute.Supports(s.Metric, x); err != nil {
+		return nil, err
+	}
+	var e engine
+	if z, ok := x.(*sparse.CSR); ok {
+		if err := checkBits(x, s.Metric); err != nil {
+			return nil, err
+		}
+		e = newInverted(z, s.Metric)
+	} else if s.Metric == Manhattan || s.Metric == Chebyshev || s.Metric.ofSets() {
+		newMeter, err := meters(x, s.Metric)
 		if err != nil {
 			return nil, err
 		}
-		return newIndex(e, x, s), nil
-	default:
-		return nil, fmt.Errorf("knn: brute force does not know the distance %v", s.Metric)
-	}
-	var e engine
-	switch z := x.(type) {
-	case *sparse.CSR:
-		e = newInverted(z, s.Metric)
-	case *data.Dense[uint8]:
+		e = &exhaustive{x, newMeter}
+	} else if z, ok := x.(*data.Dense[uint8]); ok {
 		e = newBytes(z, s.Metric)
-	default:
+	} else {
 		e = newDense(x, s.Metric)
 	}
 	return newIndex(e, x, s), nil

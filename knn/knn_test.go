@@ -237,6 +237,34 @@ func distance(m knn.Metric, a, b []float64) float64 {
 		return sum
 	case "chebyshev":
 		return largest
+	case "cosine":
+		if aa == 0 || bb == 0 {
+			return 1
+		}
+		sum = 0
+		for j := range a {
+			d := a[j]/math.Sqrt(aa) - b[j]/math.Sqrt(bb)
+			sum += d * d
+		}
+		return sum / 2
+	case "inner-product":
+		var dot float64
+		for j := range a {
+			dot += a[j] * b[j]
+		}
+		return -dot
+	case "hamming":
+		return sum / float64(len(a))
+	case "jaccard":
+		var both, either float64
+		for j := range a {
+			both += a[j] * b[j]
+			either += max(a[j], b[j])
+		}
+		if either == 0 {
+			return 0
+		}
+		return 1 - both/either
 	case "angle":
 		if aa == 0 || bb == 0 {
 			return math.Pi / 2
@@ -260,8 +288,14 @@ func near(m knn.Metric, a, b float64) bool {
 	if m == knn.Angle {
 		return math.Abs(2*math.Sin(a/2)-2*math.Sin(b/2)) <= 1e-12
 	}
+	if m == knn.Cosine || m == knn.InnerProduct || m == knn.Jaccard {
+		return math.Abs(a-b) <= 1e-12*max(1, math.Abs(a))
+	}
 	return a == b || math.Abs(a-b) <= 1e-12*max(a, b)
 }
+
+// angular reports whether rounding decides ties of the metric.
+func angular(m knn.Metric) bool { return m == knn.Angle || m == knn.Cosine }
 
 type neighbor struct {
 	index int32
@@ -409,7 +443,7 @@ func (s *suite) checkSet(t *testing.T, set pointSet, m knn.Metric, typ pointType
 	if in, id := ix.Dims(); in != n || id != d || ix.Metric() != m {
 		t.Fatalf("an index of %d×%d under %v, want %d×%d under %v", in, id, ix.Metric(), n, d, m)
 	}
-	strict := set.exact && m != knn.Angle
+	strict := set.exact && !angular(m)
 	want := oracles(m, rows, rows, true)
 	for _, k := range []int{1, 3, 10, n - 1} {
 		if k < 1 || k > n-1 {
@@ -487,6 +521,9 @@ func (s *suite) checkWithin(t *testing.T, ix knn.Index, rows [][]float64, m knn.
 		if m == knn.Angle {
 			return 2*math.Sin(all[p+1]/2)-2*math.Sin(all[p]/2) > 1e-9
 		}
+		if m == knn.Cosine {
+			return all[p+1]-all[p] > 1e-9
+		}
 		return all[p+1]-all[p] > 1e-9*all[p+1]
 	}
 	radii := []float64{0}
@@ -504,12 +541,12 @@ func (s *suite) checkWithin(t *testing.T, ix knn.Index, rows [][]float64, m knn.
 			r = (all[p] + all[p+1]) / 2
 		}
 		radii = append(radii, r)
-		if exact && m != knn.Angle {
+		if exact && !angular(m) {
 			radii = append(radii, all[p])
 		}
 	}
 	for _, r := range radii {
-		if m == knn.Angle && r == 0 {
+		if angular(m) && r == 0 {
 			continue // rounding decides
 		}
 		w, err := ix.Within(context.Background(), r)
@@ -690,12 +727,12 @@ func (s *suite) checkProperty(t *testing.T, m knn.Metric, typ pointType) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		checkLists(t, m, rows, oracles(m, rows, rows, true), nb, k, m != knn.Angle)
+		checkLists(t, m, rows, oracles(m, rows, rows, true), nb, k, !angular(m))
 		q := point.Draw(t, "query")
 		if nb, err = ix.Query(context.Background(), typ.of([][]float64{q}), k+1); err != nil {
 			t.Fatalf("%v", err)
 		}
-		checkLists(t, m, rows, oracles(m, rows, [][]float64{q}, false), nb, k+1, m != knn.Angle)
+		checkLists(t, m, rows, oracles(m, rows, [][]float64{q}, false), nb, k+1, !angular(m))
 	})
 }
 
@@ -717,7 +754,7 @@ func (s *suite) checkTypesAgree(t *testing.T, m knn.Metric) {
 				t.Fatalf("%v: entry %d at distance %v, as %v %v", typ, p, d, s.types[0], first.Distance[p])
 			}
 		}
-		if m != knn.Angle && !slices.Equal(first.Index, nb.Index) {
+		if !angular(m) && !slices.Equal(first.Index, nb.Index) {
 			t.Errorf("%v: other neighbours than as %v", typ, s.types[0])
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/topk"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // A Recall is the share of true neighbours among those found, estimated on a
@@ -54,7 +53,7 @@ func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
 			runtime.GC() // or the parts' memory would grow as large as all that lives
 		}
 		hi := min(lo+part, n)
-		ix, err := NewBrute(rowRange(x, lo, hi), &Settings{Metric: m})
+		ix, err := NewBrute(data.Slice(x, lo, hi), &Settings{Metric: m})
 		if err != nil {
 			return nil, err
 		}
@@ -92,29 +91,6 @@ func sampleRows(n, count int, seed uint64) []int {
 	}
 	slices.Sort(rows)
 	return rows
-}
-
-// rowRange returns rows lo to hi of x; they alias x.
-func rowRange(x data.Points, lo, hi int) data.Points {
-	switch x := x.(type) {
-	case *data.Dense[uint8]:
-		return denseRange(x, lo, hi)
-	case *data.Dense[float32]:
-		return denseRange(x, lo, hi)
-	case *data.Dense[float64]:
-		return denseRange(x, lo, hi)
-	case *sparse.CSR:
-		rows := make([]int, hi-lo)
-		for i := range rows {
-			rows[i] = lo + i
-		}
-		return data.Select(x, rows)
-	}
-	panic(fmt.Sprintf("knn: unknown point set %T", x))
-}
-
-func denseRange[T data.Element](x *data.Dense[T], lo, hi int) *data.Dense[T] {
-	return &data.Dense[T]{Rows: hi - lo, Cols: x.Cols, Data: x.Data[lo*x.Cols : hi*x.Cols]}
 }
 
 // estimate returns the recall of the lists whose distances dist returns; the

@@ -185,24 +185,38 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 		return nil, err
 	}
 	ix := out.descent
-	if seen, err := listed(st.Order, ix.n); err != nil {
+	if err := st.complete(ix.n); err != nil {
 		return nil, err
-	} else if i := slices.Index(seen, false); i >= 0 {
-		return nil, fmt.Errorf("knn: index_order lacks point %d", i)
 	}
-	if st.Stats == nil {
-		return nil, fmt.Errorf("knn: the state of an NN-descent index lacks its stats")
-	}
-	if share := st.Stats.Recall.Share; share < 0 || share > 1 {
-		return nil, fmt.Errorf("knn: the stats claim a recall of %v", share)
-	}
-	g, err := nndescent.Restore(ix.set(), &nndescent.State{
-		K: st.Stats.K, Width: st.Stats.Width, Order: st.Order, Neighbors: st.Neighbors,
-		Splits: st.Splits, Thresholds: st.Thresholds, Leaf: st.Leaf,
-	})
+	g, err := nndescent.Restore(ix.set(), st.descent())
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
 	ix.graph = &descentGraph{g, *st.Stats}
 	return out, nil
+}
+
+// complete returns an error unless the state of an NN-descent index has the order of
+// all n points and stats.
+func (s *State) complete(n int) error {
+	if seen, err := listed(s.Order, n); err != nil {
+		return err
+	} else if i := slices.Index(seen, false); i >= 0 {
+		return fmt.Errorf("knn: index_order lacks point %d", i)
+	}
+	if s.Stats == nil {
+		return fmt.Errorf("knn: the state of an NN-descent index lacks its stats")
+	}
+	if share := s.Stats.Recall.Share; share < 0 || share > 1 {
+		return fmt.Errorf("knn: the stats claim a recall of %v", share)
+	}
+	return nil
+}
+
+// descent returns the state as the search has it.
+func (s *State) descent() *nndescent.State {
+	return &nndescent.State{
+		K: s.Stats.K, Width: s.Stats.Width, Order: s.Order, Neighbors: s.Neighbors,
+		Splits: s.Splits, Thresholds: s.Thresholds, Leaf: s.Leaf,
+	}
 }

@@ -224,7 +224,7 @@ func TestRestoreRejects(t *testing.T) {
 	}{
 		{"method", tree(func(st *knn.State) { st.Method = knn.Brute }), "brute"},
 		{"no method", tree(func(st *knn.State) { st.Method = 77 }), "77"},
-		{"kd-tree of angles", tree(func(st *knn.State) { st.Method = knn.KDTree }), "angles"},
+		{"kd-tree of angles", tree(func(st *knn.State) { st.Method = knn.KDTree }), "angle"},
 		{"cut", tree(func(st *knn.State) { st.Order = st.Order[:100] }), "index_order lacks point"},
 		{"no order", tree(func(st *knn.State) { st.Order = nil }), "index_order lacks point"},
 		{"long", tree(func(st *knn.State) { st.Order = make([]int32, n+1) }), "index_order names 701 points of 700"},

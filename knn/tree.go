@@ -292,27 +292,6 @@ func selectKeys[T real](keys []key[T], m int) {
 	}
 }
 
-// measure returns the distance of q from a point in the form distances are
-// compared in, which Metric.distance turns into the metric's: squared for
-// Euclidean and, between unit vectors, for Angle. It adds the coordinates in
-// their order, as every index does, so that all agree to the last bit.
-func measure[T data.Element](m Metric, q []float64, x []T) float64 {
-	var s float64
-	switch m {
-	case Manhattan:
-		for j, v := range x {
-			s += math.Abs(q[j] - float64(v))
-		}
-	case Chebyshev:
-		for j, v := range x {
-			s = max(s, math.Abs(q[j]-float64(v)))
-		}
-	default:
-		return squaredDistance(q, x)
-	}
-	return s
-}
-
 // checkFinite returns an error with the first entry of x that is not finite.
 func checkFinite(x data.Points, what string) error {
 	n, d := x.Dims()

@@ -22,19 +22,13 @@ type treeIndex[T real] struct {
 
 // newTreeIndex loads the points and builds the tree, or restores it if there is
 // a state.
-func newTreeIndex(x data.Points, s *Settings, st *State, kind string, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
+func newTreeIndex(x data.Points, s *Settings, st *State, f32 func(d, nodes int) bounds[float32], f64 func(d, nodes int) bounds[float64]) (Index, error) {
 	n, d := x.Dims()
 	if n < 1 || d < 1 {
 		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
 	if n > math.MaxInt32 {
 		return nil, fmt.Errorf("knn: %d points; an index holds at most %d", n, math.MaxInt32)
-	}
-	if !metrics.Valid(s.Metric) {
-		return nil, fmt.Errorf("knn: no distance is called %v", s.Metric)
-	}
-	if _, ok := x.(*sparse.CSR); ok {
-		return nil, fmt.Errorf("knn: a %s needs dense points; sparse ones have an index by brute force (NewBrute)", kind)
 	}
 	if err := checkFinite(x, "point"); err != nil {
 		return nil, err
@@ -90,7 +84,7 @@ func loadTree[T real](x data.Points, m Metric, st *State, newBounds func(d, node
 // whether it is a zero vector then; the tree holds none.
 func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
 	data.RowTo(row, x, i)
-	if m != Angle {
+	if !m.angular() {
 		return false
 	}
 	scaleToUnit(row)
@@ -104,7 +98,7 @@ func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
 
 // elementBytes returns the size of a coordinate in a tree on x.
 func elementBytes(x data.Points, m Metric) int64 {
-	if _, ok := x.(*data.Dense[float64]); ok || m == Angle {
+	if m.angular() || data.Precise(x) {
 		return 8
 	}
 	return 4
@@ -177,32 +171,6 @@ func (s *searcher[T]) start(self int32, zero bool) {
 		}
 		s.offer(2, i)
 	}
-}
-
-// square is the inverse of distance, up to rounding.
-func (m Metric) square(d float64) float64 {
-	switch m {
-	case Euclidean:
-		return d * d
-	case Angle:
-		return 4 * math.Pow(math.Sin(min(d, math.Pi)/2), 2)
-	}
-	return d
-}
-
-// widen returns a value above all those which Metric.distance may map to the
-// same distance as v.
-func widen(m Metric, v float64) float64 {
-	switch m {
-	case Manhattan, Chebyshev:
-		return v
-	case Angle:
-		if v > 4*(1-0x1p-40) {
-			return math.Inf(1)
-		}
-		return v * (1 + 0x1p-40)
-	}
-	return v * (1 + rootTie)
 }
 
 // offer takes a point at a distance that measure gives as v.

@@ -26,7 +26,7 @@ var trees = []struct {
 	metrics []knn.Metric
 }{
 	{"kd-tree", knn.NewKDTree, []knn.Metric{knn.Euclidean, knn.Manhattan, knn.Chebyshev}},
-	{"ball tree", knn.NewBallTree, []knn.Metric{knn.Euclidean, knn.Angle, knn.Manhattan, knn.Chebyshev}},
+	{"ball tree", knn.NewBallTree, []knn.Metric{knn.Euclidean, knn.Angle, knn.Cosine, knn.Manhattan, knn.Chebyshev}},
 }
 
 // Trees return the bits that brute force does.
@@ -182,9 +182,9 @@ func TestTreesRefuse(t *testing.T) {
 		metric knn.Metric
 		want   []string
 	}{
-		{"angle", knn.NewKDTree, ok, knn.Angle, []string{"NewBallTree"}},
-		{"sparse", knn.NewKDTree, sparseRows.of(load(ok)), knn.Euclidean, []string{"NewBrute"}},
-		{"sparse", knn.NewBallTree, sparseRows.of(load(ok)), knn.Angle, []string{"NewBrute"}},
+		{"angle", knn.NewKDTree, ok, knn.Angle, []string{"ball-tree"}},
+		{"sparse", knn.NewKDTree, sparseRows.of(load(ok)), knn.Euclidean, []string{"sparse", "brute"}},
+		{"sparse", knn.NewBallTree, sparseRows.of(load(ok)), knn.Angle, []string{"sparse", "brute"}},
 		{"sparse", knn.NewBrute, sparseRows.of(load(ok)), knn.Manhattan, []string{"manhattan", "dense"}},
 		{"NaN", knn.NewKDTree, bad, knn.Euclidean, []string{"point 7", "coordinate 2", "NaN"}},
 		{"NaN", knn.NewBallTree, bad, knn.Angle, []string{"point 7", "coordinate 2", "NaN"}},

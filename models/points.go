@@ -28,6 +28,8 @@ func PointEntries(x data.Points, p *data.PCA) []npy.Entry {
 		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
 	case *data.Dense[float64]:
 		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *data.Stored:
+		entries = append(entries, npy.Entry{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Raw()})
 	}
 	if p != nil {
 		entries = append(entries, npy.Entry{Name: "pca_mean", Data: p.Mean}, MatrixEntry("pca_components", p.Components),

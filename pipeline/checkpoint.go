@@ -213,7 +213,7 @@ func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *k
 	for i := lo; i < hi; i++ {
 		index, dist := found.Row(i - lo)
 		self := slices.Index(index, int32(i))
-		if self < 0 { // behind as many others at no distance
+		if self < 0 { // behind as many others, as near or nearer
 			self = nb.K
 		}
 		nb.Index = append(append(nb.Index, index[:self]...), index[self+1:]...)

@@ -121,6 +121,7 @@ func TestResumedGraph(t *testing.T) {
 			{Method: knn.Brute, Graph: knn.GraphSettings{K: 6, Weights: knn.Heat}},
 			{Method: knn.Brute, Metric: knn.Angle, Graph: knn.GraphSettings{K: 60, Weights: knn.SelfTuning}},
 			{Method: knn.Brute, Metric: knn.Manhattan, Graph: knn.GraphSettings{K: 5, Weights: knn.Heat}},
+			{Method: knn.Brute, Metric: knn.InnerProduct, Graph: knn.GraphSettings{K: 4}},
 			{Method: knn.KDTree, Graph: knn.GraphSettings{K: 7, Weights: knn.Heat}, PCA: 3},
 			{Method: knn.BallTree, Metric: knn.Angle, Graph: knn.GraphSettings{K: 7, Weights: knn.Heat}},
 			{Method: knn.NNDescent, Graph: knn.GraphSettings{K: 9, Weights: knn.Heat}},

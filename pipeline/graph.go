@@ -37,7 +37,7 @@ type GraphSettings struct {
 // GraphParams are the parameters of [GraphSettings].
 var GraphParams = models.Table[GraphSettings]{
 	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0), func(s *GraphSettings) any { return &s.PCA }),
-	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Chebyshev+1)...),
+	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Jaccard+1)...),
 	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8", Range: models.AtLeast(1), Axis: true, Smaller: true},
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
@@ -187,11 +187,17 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if n, _ := x.Dims(); s.Graph.K >= n {
 		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
 	}
+	if err := s.Metric.CheckEdges(&s.Graph); err != nil {
+		return nil, nil, err
+	}
 	z, pca, err := p.Project(ctx, x, &s)
 	if err != nil {
 		return nil, nil, err
 	}
 	p.chooseMethod(z, &s)
+	if err := s.Method.Supports(s.Metric, z); err != nil {
+		return nil, nil, err
+	}
 	g := &Graph{Settings: s}
 	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
 	if p.Checkpoint == nil {

@@ -47,3 +47,31 @@ func SquaredDistance(x *CSR, i int, s float64, y *CSR, j int, t float64) float64
 	}
 	return sum
 }
+
+// Dot returns x_iᵀy_j of two rows, summed over the columns in ascending order. It
+// costs as many operations as the rows have entries.
+func Dot(x *CSR, i int, y *CSR, j int) float64 {
+	ac, av := x.Row(i)
+	bc, bv := y.Row(j)
+	var sum float64
+	for p, q := 0, 0; p < len(ac) && q < len(bc); {
+		switch a, b := ac[p], bc[q]; {
+		case a < b:
+			p++
+		case b < a:
+			q++
+		default:
+			v := 1.0
+			if av != nil {
+				v = av[p]
+			}
+			if bv != nil {
+				v *= bv[q]
+			}
+			sum += v
+			p++
+			q++
+		}
+	}
+	return sum
+}

@@ -57,6 +57,8 @@ func describePoints(path string, x data.Points) string {
 		kind = "uint8"
 	case *data.Dense[float32]:
 		kind = "float32"
+	case *data.Stored:
+		kind = x.Kind().String()
 	case *sparse.CSR:
 		kind = fmt.Sprintf("sparse, %d entries", x.NNZ())
 	}

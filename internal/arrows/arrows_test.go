@@ -20,6 +20,7 @@ var order = []string{
 	"internal/dense",
 	"internal/enum",
 	"internal/manifest",
+	"internal/mapped",
 	"internal/machine",
 	"internal/supervise",
 	"internal/npy",

@@ -122,30 +122,17 @@ func (g *Graph) AppendList(dst []int32, i int32) []int32 {
 // error is that of ctx or of s.Enough.
 func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	n := set.N
-	width := func(effort int) int { return max(1, min(s.K+2+s.K/10+effort*(s.K/2+2), n-1)) }
-	leaf := max(LeafSize, 4*(width(0)+1))
-	flat := make([]float32, n*set.D)
-	set.Fill(flat, nil)
-	forest := newForest(flat, n, set.D, leaf, s.Seed)
-	root := forest.grow(0)
-	// From here on points are numbered in the order of the first tree.
-	order := slices.Clone(forest.order)
-	for i, v := range order {
-		forest.spare[v] = int32(i)
-		forest.order[i] = int32(i)
-	}
-	root.rename(forest.spare)
-	set.Fill(flat, order)
-
+	width := func(effort int) int { return listWidth(s.K, effort, n) }
+	leaf := leafSize(width(0))
 	begin := s.Resume
 	if begin == nil {
 		begin = &Round{}
 	} else if err := begin.check(n, width(begin.Effort)); err != nil {
 		return nil, err
 	}
-	g := &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width(begin.Effort))}
+	g, forest := plant(set, width(begin.Effort), leaf, s.Seed)
 	if s.Resume == nil {
-		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, root)}
+		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, g.root)}
 	} else {
 		g.stats = begin.Stats
 		copy(g.index, begin.Index)
@@ -176,15 +163,45 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		g.renew()
 		ex = newExchange(g.candidateGraph)
 	}
+	g.settle()
+	if len(g.flat) > 1<<24 {
+		debug.FreeOSMemory() // the memory of the search, before the result needs more
+	}
+	return g, nil
+}
+
+// listWidth is the length of the lists kept in a search for k neighbours of n points.
+func listWidth(k, effort, n int) int { return max(1, min(k+2+k/10+effort*(k/2+2), n-1)) }
+
+// leafSize is the largest number of points in a leaf for lists of this length.
+func leafSize(width int) int { return max(LeafSize, 4*(width+1)) }
+
+// plant numbers the points of the set in the order of a tree and returns a graph with
+// empty lists. The order of the forest is that of the graph; its spare holds the
+// place in the graph of every point of the set.
+func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
+	n := set.N
+	flat := make([]float32, n*set.D)
+	set.Fill(flat, nil)
+	forest := newForest(flat, n, set.D, leaf, seed)
+	root := forest.grow(0)
+	order := slices.Clone(forest.order)
+	for i, v := range order {
+		forest.spare[v] = int32(i)
+		forest.order[i] = int32(i)
+	}
+	root.rename(forest.spare)
+	set.Fill(flat, order)
+	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(flat, n, set.D, width)}, forest
+}
+
+// settle ends a search: only queries follow.
+func (g *Graph) settle() {
 	g.dist = nil
 	for p := range g.index {
 		g.index[p] &= number // the marks have served
 	}
 	g.finish()
-	if len(flat) > 1<<24 {
-		debug.FreeOSMemory() // the memory of the search, before the result needs more
-	}
-	return g, nil
 }
 
 // pass grows the trees and makes the exchanges of one effort, as far as they are

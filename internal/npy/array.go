@@ -4,17 +4,22 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+
+	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // Array is a decoded array: C order, this machine's byte order.
 type Array struct {
 	// Shape holds the extents; it is empty for a scalar.
 	Shape []int
-	// Data is one of []float32, []float64, []int8, []int16, []int32, []int64,
+	// Data is one of []Half, []float32, []float64, []int8, []int16, []int32, []int64,
 	// []uint8, []uint16, []uint32, []uint64, []bool or, for NumPy's bytes and
 	// unicode strings, []string. Its length is the product of Shape.
 	Data any
 }
+
+// Half holds the bits of a float16, IEEE binary16.
+type Half uint16
 
 // Len returns the number of elements.
 func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
@@ -22,10 +27,14 @@ func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
 // DType returns NumPy's name of the element type, "float32" for example;
 // "str" for strings.
 func (a *Array) DType() string {
-	if name := reflect.TypeOf(a.Data).Elem().Kind().String(); name != "string" {
-		return name
+	switch t := reflect.TypeOf(a.Data).Elem(); t {
+	case reflect.TypeFor[Half]():
+		return "float16"
+	case reflect.TypeFor[string]():
+		return "str"
+	default:
+		return t.Kind().String()
 	}
-	return "str"
 }
 
 // String returns the type and shape, as in "float32 (60000, 784)".
@@ -39,6 +48,12 @@ func (a *Array) Float64s() ([]float64, error) {
 	switch d := a.Data.(type) {
 	case []float64:
 		return d, nil
+	case []Half:
+		out := make([]float64, len(d))
+		for i, v := range d {
+			out[i] = float64(simd.FromHalf(uint16(v)))
+		}
+		return out, nil
 	case []float32:
 		return toFloat(d), nil
 	case []int8:
@@ -107,7 +122,7 @@ func (a *Array) Int64s() ([]int64, error) {
 			}
 		}
 		return toInt(d), nil
-	case []float32, []float64:
+	case []Half, []float32, []float64:
 		f, _ := a.Float64s()
 		out := make([]int64, len(f))
 		for i, v := range f {

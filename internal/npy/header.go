@@ -29,7 +29,7 @@ const (
 // Header describes a stored array: its element type, shape and layout.
 type Header struct {
 	// DType is NumPy's name of the element type without byte order:
-	// "float32", "float64", "int8" … "uint64", "bool", "bytesN" or "strN".
+	// "float16", "float32", "float64", "int8" … "uint64", "bool", "bytesN" or "strN".
 	DType string
 	// Shape holds the extents; it is empty for a scalar.
 	Shape []int
@@ -124,7 +124,7 @@ func (h *Header) transposes() bool {
 
 func (h *Header) setType(descr string) error {
 	unknown := func(remedy string) error {
-		return fmt.Errorf("unknown dtype %s: accepted are float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
+		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
 	}
 	if strings.HasSuffix(descr, "O") {
 		return fmt.Errorf("dtype %s holds Python objects, which are not read: make a numeric array with .astype(float) before saving", quote(descr))
@@ -156,7 +156,7 @@ func (h *Header) setType(descr string) error {
 		h.DType, h.size = fmt.Sprintf("str%d", size), 4*size
 	case h.kind == 'b' && size == 1:
 		h.DType = "bool"
-	case h.kind == 'f' && (size == 4 || size == 8):
+	case h.kind == 'f' && (size == 2 || size == 4 || size == 8):
 		h.DType = fmt.Sprintf("float%d", 8*size)
 	case h.kind == 'i' && (size == 1 || size == 2 || size == 4 || size == 8):
 		h.DType = fmt.Sprintf("int%d", 8*size)

@@ -133,6 +133,8 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	var data any
 	var err error
 	switch h.DType {
+	case "float16":
+		data, err = decode(r, h, hint, readHalves)
 	case "float32":
 		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetFloat32)
 	case "float64":
@@ -172,7 +174,13 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 
 // number is an element type of arrays that the host stores as NumPy does.
 type number interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64 | Half
+}
+
+// readHalves reads numbers of two bytes.
+func readHalves(g *gonpy.NpyReader) ([]Half, error) {
+	v, err := g.GetUint16()
+	return unsafe.Slice((*Half)(unsafe.SliceData(v)), len(v)), err
 }
 
 // decode reads h.Len() numbers and brings them into C order.
@@ -222,7 +230,11 @@ func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyR
 	counted := &counter{r: r}
 	for len(dst) > 0 {
 		n := min(len(dst), foreignChunk/h.size)
-		head := headerBytes(fmt.Sprintf("%c%c%d", mark, h.kind, h.size), []int{n})
+		kind := h.kind
+		if h.DType == "float16" {
+			kind = 'u' // the bits
+		}
+		head := headerBytes(fmt.Sprintf("%c%c%d", mark, kind, h.size), []int{n})
 		g, err := gonpy.NewReader(io.MultiReader(bytes.NewReader(head), counted))
 		if err != nil {
 			return counted.n, err

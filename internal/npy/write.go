@@ -18,6 +18,59 @@ type Repeat struct {
 	Count int
 }
 
+// Raw stands for an array of numbers in parts that lie one after the other: the bytes of its
+// elements as this machine holds them.
+type Raw struct {
+	DType string // as in [Header]: float16, float32, float64, uint8 or bool
+	Parts [][]byte
+}
+
+// rawTypes are the element types of a Raw, as NumPy writes them, and their sizes.
+var rawTypes = map[string]struct {
+	descr string
+	size  int
+}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1}, "bool": {"|b1", 1}}
+
+func (r Raw) write(w io.Writer, shape []int) error {
+	t, ok := rawTypes[r.DType]
+	if !ok {
+		return fmt.Errorf("cannot write an array of %s", r.DType)
+	}
+	total := 0
+	for _, p := range r.Parts {
+		total += len(p) / t.size
+	}
+	shape, err := fit(shape, total)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(headerBytes(t.descr, shape)); err != nil {
+		return err
+	}
+	buffer := make([]byte, writeChunk)
+	for _, p := range r.Parts {
+		for len(p) > 0 {
+			// A copy, as the system cannot say which mapped file has ended too early.
+			n := copy(buffer, p)
+			p = p[n:]
+			if hostBig {
+				reverseBytes(buffer[:n], t.size)
+			}
+			if _, err := w.Write(buffer[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reverseBytes reverses the bytes of every number of the given size.
+func reverseBytes(b []byte, size int) {
+	for ; len(b) >= size; b = b[size:] {
+		slices.Reverse(b[:size])
+	}
+}
+
 // Entry is one array of an archive.
 type Entry struct {
 	// Name is the array's name, without ".npy".
@@ -26,7 +79,7 @@ type Entry struct {
 	// scalar.
 	Shape []int
 	// Data is a slice of one of the numeric types or of bool, a Repeat of
-	// float64, or a string, stored as NumPy's bytes.
+	// float64, a Raw, or a string, stored as NumPy's bytes.
 	Data any
 	// Compress deflates the array; numpy.load reads both forms.
 	Compress bool
@@ -111,6 +164,10 @@ func writeArray(w io.Writer, shape []int, data any) error {
 			}
 		}
 		return writeNumbers(w, "|b1", shape, raw)
+	case []Half:
+		return writeNumbers(w, "<f2", shape, d)
+	case Raw:
+		return d.write(w, shape)
 	case Repeat:
 		shape, err := fit(shape, d.Count)
 		if err != nil {

@@ -105,6 +105,8 @@ func pointBytes(x data.Points) int64 {
 		return int64(n) * int64(d)
 	case *data.Dense[float32]:
 		return 4 * int64(n) * int64(d)
+	case *data.Stored:
+		return int64(x.Kind().Size()) * int64(n) * int64(d)
 	}
 	return 8 * int64(n) * int64(d)
 }

@@ -38,6 +38,8 @@ func sizeOf(in *models.Input, s Settings) (size, error) {
 		z.element = 1
 	case *data.Dense[float32]:
 		z.element = 4
+	case *data.Stored:
+		z.element = int64(x.Kind().Size())
 	default:
 		z.element = 8
 	}

@@ -31,7 +31,7 @@ type Settings struct {
 var params = models.Table[Settings]{
 	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote", Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true},
 		At: func(s *Settings) any { return &s.Vote }},
-	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: models.Names(knn.Chebyshev + 1)},
+	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: models.Names(knn.Jaccard + 1)},
 		At: func(s *Settings) any { return &s.Metric }},
 	{Param: models.Param{Name: "method", Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto", Choices: models.Names(knn.NNDescent + 1)},
 		At: func(s *Settings) any { return &s.Method }},

@@ -1,0 +1,392 @@
+package data
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/mapped"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/sealed"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// Kind is the element type of [Stored] points.
+type Kind int
+
+// The element types. A bool is a byte that is 0 or not.
+const (
+	Float16 Kind = iota
+	Float32
+	Float64
+	Uint8
+	Bool
+)
+
+var kinds = enum.New[Kind]("element type", "float16", "float32", "float64", "uint8", "bool")
+
+// String returns NumPy's name of the type.
+func (k Kind) String() string { return kinds.String(k) }
+
+// Size returns the bytes of an element.
+func (k Kind) Size() int { return [...]int{2, 4, 8, 1, 1}[k] }
+
+// Stored is a set of Rows points in Cols dimensions that stay as they are stored: the
+// rows of one file after those of another, mapped into memory, or in memory where they
+// cannot be mapped, in the element type of the files. What needs numbers widens the rows
+// it is at, so that a set may be larger than memory.
+//
+// A mapped file that changes is a panic on access: see package mapped.
+type Stored struct {
+	Rows, Cols int
+	kind       Kind
+	parts      []Part // none without rows
+}
+
+// Part is consecutive rows of [Stored] points.
+type Part struct {
+	Name  string // of the file, for errors; empty for rows in memory
+	First int    // number of its first row in the set
+	At    int    // number of its first row in the file
+	Rows  int
+	raw   []byte // the rows without gaps, in this machine's byte order
+}
+
+// NewHalves returns points in float16, given by the bits of their coordinates,
+// row-major; they alias bits.
+func NewHalves(rows, cols int, bits []uint16) *Stored {
+	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, bytesOf(bits[:rows*cols]))}
+}
+
+func onePart(rows int, raw []byte) []Part {
+	if rows == 0 {
+		return nil
+	}
+	return []Part{{Rows: rows, raw: raw}}
+}
+
+// stored are the numbers that [Stored] points are in memory.
+type stored interface {
+	bool | uint8 | uint16 | npy.Half | float32 | float64
+}
+
+// bytesOf returns the memory of v.
+func bytesOf[T stored](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
+// numbersOf returns bytes, which are aligned for T, as numbers.
+func numbersOf[T stored](raw []byte) []T {
+	if len(raw) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(*new(T))))
+}
+
+// Dims returns the number of points and their dimension.
+func (s *Stored) Dims() (n, d int) { return s.Rows, s.Cols }
+
+// SealPoints marks a type of [Points].
+func (s *Stored) SealPoints(sealed.Points) {}
+
+// Kind returns the element type.
+func (s *Stored) Kind() Kind { return s.kind }
+
+// Parts returns the parts in the order of their rows.
+func (s *Stored) Parts() []Part { return s.parts }
+
+// Held returns the bytes of memory that the points take: none where they are mapped.
+func (s *Stored) Held() int64 {
+	var sum int64
+	for _, p := range s.parts {
+		if p.Name == "" || !mapped.Holds(p.raw) {
+			sum += int64(len(p.raw))
+		}
+	}
+	return sum
+}
+
+// rowBytes is the size of a row.
+func (s *Stored) rowBytes() int { return s.Cols * s.kind.Size() }
+
+// part returns the part that holds row i.
+func (s *Stored) part(i int) *Part {
+	at := 0
+	if len(s.parts) > 1 {
+		// Shards are of the same size more often than not.
+		at = min(i/s.parts[0].Rows, len(s.parts)-1)
+		if p := &s.parts[at]; i < p.First || i >= p.First+p.Rows {
+			at = sort.Search(len(s.parts), func(q int) bool { return s.parts[q].First > i }) - 1
+		}
+	}
+	return &s.parts[at]
+}
+
+// row returns the bytes of row i.
+func (s *Stored) row(i int) []byte {
+	p, size := s.part(i), s.rowBytes()
+	return p.raw[(i-p.First)*size:][:size:size]
+}
+
+// Halves returns the bits of point i of float16 points; they alias s and must not be
+// written to.
+func (s *Stored) Halves(i int) []uint16 { return numbersOf[uint16](s.row(i)) }
+
+// each calls visit with the bytes of rows lo to hi, which dst of so many columns are for,
+// a part at a time.
+func (s *Stored) each(lo, hi int, visit func(at int, raw []byte)) {
+	for i := lo; i < hi; {
+		p, size := s.part(i), s.rowBytes()
+		end := min(hi, p.First+p.Rows)
+		visit((i-lo)*s.Cols, p.raw[(i-p.First)*size:(end-p.First)*size])
+		i = end
+	}
+}
+
+// Read64 sets dst, row-major, to points lo to hi. float64 holds every element exactly.
+func (s *Stored) Read64(dst []float64, lo, hi int) {
+	s.each(lo, hi, func(at int, raw []byte) { widen64(dst[at:], s.kind, raw) })
+}
+
+// Read32 sets dst, row-major, to points lo to hi, rounded to float32 where they are
+// float64; float32 holds every other element exactly.
+func (s *Stored) Read32(dst []float32, lo, hi int) {
+	s.each(lo, hi, func(at int, raw []byte) { widen32(dst[at:], s.kind, raw) })
+}
+
+func widen32(dst []float32, k Kind, raw []byte) {
+	switch k {
+	case Float16:
+		v := numbersOf[uint16](raw)
+		simd.Widen(dst[:len(v)], v)
+	case Float32:
+		copy(dst, numbersOf[float32](raw))
+	case Float64:
+		for i, v := range numbersOf[float64](raw) {
+			dst[i] = float32(v)
+		}
+	case Uint8:
+		for i, v := range raw {
+			dst[i] = float32(v)
+		}
+	case Bool:
+		for i, v := range raw {
+			dst[i] = float32(min(v, 1))
+		}
+	}
+}
+
+func widen64(dst []float64, k Kind, raw []byte) {
+	switch k {
+	case Float16:
+		var block [256]float32 // on the way, as it stays in the nearest cache
+		for v := numbersOf[uint16](raw); len(v) > 0; {
+			b := block[:min(len(v), len(block))]
+			simd.Widen(b, v[:len(b)])
+			for i, f := range b {
+				dst[i] = float64(f)
+			}
+			v, dst = v[len(b):], dst[len(b):]
+		}
+	case Float32:
+		for i, v := range numbersOf[float32](raw) {
+			dst[i] = float64(v)
+		}
+	case Float64:
+		copy(dst, numbersOf[float64](raw))
+	case Uint8:
+		for i, v := range raw {
+			dst[i] = float64(v)
+		}
+	case Bool:
+		for i, v := range raw {
+			dst[i] = float64(min(v, 1))
+		}
+	}
+}
+
+// Gather sets dst, row-major, to the points with the given numbers, as Read32 does.
+func (s *Stored) Gather(dst []float32, rows []int32) {
+	for p, i := range rows {
+		widen32(dst[p*s.Cols:], s.kind, s.row(int(i)))
+	}
+}
+
+// Slice returns points lo to hi; they alias s.
+func (s *Stored) Slice(lo, hi int) *Stored {
+	out := &Stored{Rows: hi - lo, Cols: s.Cols, kind: s.kind}
+	size := s.rowBytes()
+	for _, p := range s.parts {
+		a, b := max(lo, p.First), min(hi, p.First+p.Rows)
+		if a < b {
+			out.parts = append(out.parts, Part{p.Name, a - lo, p.At + a - p.First, b - a, p.raw[(a-p.First)*size : (b-p.First)*size]})
+		}
+	}
+	return out
+}
+
+// selectStored copies the rows with the given numbers.
+func selectStored(s *Stored, rows []int) *Stored {
+	size := s.rowBytes()
+	raw := make([]uint64, (len(rows)*size+7)/8) // aligned for every type
+	out := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(raw))), len(rows)*size)
+	for i, r := range rows {
+		copy(out[i*size:], s.row(r))
+	}
+	return &Stored{Rows: len(rows), Cols: s.Cols, kind: s.kind, parts: onePart(len(rows), out)}
+}
+
+// Joined returns the points of several sets of the same element type and number of
+// columns, one after the other; they alias the sets.
+func Joined(sets ...*Stored) (*Stored, error) {
+	out := &Stored{}
+	for i, s := range sets {
+		if i == 0 {
+			out.Cols, out.kind = s.Cols, s.kind
+		}
+		if s.Cols != out.Cols || s.kind != out.kind {
+			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns of %v", s.Cols, s.kind, out.Cols, out.kind)
+		}
+		for _, p := range s.parts {
+			p.First += out.Rows
+			out.parts = append(out.parts, p)
+		}
+		out.Rows += s.Rows
+	}
+	return out, nil
+}
+
+// Dense returns a copy in memory, float64 of float64 points and float32 of all others,
+// which float32 holds exactly.
+func (s *Stored) Dense() Points {
+	if s.kind == Float64 {
+		x := NewDense[float64](s.Rows, s.Cols)
+		par.For(s.Rows, 256, func(lo, hi int) { s.Read64(x.Data[lo*s.Cols:], lo, hi) })
+		return x
+	}
+	x := NewDense[float32](s.Rows, s.Cols)
+	par.For(s.Rows, 256, func(lo, hi int) { s.Read32(x.Data[lo*s.Cols:], lo, hi) })
+	return x
+}
+
+// Precise reports whether points hold float64, which float32 does not hold.
+func Precise(x Points) bool {
+	switch x := x.(type) {
+	case *Dense[float64]:
+		return true
+	case *Stored:
+		return x.kind == Float64
+	}
+	return false
+}
+
+// Raw returns the points as an array is written of: see [npy.Raw].
+func (s *Stored) Raw() npy.Raw {
+	r := npy.Raw{DType: s.kind.String()}
+	for _, p := range s.parts {
+		r.Parts = append(r.Parts, p.raw)
+	}
+	return r
+}
+
+// drop gives back the pages of mapped rows lo to hi, which were read and are not needed
+// soon.
+func (s *Stored) drop(lo, hi int) {
+	s.each(lo, hi, func(_ int, raw []byte) { mapped.Drop(raw) })
+}
+
+// passRows is the number of rows that a pass over stored points reads before it gives
+// their pages back: of about 64 MiB.
+func (s *Stored) passRows() int { return max(1, (64<<20)/max(1, s.rowBytes())) }
+
+// pass calls visit for consecutive parts of the rows and gives their pages back.
+func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {
+	for i := range s.parts {
+		p := &s.parts[i]
+		for lo := p.First; lo < p.First+p.Rows; lo += s.passRows() {
+			hi := min(lo+s.passRows(), p.First+p.Rows)
+			if err := visit(p, lo, hi); err != nil {
+				return err
+			}
+			s.drop(lo, hi)
+		}
+	}
+	return nil
+}
+
+// checkFinite returns an error for the first value that is NaN or infinite; what names
+// rows in memory.
+func (s *Stored) checkFinite(what string) error {
+	return s.pass(func(p *Part, lo, hi int) error {
+		raw := p.raw[(lo-p.First)*s.rowBytes() : (hi-p.First)*s.rowBytes()]
+		var bad int // place of the first
+		var value float64
+		switch s.kind {
+		case Float16:
+			v := numbersOf[uint16](raw)
+			if bad = notFiniteHalf(raw, v); bad >= 0 {
+				value = float64(simd.FromHalf(v[bad]))
+			}
+		case Float32:
+			v := numbersOf[float32](raw)
+			if bad = notFinite(v); bad >= 0 {
+				value = float64(v[bad])
+			}
+		case Float64:
+			v := numbersOf[float64](raw)
+			if bad = notFinite(v); bad >= 0 {
+				value = v[bad]
+			}
+		default:
+			return nil
+		}
+		if bad < 0 {
+			return nil
+		}
+		remedy := "remove or impute it"
+		if s.kind == Float16 && math.IsInf(value, 0) {
+			remedy = "float16 ends at ±65504: scale the values before they are saved, or save float32"
+		}
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: %s", p.name(what), p.At+lo-p.First+bad/s.Cols, bad%s.Cols, value, remedy)
+	})
+}
+
+// name returns the file of a part, or else what.
+func (p *Part) name(what string) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return what
+}
+
+// notFiniteHalf returns the place of the first float16 in v, whose memory is raw, that is
+// NaN or infinite, or −1: their five bits of the exponent are ones.
+func notFiniteHalf(raw []byte, v []uint16) int {
+	const grain = 1 << 20 // bytes, a multiple of 8
+	found := make([]bool, par.Chunks(len(raw), grain))
+	par.For(len(raw), grain, func(lo, hi int) {
+		var any uint64
+		b := raw[lo:hi]
+		for ; len(b) >= 8; b = b[8:] {
+			any |= binary.NativeEndian.Uint64(b)&0x7c00_7c00_7c00_7c00 + 0x0400_0400_0400_0400
+		}
+		for ; len(b) >= 2; b = b[2:] {
+			any |= uint64(binary.NativeEndian.Uint16(b)&0x7c00) + 0x0400
+		}
+		found[lo/grain] = any&0x8000_8000_8000_8000 != 0
+	})
+	c := slices.Index(found, true)
+	if c < 0 {
+		return -1
+	}
+	from := c * grain / 2
+	return from + slices.IndexFunc(v[from:], func(h uint16) bool { return h&0x7c00 == 0x7c00 })
+}

@@ -1,0 +1,59 @@
+package knn
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// Every index finds of float16 points what it finds of the same float32 ones.
+func TestStoredNeighbors(t *testing.T) {
+	const n, d, k = 700, 19, 6
+	r := rand.New(rand.NewPCG(5, 6))
+	bits := make([]uint16, n*d)
+	x := data.NewDense[float32](n, d)
+	for i := range bits {
+		bits[i] = simd.ToHalf(float32(r.NormFloat64()))
+		x.Data[i] = simd.FromHalf(bits[i])
+	}
+	half, err := data.Joined(data.NewHalves(300, d, bits), data.NewHalves(400, d, bits[300*d:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []Method{Brute, KDTree, BallTree, NNDescent} {
+		for _, metric := range []Metric{Euclidean, Angle, Manhattan, Chebyshev} {
+			s := &DescentSettings{Settings: Settings{Metric: metric}, Seed: 1}
+			want, err := NewIndex(x, method, s)
+			if err != nil {
+				if _, again := NewIndex(half, method, s); again == nil {
+					t.Errorf("%v, %v: no index of float32 points (%v), but one of float16", method, metric, err)
+				}
+				continue
+			}
+			got, err := NewIndex(half, method, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, query := range []bool{false, true} {
+				find := func(ix Index, q data.Points) *Neighbors {
+					nb, err := ix.Self(context.Background(), k)
+					if query {
+						nb, err = ix.Query(context.Background(), q, k)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					return nb
+				}
+				a, b := find(got, data.Slice(half, 290, 310)), find(want, data.Slice(x, 290, 310))
+				if !slices.Equal(a.Index, b.Index) || !slices.Equal(a.Distance, b.Distance) {
+					t.Errorf("%v, %v, query %v: other neighbours", method, metric, query)
+				}
+			}
+		}
+	}
+}
