@@ -142,6 +142,25 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, onProg
 	return nb, nil, nil
 }
 
+// PrepareIndex makes the graph of NN-descent in which a search goes along, unless the
+// model holds it; other indexes need nothing that takes long. begin is called first if
+// there is work; progress is counted in training points.
+func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error {
+	if h.Points == nil || h.lazy == nil {
+		return nil
+	}
+	ix, err := h.index()
+	if err != nil {
+		return err
+	}
+	d, ok := knn.WithProgress(ix, onProgress).(*knn.Descent)
+	if !ok || d.Stats().K > 0 {
+		return nil
+	}
+	begin()
+	return d.Prepare(ctx)
+}
+
 // Weights returns the weights of the edges from new points to the training points that
 // Nearest found, in the order of nb.Index: those of [knn.GraphSettings.EdgeWeights].
 //

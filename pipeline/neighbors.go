@@ -36,7 +36,8 @@ func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *Grap
 	if _, have := q.Dims(); have != d {
 		return nil, nil, fmt.Errorf("the points to find neighbours of have %d columns and those to be found %d", have, d)
 	}
-	g, key, err := p.prepare(ctx, x, s)
+	n, _ := q.Dims()
+	g, key, err := p.prepare(ctx, x, s, n)
 	if err != nil {
 		return nil, nil, err
 	}
