@@ -120,7 +120,7 @@ func (w Work) Choose(patience float64, seconds func(Method) (float64, error)) (C
 	if err != nil || !(exact > patience) {
 		return Choice{Method: m, Why: why}, err
 	}
-	long := fmt.Sprintf("it takes longer than --patience %s, but ", Duration(patience))
+	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
 	if err := NNDescent.Supports(w.Metric, w.X); err != nil {
 		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
 	}
@@ -131,8 +131,8 @@ func (w Work) Choose(patience float64, seconds func(Method) (float64, error)) (C
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %s; some neighbours may be missed: their share is estimated and reported, --recall sets one to be reached, --method %s is exact",
-		m, Duration(exact), Duration(patience), m), true}, nil
+	return Choice{NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed: their share is estimated and reported, --recall sets one to be reached, --method %s is exact",
+		m, Duration(exact), patience, m), true}, nil
 }
 
 // Duration writes seconds as exactly as an estimate is worth.

@@ -34,7 +34,7 @@ func TestChoose(t *testing.T) {
 		{dense(60_000, 784), knn.Euclidean, 60, 1e9, knn.NNDescent, true, "brute, the fastest exact method, would take about 24 min, longer than --patience 60 s"},
 		{dense(60_000, 784), knn.Euclidean, 3000, 1e9, knn.Brute, false, "all pairs"},
 		{dense(60_000, 784), knn.Euclidean, 1, 1e11, knn.NNDescent, true, "--method brute is exact"},
-		{dense(5_000, 784), knn.Euclidean, 0.01, 1e11, knn.Brute, true, "but so does nn-descent"},
+		{dense(1_000, 784), knn.Euclidean, 0.001, 1e11, knn.Brute, true, "but so does nn-descent"},
 		{dense(1_000_000, 3), knn.Euclidean, 60, 1e11, knn.KDTree, false, "in 3 dimensions a tree"},
 		{dense(1_000_000, 3), knn.Angle, 60, 1e11, knn.BallTree, false, "in 3 dimensions a tree"},
 		{dense(100_000, 3), knn.Manhattan, 60, 1e11, knn.KDTree, false, "in 3 dimensions a tree"},

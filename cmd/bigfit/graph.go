@@ -39,6 +39,12 @@ left out, and a list may end early with indices −1. Inner products s of unit v
 become distances √(2−2s); of other vectors they only order the neighbours, which is
 enough for the weights one and jaccard.
 
+--method auto takes all pairs or a tree, which are exact. Only where that would take
+longer than --patience and nn-descent less does it take nn-descent, which may miss
+neighbours: a line on stderr says so, and method and recall are in the result. How long a
+search takes depends on the machine; --method brute is exact on all. nn-descent makes
+one pass, whatever recall that reaches, unless --recall asks for a share.
+
 --checkpoint DIR keeps the state of a long search there every ten seconds: the
 rounds of nn-descent, or the parts of the points whose neighbours are known, which
 costs an exact search by blocks up to twice the time. After an interruption the same

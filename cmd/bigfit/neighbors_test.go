@@ -106,6 +106,13 @@ func TestNeighborsMakeGraphs(t *testing.T) {
 			}
 		}
 	}
+	succeed(t, strings.Fields("neighbors X.npy -k 5 --distance inner-product -o products.npz -q")...)
+	succeed(t, strings.Fields("graph X.npy -k 5 --distance inner-product -o want.npz -q")...)
+	succeed(t, strings.Fields("graph --lists products.npz -k 5 -o got.npz -q")...)
+	if string(readFile(t, "got.npz")) != string(readFile(t, "want.npz")) {
+		t.Error("a graph of inner products is another than one of the points")
+	}
+	fail(t, 2, []string{"products.npz", "heat weights need distances"}, strings.Fields("graph --lists products.npz -k 5 --weights heat -q")...)
 	must(t, json.Unmarshal([]byte(succeed(t, strings.Fields("neighbors X.npy -k 9 --method nn-descent --json -q")...)), &s))
 	if s.Found == nil || s.Method != knn.NNDescent || !(s.Found.Share > 0.9) {
 		t.Errorf("%+v", s)

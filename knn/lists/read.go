@@ -18,7 +18,8 @@ type File struct {
 	// Manifest of a file that [Write] wrote, nil of another program's.
 	Manifest *manifest.Manifest
 	path     string
-	short    int // rows that end early
+	products bool // distances are −s by the manifest, as those of knn.InnerProduct
+	short    int  // rows that end early
 }
 
 // String says how the values were understood.
@@ -27,6 +28,8 @@ func (f *File) String() string {
 	switch {
 	case f.Kind == Squared:
 		text += "squared distances"
+	case f.products:
+		text += "inner products, which order the neighbours and give no distances"
 	case f.Kind == InnerProduct && f.Ordered:
 		text += "inner products of vectors that are not of length 1: they order the neighbours and give no distances"
 	case f.Kind == InnerProduct:
@@ -49,7 +52,7 @@ var names = []struct {
 // Read reads the arrays indices and distances, n×k each, of a .npz file; in place of
 // distances there may be sq_distances, squared ones, or similarities, inner products.
 // Two .npy files with a comma between their names, the indices first, do as well. A
-// kind other than Auto overrules names. Limit bounds the memory in bytes if it is
+// kind other than Auto overrules names, and the manifest of a file of Write overrules it. Limit bounds the memory in bytes if it is
 // positive.
 func Read(path string, kind Kind, limit int64) (*File, error) {
 	f := &File{path: path}
@@ -70,9 +73,15 @@ func Read(path string, kind Kind, limit int64) (*File, error) {
 	if r.Value, err = value.Float64s(); err != nil {
 		return nil, fmt.Errorf("%s: the values beside the indices: %w", path, err)
 	}
+	if f.products {
+		for i, v := range r.Value {
+			r.Value[i] = -v
+		}
+	}
 	if f.Neighbors, f.Kind, err = r.Neighbors(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	f.Ordered = f.Ordered || f.products
 	for i := range f.Len() {
 		if own, _ := f.First(i, f.K); len(own) < f.K {
 			f.short++
@@ -171,7 +180,8 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 		return err
 	}
 	var made struct {
-		Query bool `json:"query"`
+		Query  bool       `json:"query"`
+		Metric knn.Metric `json:"metric"`
 	}
 	if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
 		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
@@ -179,8 +189,9 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 	if made.Query {
 		return fmt.Errorf("%s: the neighbours of other points (--query) among those of X; a graph needs the lists of the points themselves", a.Path())
 	}
-	if *kind == Auto {
-		*kind = Distances
+	*kind = Distances
+	if f.products = made.Metric == knn.InnerProduct; f.products {
+		*kind = InnerProduct
 	}
 	return nil
 }
