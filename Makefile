@@ -5,6 +5,8 @@ export BIGFIT_DATA
 FUZZTIME ?= 20s
 # Packages in which goroutines run.
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
+# Tests of accuracy whose goroutines other tests of their package run as well.
+ALIKE = ^Test(BallTree|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
@@ -23,7 +25,7 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short $(RACE)
+	go test -race -short -skip '$(ALIKE)' $(RACE)
 
 # One target at a time is all that go test fuzzes.
 fuzz:

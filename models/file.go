@@ -161,7 +161,7 @@ func finiteArray(x Array) error {
 	if at < 0 {
 		return nil
 	}
-	return fmt.Errorf("element %d of its %s is not finite: the points or values are too large or too small for its settings; scale them", at, x.Name)
+	return fmt.Errorf("element %d of its %s is not finite: %w", at, x.Name, ErrNotFinite)
 }
 
 // describes returns an error unless the answers and the dimension of m are those

@@ -196,6 +196,9 @@ type Encoded struct {
 	Arrays []Array
 }
 
+// ErrNotFinite is that of a model with a number that is not finite: it is not written.
+var ErrNotFinite = errors.New("the points or values are too large or too small for its settings; scale them")
+
 // marshal is json.Marshal without the escapes of HTML.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
@@ -203,7 +206,7 @@ func marshal(v any) (json.RawMessage, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
-		return nil, fmt.Errorf("models: a number of the fit is %s: the points or values are too large or too small for its settings; scale them", infinite.Str)
+		return nil, fmt.Errorf("models: a number of the fit is %s: %w", infinite.Str, ErrNotFinite)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)

@@ -25,6 +25,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case errors.Is(err, models.ErrNotFinite): // found when the model is written
+		return exitInput
 	case errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return exitFailure
 	case err != nil && models.Usable(err):

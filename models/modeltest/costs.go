@@ -54,6 +54,17 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 				t.Skip("the peak of memory can be measured on Linux only, where /proc/self/clear_refs can be written")
 			}
 			t.Logf("%s: announced %.2f MiB, measured %.2f MiB", id, float64(announced)/(1<<20), float64(measured)/(1<<20))
+			// How early the collector runs is chance, and so is the peak: the largest of
+			// three decides whether too much was announced.
+			for range 2 {
+				if measured < announced && costFault(announced, measured) != "" {
+					_, again, err := measure(t.Name(), id)
+					if err != nil {
+						t.Fatalf("%s: %v", id, err)
+					}
+					measured = max(measured, again)
+				}
+			}
 			if text := costFault(announced, measured); text != "" {
 				t.Errorf("%s: %s", id, text)
 			}
