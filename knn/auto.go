@@ -56,7 +56,7 @@ type Work struct {
 //     product. Queries compare with all n points;
 //   - a tree: 160·2^min(d,30)·(1 + log₂k)·2d a query, but no more than all points,
 //     as the neighbourhood touches every direction;
-//   - NN-descent: 1000·(d + 50)·(1 + k/30) a point, mostly waiting for memory.
+//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory.
 //
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m Method) float64 {
@@ -70,7 +70,7 @@ func (w Work) Operations(m Method) float64 {
 		visited := math.Min(float64(n), 16*math.Exp2(math.Min(d, 30))*(1+math.Log2(float64(max(w.K, 1)))))
 		return 20 * queries * visited * d
 	case NNDescent:
-		return 1000 * float64(n) * (d + 50) * (1 + float64(w.K)/30)
+		return 20_000 * float64(n) * (d + 50) * (1 + float64(w.K)/30)
 	}
 	count := BruteOperations(w.X) / 2
 	if w.Queries > 0 {

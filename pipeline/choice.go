@@ -11,8 +11,9 @@ import (
 )
 
 // shortSearch is the time in seconds below which an estimate from numbers of
-// operations will do; where they say more, a part of the work is timed.
-const shortSearch = 5
+// operations will do; where they say more, a part of the work is timed, as they may be
+// off by a factor of five.
+const shortSearch = 1
 
 // estimator estimates how long a search takes by one method or another, each once.
 type estimator struct {
