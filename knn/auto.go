@@ -39,62 +39,112 @@ func (m *Method) UnmarshalText(text []byte) error { return methods.Unmarshal(m, 
 // Exact reports whether the method finds the true neighbours.
 func (m Method) Exact() bool { return m != NNDescent }
 
-// patience is the time in seconds that Choose gives an exact search before it
-// prefers an approximate one.
-const patience = 300
-
-// rate is the number of operations a second in float64 matrix products that the
-// cost model of Choose assumes. It is not measured, so that the choice does not
-// depend on the machine and its load.
-const rate = 1e11
-
-// Choose picks a method for the k nearest neighbours of all points of x and says
-// why. The cost model, in floating-point operations:
-//
-//   - all pairs: 2n²d in float32, at twice the rate of float64; sparse points as
-//     [BruteOperations] counts; for Manhattan and Chebyshev at a tenth of it;
-//   - a tree: per query about 16·2^min(d,30)·(1 + log₂k) points of d coordinates
-//     at a tenth of the rate, as the neighbourhood touches every direction; it
-//     wins in few dimensions only.
-//
-// The cheaper exact one is taken, unless it would take more than five minutes
-// and NN-descent supports the points and the metric.
-func Choose(x data.Points, metric Metric, k int) (Method, string) {
-	n, d := x.Dims()
-	if _, ok := x.(*sparse.CSR); ok {
-		return Brute, "the points are sparse"
-	}
-	if metric.ofSets() || metric == InnerProduct {
-		return Brute, fmt.Sprintf("no tree knows %v", metric)
-	}
-	brute := BruteOperations(x) / (2 * rate)
-	if metric == Manhattan || metric == Chebyshev {
-		brute *= 20 // no matrix product computes these
-	}
-	visited := math.Min(float64(n), 16*math.Exp2(math.Min(float64(d), 30))*(1+math.Log2(float64(max(k, 1)))))
-	tree := 2 * float64(n) * visited * float64(d) / (rate / 10)
-	best, method := brute, Brute
-	if tree < brute {
-		best, method = tree, KDTree
-		if metric.angular() {
-			method = BallTree
-		}
-	}
-	why := fmt.Sprintf("%d points in %d dimensions: all pairs would take about %s, a tree about %s", n, d, seconds(brute), seconds(tree))
-	if best > patience && NNDescent.Supports(metric, x) == nil {
-		return NNDescent, why + ", both too long; the result is approximate"
-	}
-	return method, why
+// Work is a search for which [Work.Choose] picks a method: that for the K nearest
+// neighbours of all points of X or, if Queries is positive, of so many others.
+type Work struct {
+	X       data.Points
+	Metric  Metric
+	K       int
+	Queries int
 }
 
-func seconds(s float64) string {
-	switch {
-	case s < 10:
-		return fmt.Sprintf("%.1g s", s)
-	case s < 6000:
-		return fmt.Sprintf("%.0f s", s)
+// Operations returns about how many floating-point operations in float64 matrix
+// products take as long as the search by a method:
+//
+//   - all pairs: n²d, as each pair counts once and float32 has twice the speed; sparse
+//     points as [BruteOperations] counts; tenfold for distances that are no matrix
+//     product. Queries compare with all n points;
+//   - a tree: 160·2^min(d,30)·(1 + log₂k)·2d a query, but no more than all points,
+//     as the neighbourhood touches every direction;
+//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory.
+//
+// The constants are rough; [Work.Time] measures.
+func (w Work) Operations(m Method) float64 {
+	n, dims := w.X.Dims()
+	d, queries := float64(dims), float64(n)
+	if w.Queries > 0 {
+		queries = float64(w.Queries)
 	}
-	return fmt.Sprintf("%.0f h", s/3600)
+	switch m {
+	case KDTree, BallTree:
+		visited := math.Min(float64(n), 16*math.Exp2(math.Min(d, 30))*(1+math.Log2(float64(max(w.K, 1)))))
+		return 20 * queries * visited * d
+	case NNDescent:
+		return 20_000 * float64(n) * (d + 50) * (1 + float64(w.K)/30)
+	}
+	count := BruteOperations(w.X) / 2
+	if w.Queries > 0 {
+		count *= 2 * queries / float64(n)
+	}
+	if w.Metric == Manhattan || w.Metric == Chebyshev {
+		count *= 20 // no matrix product computes these
+	}
+	return count
+}
+
+// Exact returns the exact method that takes the fewer operations, and why. It depends
+// on the points and the metric only.
+func (w Work) Exact() (m Method, why string) {
+	if _, ok := w.X.(*sparse.CSR); ok {
+		return Brute, "it compares all pairs, and no tree knows sparse points"
+	}
+	_, d := w.X.Dims()
+	tree := KDTree
+	if w.Metric.angular() {
+		tree = BallTree
+	}
+	switch {
+	case tree.Supports(w.Metric, w.X) != nil:
+		return Brute, fmt.Sprintf("it compares all pairs, and no tree knows %v", w.Metric)
+	case w.Operations(tree) < w.Operations(Brute):
+		return tree, fmt.Sprintf("in %d dimensions a tree takes less than all pairs", d)
+	}
+	return Brute, fmt.Sprintf("in %d dimensions all pairs take less than a tree", d)
+}
+
+// Choice is a method and the reason for it.
+type Choice struct {
+	Method Method `json:"method"`
+	Why    string `json:"why"`
+	// Timed says that the time of a search decided, so that another machine may
+	// choose otherwise.
+	Timed bool `json:"timed"`
+}
+
+// Choose picks the method of [Work.Exact], unless that takes longer than so many
+// seconds of patience and NN-descent, which is approximate, takes less time. seconds
+// estimates the time of a search by a method.
+func (w Work) Choose(patience float64, seconds func(Method) (float64, error)) (Choice, error) {
+	m, why := w.Exact()
+	exact, err := seconds(m)
+	if err != nil || !(exact > patience) {
+		return Choice{Method: m, Why: why}, err
+	}
+	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
+	if err := NNDescent.Supports(w.Metric, w.X); err != nil {
+		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
+	}
+	approximate, err := seconds(NNDescent)
+	if err != nil {
+		return Choice{}, err
+	}
+	if approximate >= exact {
+		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
+	}
+	return Choice{NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed: their share is estimated and reported, --recall sets one to be reached, --method %s is exact",
+		m, Duration(exact), patience, m), true}, nil
+}
+
+// Duration writes seconds as exactly as an estimate is worth.
+func Duration(seconds float64) string {
+	n := math.Ceil(seconds)
+	switch {
+	case n < 100:
+		return fmt.Sprintf("%.0f s", n)
+	case n < 5400:
+		return fmt.Sprintf("%.0f min", n/60)
+	}
+	return fmt.Sprintf("%.1f h", n/3600)
 }
 
 // NewIndex returns an index of the given method, which must not be Auto.

@@ -200,6 +200,13 @@ func (ix *Descent) withProgress(p progress) Index {
 	return &Descent{&c, ix.descent}
 }
 
+// Prepare makes the graph that a Query without an earlier Self or Query makes first;
+// progress is counted in points of the index.
+func (ix *Descent) Prepare(ctx context.Context) error {
+	_, err := ix.descent.search(ctx, 0, ix.progress.ordered())
+	return err
+}
+
 func (ix *descent) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	g, err := ix.search(ctx, 0, p)
 	if err != nil {

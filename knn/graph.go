@@ -7,35 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// Weighting gives an edge of a neighbour graph its weight.
-type Weighting int
-
-const (
-	// One is w = 1, the choice of Belkin & Niyogi (2004), step 1.
-	One Weighting = iota
-	// Heat is w = exp(−d²/4t) (Belkin & Niyogi 2003).
-	Heat
-	// SelfTuning is w = exp(−4d²/σ_i²) for a neighbour at distance d of point
-	// i, with σ_i the distance of the k-th neighbour of i, before
-	// symmetrization. Where σ_i = 0 it is 1. It needs k neighbours.
-	SelfTuning
-)
-
-var weightings = enum.New[Weighting]("weighting", "one", "heat", "self-tuning")
-
-// String returns the name used on the command line and in manifests.
-func (w Weighting) String() string { return weightings.String(w) }
-
-// MarshalText returns the name.
-func (w Weighting) MarshalText() ([]byte, error) { return weightings.Marshal(w) }
-
-// UnmarshalText is the inverse of MarshalText.
-func (w *Weighting) UnmarshalText(text []byte) error { return weightings.Unmarshal(w, text) }
 
 // GraphSettings of [NewGraph]. Exactly one of K and Radius is positive.
 type GraphSettings struct {
@@ -68,8 +42,8 @@ func (s *GraphSettings) validate() error {
 	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {
 		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
 	}
-	if s.Weights == SelfTuning && s.Radius > 0 {
-		faults = append(faults, errors.New("knn: self-tuning weights are defined by the k-th neighbour; give a number of neighbours instead of a radius"))
+	if s.Weights.needsLists() && s.Radius > 0 {
+		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; give a number of neighbours instead of a radius", s.Weights))
 	}
 	return errors.Join(faults...)
 }
@@ -89,7 +63,7 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 		if s.Weights == Heat && s.T == 0 {
 			s.T = s.Radius * s.Radius / 4
 		}
-		return s.weigh(m, nil), s, nil
+		return s.weigh(m), s, nil
 	}
 	nb, err := ix.Self(ctx, s.K)
 	if err != nil && !errors.Is(err, ErrRecall) {
@@ -108,20 +82,27 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 	if s.K < 1 || s.K > nb.K {
 		return nil, s, fmt.Errorf("knn: a graph of %d neighbours from lists of %d", s.K, nb.K)
 	}
-	sigma := make([]float64, nb.Len())
-	var meanSquare float64
-	for i := range sigma {
-		_, dist := nb.Row(i)
-		sigma[i] = dist[s.K-1]
-		meanSquare += sigma[i] * sigma[i] / float64(len(sigma))
+	if nb.Ordered && s.Weights.needsDistances() {
+		return nil, s, fmt.Errorf("knn: %s weights need distances, and the lists only order the neighbours: take the weights %s or %s", s.Weights, One, Shared)
 	}
 	if s.Weights == Heat && s.T == 0 {
-		s.T = meanSquare / 4
-		if s.T == 0 {
+		if s.T = nb.meanSquare(s.K) / 4; s.T == 0 {
 			s.T = 1 // all points coincide with their neighbours; every weight is 1
 		}
 	}
-	return s.weigh(nb.Distances(s.K), sigma).Symmetrize(s.Symmetry), s, nil
+	return s.Weights.symmetrize(s.weighLists(nb), s.Symmetry), s, nil
+}
+
+// meanSquare returns the mean of the squared distances of the k-th neighbours.
+func (nb *Neighbors) meanSquare(k int) float64 {
+	var mean float64
+	for i := range nb.Len() {
+		if _, dist := nb.First(i, k); len(dist) > 0 {
+			last := dist[len(dist)-1]
+			mean += last * last / float64(nb.Len())
+		}
+	}
+	return mean
 }
 
 // Distances returns the n×n matrix with the distances of the first k
@@ -140,46 +121,20 @@ func (nb *Neighbors) Distances(k int) *sparse.CSR {
 	return fromRows(rows)
 }
 
-// weigh replaces the distances of m by weights; sigma is for SelfTuning.
-func (s *GraphSettings) weigh(m *sparse.CSR, sigma []float64) *sparse.CSR {
+// weigh replaces the distances of m by the weights One or Heat.
+func (s *GraphSettings) weigh(m *sparse.CSR) *sparse.CSR {
 	if s.Weights == One {
 		return &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}
 	}
 	out := &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Val: []float64{}}
 	for i := range m.Rows {
 		col, dist := m.Row(i)
-		var own float64
-		if sigma != nil {
-			own = sigma[i]
-		}
 		for p, d := range dist {
-			if w := s.weight(d, own); w > 0 {
+			if w := s.weight(d, 0); w > 0 {
 				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
 			}
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
 	return out
-}
-
-// weight returns the weight of an edge of length d from a point whose k-th
-// neighbour is at distance sigma.
-func (s *GraphSettings) weight(d, sigma float64) float64 {
-	switch {
-	case s.Weights == Heat:
-		return math.Exp(-d * d / (4 * s.T))
-	case s.Weights == SelfTuning && sigma > 0:
-		return math.Exp(-4 * d * d / (sigma * sigma))
-	}
-	return 1
-}
-
-// EdgeWeights returns the weights of the edges from a point outside the graph
-// to its nearest points at the given distances, nearest first. Heat needs T.
-func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
-	w := make([]float64, len(dist))
-	for p, d := range dist {
-		w[p] = s.weight(d, dist[len(dist)-1])
-	}
-	return w
 }

@@ -11,17 +11,23 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Neighbors are the K nearest neighbours of each of n points, nearest first.
+// Neighbors are the K nearest neighbours of each of n points, nearest first. In lists
+// of other programs a row may end early: from there on its indices are −1 and its
+// distances infinite.
 type Neighbors struct {
 	K        int
 	Index    []int32   // n×K, row-major
 	Distance []float64 // n×K, not squared
+	// Ordered says that Distance orders the neighbours and measures nothing, as
+	// inner products of vectors of any length do.
+	Ordered bool
 }
 
 // Len returns the number of points.
@@ -31,6 +37,16 @@ func (nb *Neighbors) Len() int { return len(nb.Index) / nb.K }
 func (nb *Neighbors) Row(i int) (index []int32, distance []float64) {
 	lo, hi := i*nb.K, (i+1)*nb.K
 	return nb.Index[lo:hi:hi], nb.Distance[lo:hi:hi]
+}
+
+// First returns the first k neighbours of point i, or as many as there are, and
+// their distances; both alias nb.
+func (nb *Neighbors) First(i, k int) (index []int32, distance []float64) {
+	index, distance = nb.Row(i)
+	if end := slices.Index(index[:k], -1); end >= 0 {
+		k = end
+	}
+	return index[:k:k], distance[:k:k]
 }
 
 // Index answers nearest-neighbour queries on a fixed set of points; safe for

@@ -115,8 +115,8 @@ func (m Metric) CheckEdges(s *GraphSettings) error {
 		return nil
 	case s.Radius > 0:
 		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a number of neighbours, or take the distance cosine", m, s.Radius)
-	case s.Weights == Heat || s.Weights == SelfTuning:
-		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights one, or the distance cosine", s.Weights, m)
+	case s.Weights.needsDistances():
+		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v or %v, or the distance cosine", s.Weights, m, One, Shared)
 	}
 	return nil
 }

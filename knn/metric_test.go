@@ -242,7 +242,7 @@ func TestSupports(t *testing.T) {
 				}
 			}
 			if m <= knn.Jaccard && knn.Auto.Supports(m, x) == nil {
-				if method, _ := knn.Choose(x, m, 3); method.Supports(m, x) != nil {
+				if method, _ := (knn.Work{X: x, Metric: m, K: 3}).Exact(); method.Supports(m, x) != nil {
 					t.Errorf("%v is chosen for %v, %v", method, m, typ)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -143,6 +144,85 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, onProg
 		}
 	}
 	return nb, nil, nil
+}
+
+// PrepareIndex makes the graph of NN-descent in which a search goes along, unless the
+// model holds it; other indexes need nothing that takes long. begin is called first if
+// there is work; progress is counted in training points.
+func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error {
+	if h.Points == nil || h.lazy == nil {
+		return nil
+	}
+	ix, err := h.index()
+	if err != nil {
+		return err
+	}
+	d, ok := knn.WithProgress(ix, onProgress).(*knn.Descent)
+	if !ok || d.Stats().K > 0 {
+		return nil
+	}
+	begin()
+	return d.Prepare(ctx)
+}
+
+// Weights returns the weights of the edges from new points to the training points that
+// Nearest found, in the order of nb.Index: those of [knn.GraphSettings.EdgeWeights].
+//
+// Weights of [knn.Shared] are shares of common neighbours, so that the lists of the
+// training points are needed: those of the points that nb names are searched for, up
+// to n·nb.K further queries.
+func (h *Neighborhood) Weights(ctx context.Context, nb *knn.Neighbors) ([]float64, error) {
+	w := make([]float64, len(nb.Index))
+	lists := map[int32][]int32{}
+	if h.Edges.Weights == knn.Shared {
+		var err error
+		if lists, err = h.lists(ctx, nb.Index); err != nil {
+			return nil, err
+		}
+	}
+	par.For(nb.Len(), 256, func(lo, hi int) {
+		others := make([][]int32, nb.K)
+		for i := lo; i < hi; i++ {
+			index, dist := nb.Row(i)
+			if h.Edges.Weights != knn.Shared {
+				copy(w[i*nb.K:], h.Edges.EdgeWeights(dist))
+				continue
+			}
+			for p, j := range index {
+				others[p] = lists[j]
+			}
+			copy(w[i*nb.K:], knn.SharedWeights(index, others))
+		}
+	})
+	return w, nil
+}
+
+// lists returns the nearest other training points of the training points in index.
+func (h *Neighborhood) lists(ctx context.Context, index []int32) (map[int32][]int32, error) {
+	ix, err := h.index()
+	if err != nil {
+		return nil, err
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(index)))
+	rows := make([]int, len(distinct))
+	for p, j := range distinct {
+		rows[p] = int(j)
+	}
+	n, _ := ix.Dims()
+	nb, err := knn.WithProgress(ix, nil).Query(ctx, data.Select(h.Points, rows), min(h.Edges.K+1, n))
+	if err != nil {
+		return nil, err
+	}
+	lists := make(map[int32][]int32, len(distinct))
+	for p, j := range distinct {
+		list, _ := nb.Row(p)
+		self := slices.Index(list, j)
+		if self < 0 { // behind as many others at no distance
+			self = len(list) - 1
+		}
+		lists[j] = slices.Concat(list[:self], list[self+1:])
+	}
+	return lists, nil
 }
 
 // neighborhoodState is the part of a neighbourhood in the manifest of a model.

@@ -17,6 +17,7 @@ const (
 	HashGraph   = "graph"
 	HashLabels  = "labels"
 	HashOutputs = "outputs" // of the graph of a model's outputs
+	HashQuery   = "query"   // of the points whose neighbours were found
 )
 
 // Hashes are SHA-256 of what an artifact was made from, by key.

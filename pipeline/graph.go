@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -14,6 +15,9 @@ import (
 
 // DefaultNeighbors of a point, as in Belkin & Niyogi (2004).
 const DefaultNeighbors = 8
+
+// DefaultPatience is the time in seconds that an exact search may take.
+const DefaultPatience = 60
 
 // GraphSettings are the settings of a graph of points, as the manifests of graphs
 // and of what is made from them keep them.
@@ -27,6 +31,9 @@ type GraphSettings struct {
 	// Recall, if positive, has NN-descent search until its estimated recall
 	// reaches it.
 	Recall float64 `json:"recall,omitempty"`
+	// Patience is the time in seconds that an exact search may take before Auto
+	// prefers NN-descent; 0 is [DefaultPatience].
+	Patience float64 `json:"patience,omitempty"`
 	// ClassWeights, one for each class, keep only the edges within a class and
 	// multiply them: see weighClasses. All points must have a label.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
@@ -42,8 +49,9 @@ var GraphParams = models.Table[GraphSettings]{
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
 	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
-	graphParam("weights", "weights of the edges", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.SelfTuning+1)...),
-	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
+	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
+	graphParam("method", "search for neighbours: auto chooses and says what and why, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
+	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
 	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
 	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all points must be labeled (2006, section 6.2)", "", models.NotNegative(), func(s *GraphSettings) any { return &s.ClassWeights }),
@@ -69,6 +77,8 @@ func (s *GraphSettings) filled() *GraphSettings {
 type Graph struct {
 	models.Graph
 	Settings GraphSettings
+
+	seconds float64 // that the search is expected to take; 0 if nothing is known
 }
 
 // Project applies the principal components that s asks for to x; without any it
@@ -102,7 +112,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 // Graph projects x and builds its graph; a nil s means the defaults. With
 // knn.ErrRecall comes the graph that was reached.
 func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, error) {
-	g, key, err := p.prepare(ctx, x, s)
+	g, key, err := p.prepare(ctx, x, s, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +151,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 // graphs of fewer can be cut; the graph that it returns has no edges yet. With
 // knn.ErrRecall come the neighbours that were reached.
 func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
-	g, key, err := p.prepare(ctx, x, s)
+	g, key, err := p.prepare(ctx, x, s, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -181,9 +191,10 @@ func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
 	g.Edges, g.Settings.Graph = edges, edges
 }
 
-// prepare projects x and chooses the method of the search. The key is that of the
+// prepare projects x and chooses the method of the search, of so many queries if the
+// number is positive, else of all points. The key is that of the
 // checkpoint, if there is one.
-func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings) (*Graph, checkpoint.Key, error) {
+func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings, queries int) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
 		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
@@ -195,11 +206,17 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if err != nil {
 		return nil, nil, err
 	}
-	p.chooseMethod(z, &s)
+	e := p.estimator(ctx, knn.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries}, s.Graph.Radius > 0)
+	if err := p.chooseMethod(e, x, &s); err != nil {
+		return nil, nil, err
+	}
 	if err := s.Method.Supports(s.Metric, z); err != nil {
 		return nil, nil, err
 	}
 	g := &Graph{Settings: s}
+	if g.seconds, err = e.seconds(s.Method); err != nil {
+		return nil, nil, err
+	}
 	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
 	if p.Checkpoint == nil {
 		return g, nil, nil
@@ -212,9 +229,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index, error) {
 	z, s := g.Points, &g.Settings
 	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
-	if s.Method == knn.Brute {
-		c.Operations = knn.BruteOperations(z)
-	}
+	c.Operations = g.seconds * machine.OperationRate()
 	if err := p.observer().Announce("neighbours", c); err != nil {
 		return nil, err
 	}
@@ -243,23 +258,6 @@ func (g *Graph) keep(ix knn.Index) string {
 	recall := d.Stats().Recall
 	g.Settings.Found = &recall
 	return fmt.Sprintf(", recall %s", recall)
-}
-
-// chooseMethod puts a method in place of auto and says which and why. A radius graph
-// is always exact.
-func (p *Pipeline) chooseMethod(x data.Points, s *GraphSettings) {
-	if s.Method != knn.Auto {
-		return
-	}
-	method, why := knn.Choose(x, s.Metric, s.Graph.K)
-	if s.Recall > 0 && s.Graph.Radius == 0 {
-		method, why = knn.NNDescent, "a recall was asked for"
-	}
-	if s.Graph.Radius > 0 && !method.Exact() {
-		method, why = knn.Brute, "a radius needs an exact search"
-	}
-	s.Method = method
-	p.observer().Note(fmt.Sprintf("neighbours: by %s, because %s", method, why))
 }
 
 // DescribeGraph counts edges, components and isolated points.

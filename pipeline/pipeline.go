@@ -21,6 +21,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -33,6 +34,9 @@ type Pipeline struct {
 	// Memory, if positive, bounds the bytes that the stages may take: what needs
 	// more is refused before it begins, or done in a way that needs less.
 	Memory int64
+	// Time estimates the seconds of a search for neighbours by a method; nil measures
+	// this machine, where a search is long.
+	Time func(context.Context, knn.Work, knn.Method) (float64, error)
 	// Observer, if not nil, is told about the stages.
 	Observer Observer
 	// Checkpoint, if not nil, keeps what is done, and has what is done already.
@@ -284,6 +288,24 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 // batch is the number of points to answer for at once with so many scores each.
 func batch(columns int) int { return max(min(Batch, 1<<23/max(columns, 1)), 512) }
 
+// prepareIndex makes what the first search for neighbours would make, as a stage of its
+// own: its points are not those to answer for.
+func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
+	h, ok := m.(interface {
+		PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error
+	})
+	if !ok {
+		return nil
+	}
+	begun := false
+	err := h.PrepareIndex(ctx, func() { begun = true; p.observer().Begin("index") },
+		func(done, total int) { p.observer().Update(float64(done), float64(total), "") })
+	if begun && err == nil {
+		p.observer().End("the training points, for the search for neighbours")
+	}
+	return err
+}
+
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for.
 func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
@@ -307,6 +329,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if err := p.observer().Announce("prediction", c); err != nil {
 		return nil, err
 	}
+	if err := p.prepareIndex(ctx, m); err != nil {
+		return nil, err
+	}
 	p.observer().Begin("predict")
 	out := &models.Prediction{}
 	if keep {
@@ -314,7 +339,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	}
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
-		s.OnProgress = func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") }
+		s.OnProgress = func(done, total int) {
+			p.observer().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
+		}
 		batch := x
 		if hi-lo < n {
 			batch = data.Slice(x, lo, hi)

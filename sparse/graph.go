@@ -127,6 +127,17 @@ func (m *CSR) T() *CSR {
 // entry, where an entry that is not stored counts as absent: under Both it
 // removes its partner. m must be square with non-negative values.
 func (m *CSR) Symmetrize(s Symmetry) *CSR {
+	if s == Either {
+		return m.SymmetrizeBy(s, func(a, b float64) float64 { return max(a, b) })
+	}
+	return m.SymmetrizeBy(s, func(a, b float64) float64 { return min(a, b) })
+}
+
+// SymmetrizeBy returns f(W, Wᵀ), entry by entry. f(a, b) = f(b, a) is asked for
+// stored entries where at least one is stored for Either, the other being 0, and
+// where both are for Both. A result of 0 is not stored unless an argument is a stored
+// 0. Where all entries of m are 1 without being stored, so are those of the result.
+func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
 	t := m.T()
 	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1)}
 	if m.Val != nil {
@@ -135,11 +146,15 @@ func (m *CSR) Symmetrize(s Symmetry) *CSR {
 	for i := range m.Rows {
 		ac, av := m.Row(i)
 		bc, bv := t.Row(i)
-		put := func(c int32, v float64) {
-			out.Col = append(out.Col, c)
+		put := func(c int32, a, b float64) {
 			if m.Val != nil {
+				v := f(a, b)
+				if v == 0 && a != 0 && b != 0 { // underflow
+					return
+				}
 				out.Val = append(out.Val, v)
 			}
+			out.Col = append(out.Col, c)
 		}
 		at := func(v []float64, p int) float64 {
 			if v == nil {
@@ -151,20 +166,16 @@ func (m *CSR) Symmetrize(s Symmetry) *CSR {
 			switch {
 			case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
 				if s == Either {
-					put(ac[p], at(av, p))
+					put(ac[p], at(av, p), 0)
 				}
 				p++
 			case p == len(ac) || bc[q] < ac[p]:
 				if s == Either {
-					put(bc[q], at(bv, q))
+					put(bc[q], 0, at(bv, q))
 				}
 				q++
 			default:
-				if s == Either {
-					put(ac[p], max(at(av, p), at(bv, q)))
-				} else {
-					put(ac[p], min(at(av, p), at(bv, q)))
-				}
+				put(ac[p], at(av, p), at(bv, q))
 				p++
 				q++
 			}

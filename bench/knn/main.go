@@ -29,6 +29,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/lists"
 )
 
 // work is a set of points with a search on it.
@@ -187,7 +188,7 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 
 // judge adds to the objects, ours and then the named peers', what their lists
 // are worth: recall, or what an exact peer's have that ours have not.
-func (w *work) judge(ctx context.Context, tmp, file, lists string, names []string, objects []map[string]any) ([]comparison, error) {
+func (w *work) judge(ctx context.Context, tmp, file, listed string, names []string, objects []map[string]any) ([]comparison, error) {
 	if w.method.Exact() && len(names) == 0 {
 		return nil, nil
 	}
@@ -195,7 +196,7 @@ func (w *work) judge(ctx context.Context, tmp, file, lists string, names []strin
 	if err != nil {
 		return nil, err
 	}
-	ours, err := knn.ReadLists(lists, 0)
+	ours, err := lists.Read(listed, lists.Auto, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func (w *work) judge(ctx context.Context, tmp, file, lists string, names []strin
 			t.report(object, theirs)
 			continue
 		}
-		diffs, err := compare(x, w.metric, ours, theirs, arithmetics[name])
+		diffs, err := compare(x, w.metric, ours.Neighbors, theirs, arithmetics[name])
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", object["peer"], err)
 		}

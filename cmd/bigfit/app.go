@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -129,7 +129,7 @@ func (a *app) need(stage string, bytes int64, operations float64, remedy string)
 	var time string
 	// Shorter times are not worth an estimate: they are those of other things.
 	if seconds := operations / machine.OperationRate(); seconds >= 2 {
-		time = fmt.Sprintf(", about %s", duration(seconds))
+		time = fmt.Sprintf(", about %s", knn.Duration(seconds))
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.memory))
 	if !fits {
@@ -137,16 +137,4 @@ func (a *app) need(stage string, bytes int64, operations float64, remedy string)
 	}
 	a.note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil
-}
-
-// duration writes seconds as exactly as an estimate is worth.
-func duration(seconds float64) string {
-	n := math.Ceil(seconds)
-	switch {
-	case n < 100:
-		return fmt.Sprintf("%.0f s", n)
-	case n < 5400:
-		return fmt.Sprintf("%.0f min", n/60)
-	}
-	return fmt.Sprintf("%.1f h", n/3600)
 }

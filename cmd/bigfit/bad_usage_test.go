@@ -23,7 +23,7 @@ func TestBadSettings(t *testing.T) {
 		{"graph X.npy --t -1 --weights heat -o out.npz", []string{"-1"}},
 		{"graph X.npy --pca 5 -o out.npz", []string{"5 principal components", "between 1 and 4"}},
 		{"graph X.npy --pca -1 -o out.npz", []string{"--pca is -1", "at least 0"}},
-		{"graph X.npy --distance cosine -o out.npz", []string{"--distance", `"cosine"`, "euclidean", "angle", "see bigfit graph --help"}},
+		{"graph X.npy --distance taxi -o out.npz", []string{"--distance", `"taxi"`, "euclidean", "angle", "see bigfit graph --help"}},
 		{"graph X.npy --weights two -o out.npz", []string{"--weights", `"two"`, "one", "heat", "self-tuning"}},
 		{"graph X.npy --symmetry no -o out.npz", []string{"--symmetry", `"no"`, "either", "both"}},
 		{"eigs graph.npz --laplacian none -o out.npz", []string{"--laplacian", `"none"`, "combinatorial", "normalized", "random-walk"}},

@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 func (a *app) graphCommand() *cobra.Command {
 	var source graphSource
-	var out, lists string
+	var out, from string
+	var kind lists.Kind
 	var c checkpointFlags
 	var grow appendOptions
 	cmd := &cobra.Command{
@@ -32,8 +35,20 @@ with the name of a file on each line are one set of points, in the order of the
 numbers in the names. Files of .npy are mapped into memory and may be larger than it.
 
 With --lists the neighbours are not searched but read from a .npz file with the
-arrays indices and distances (or sq_distances), n×k each, as FAISS and scikit-learn
-give them; the points themselves in their lists are left out.
+arrays indices and distances (or sq_distances, squared, or similarities, inner
+products), n×k each, as FAISS and scikit-learn give them, or from two .npy files:
+--lists I.npy,D.npy. Distances that descend along the rows are read as inner
+products; what FAISS gives for L2 is squared, which only --lists-kind squared can
+say; how the values were read is on stderr. The points themselves in their lists are
+left out, and a list may end early with indices −1. Inner products s of unit vectors
+become distances √(2−2s); of other vectors they only order the neighbours, which is
+enough for the weights one and jaccard.
+
+--method auto takes all pairs or a tree, which are exact. Only where that would take
+longer than --patience and nn-descent less does it take nn-descent, which may miss
+neighbours: a line on stderr says so, and method and recall are in the result. How long a
+search takes depends on the machine; --method brute is exact on all. nn-descent makes
+one pass, whatever recall that reaches, unless --recall asks for a share.
 
 With --append OLD.npz the points join those of a graph that bigfit made, which -X
 gives: their neighbours are searched among all points and the lists of old points
@@ -50,7 +65,7 @@ rounds of nn-descent, or the parts of the points whose neighbours are known, whi
 costs an exact search by blocks up to twice the time. After an interruption the same
 command with --resume goes on and ends with the same bits.`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if lists == "" {
+			if from == "" {
 				if len(args) == 0 {
 					return oneArgument("the file of the points")(cmd, args)
 				}
@@ -62,7 +77,8 @@ command with --resume goes on and ends with the same bits.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(c.check(), grow.check(args, lists), checkOutput(shards.Names(args).Inputs(grow.x.Inputs(lists, grow.from)...), out)); err != nil {
+			inputs := grow.x.Inputs(append(strings.Split(from, ","), grow.from)...)
+			if err := errors.Join(c.check(), grow.check(args, from), checkOutput(shards.Names(args).Inputs(inputs...), out)); err != nil {
 				return err
 			}
 			settings, err := decode(a, source.params, pipeline.GraphParams)
@@ -81,7 +97,7 @@ command with --resume goes on and ends with the same bits.`,
 			if grow.from != "" {
 				g, hashes, err = a.appendGraph(cmd.Context(), &grow, x, source.params)
 			} else {
-				g, hashes, err = a.graphOf(cmd.Context(), x, lists, &settings)
+				g, hashes, err = a.graphOf(cmd.Context(), x, &settings, from, kind)
 			}
 			if g == nil {
 				return err
@@ -98,17 +114,18 @@ command with --resume goes on and ends with the same bits.`,
 	}
 	source.flags(a, cmd.Flags())
 	c.flags(cmd.Flags())
-	cmd.Flags().StringVar(&lists, "lists", "", "`file` of ready neighbour lists, in place of points")
+	cmd.Flags().StringVar(&from, "lists", "", "`file` of ready neighbour lists, in place of points")
+	nameFlag(cmd.Flags(), &kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	cmd.Flags().StringVar(&grow.from, "append", "", "graph `file` that the points join; needs -X")
 	cmd.Flags().VarP(&grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
 	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
 }
 
-// graphOf builds the graph of points, or of lists. With
+// graphOf builds the graph of points, or of lists in the file from. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, points shards.Names, lists string, s *pipeline.GraphSettings) (*pipeline.Graph, pipeline.Hashes, error) {
-	if lists == "" {
+func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, from string, kind lists.Kind) (*pipeline.Graph, pipeline.Hashes, error) {
+	if from == "" {
 		x, err := a.readPoints(points, data.ReadOptions{})
 		if err != nil {
 			return nil, nil, err
@@ -116,20 +133,8 @@ func (a *app) graphOf(ctx context.Context, points shards.Names, lists string, s 
 		g, err := a.pipeline().Graph(ctx, x, s)
 		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 	}
-	a.reads("lists", lists)
-	nb, err := knn.ReadLists(lists, int64(a.memory))
-	if err != nil {
-		return nil, nil, err
-	}
-	k := s.Graph.K
-	if k == 0 && s.Graph.Radius == 0 {
-		k = min(pipeline.DefaultNeighbors, nb.K)
-	}
-	g := &pipeline.Graph{Settings: *s}
-	if err := g.Cut(nb, k); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", lists, err)
-	}
-	return g, pipeline.Hashes{}, nil
+	a.reads("lists", from)
+	return a.pipeline().GraphOfLists(from, kind, s)
 }
 
 // graphSummary describes a graph.

@@ -166,6 +166,6 @@ counts for every command that has the flag; the command line wins.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	a.commonFlags(root)
 	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand())
+	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand())
 	return root
 }

@@ -26,6 +26,7 @@ const BeginAnew = "without --resume the run begins anew"
 
 // Names of the files that a folder can have.
 const (
+	Choice     = "choice.npz"        // of the method of a search, where its time decided
 	Graph      = "graph.npz"         // a graph
 	Neighbors  = "neighbours.npz"    // of all points
 	Search     = "search.npz"        // an unfinished search for them
@@ -34,7 +35,7 @@ const (
 	Fits       = "fits.npz"          // of a cross-validation
 )
 
-var names = []string{Graph, Neighbors, Search, Eigenpairs, Snapshot, Fits}
+var names = []string{Choice, Graph, Neighbors, Search, Eigenpairs, Snapshot, Fits}
 
 // Every is the time until an unfinished stage is saved for the first time and again,
 // more if saving takes long. Only tests change it.

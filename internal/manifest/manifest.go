@@ -18,6 +18,8 @@ const (
 	Graph = "bigfit graph"
 	Eigs  = "bigfit eigs"
 	Model = "bigfit model"
+	// Neighbors are lists of neighbours, or their distances as a sparse matrix.
+	Neighbors = "bigfit neighbors"
 	// Snapshot is the state of an unfinished run.
 	Snapshot = "bigfit snapshot"
 	// Answers are predictions, scores, clusters or coordinates in a .npz or parquet file.

@@ -177,7 +177,8 @@ func (st *Stage) line(t time.Time, done, total float64, note string) string {
 	elapsed := t.Sub(st.begun)
 	percent, left := "    ", ""
 	if f := done / total; total > 0 && f >= 0 && !math.IsInf(total, 0) { // false for NaN
-		percent = fmt.Sprintf("%3.0f%%", math.Floor(100*math.Min(f, 1)))
+		// What was done stays done, so that no time is left after 100 %.
+		percent = fmt.Sprintf("%3.0f%%", math.Floor(100*math.Max(st.pace.part, math.Min(f, 1))))
 		if rest, ok := st.pace.left(t); ok {
 			left = ", about " + span(rest) + " left"
 		}

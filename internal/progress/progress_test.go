@@ -133,6 +133,27 @@ func TestOddNumbers(t *testing.T) {
 	}
 }
 
+// A stage that counts again from the beginning, and counted beyond its total, has no
+// time left after 100 %, and its share does not fall.
+func TestNoTimeLeftAfterAll(t *testing.T) {
+	s, b, c := newSink(false)
+	st := s.Stage("predict")
+	for _, done := range []float64{2000, 4000, 9000, 64, 2500, 4900} {
+		c.pass(printEvery)
+		st.Update(done, 5000, "")
+	}
+	all := false
+	for line := range strings.Lines(b.String()) {
+		if all && (!strings.Contains(line, "100%") || strings.Contains(line, "left")) {
+			t.Errorf("after 100 %%: %q", line)
+		}
+		all = all || strings.Contains(line, "100%")
+	}
+	if !all || !strings.Contains(b.String(), " left") {
+		t.Error(b.String())
+	}
+}
+
 func TestSpan(t *testing.T) {
 	for _, c := range []struct {
 		s    float64

@@ -92,8 +92,12 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.Predic
 	if err != nil {
 		return nil, err
 	}
+	w, err := m.Weights(ctx, nb)
+	if err != nil {
+		return nil, err
+	}
 	out := mat.NewDense(nb.Len(), len(m.Values), nil)
-	ext := &extension{m.Values, m.Vectors, m.Degrees, &m.Edges, m.Laplacian}
+	ext := &extension{m.Values, m.Vectors, m.Degrees, m.Laplacian}
 	par.For(nb.Len(), 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			index, dist := nb.Row(i)
@@ -101,7 +105,7 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.Predic
 				copy(out.RawRowView(i), m.Vectors.RawRowView(int(index[0])))
 				continue
 			}
-			ext.extend(out.RawRowView(i), index, dist)
+			ext.extend(out.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
 		}
 	})
 	return &models.Prediction{Scores: out, Recall: recall}, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/sparse"
@@ -123,14 +122,18 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	}
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	n, p := len(m.Labels), m.Settings.Eigenvectors
+	w, err := m.Weights(ctx, nb)
+	if err != nil {
+		return nil, err
+	}
 	ext := m.extension()
 	for lo := 0; lo < nb.Len(); lo += extendedRows {
 		hi := min(lo+extendedRows, nb.Len())
 		e := mat.NewDense(hi-lo, p, nil)
 		par.For(hi-lo, 64, func(a, b int) {
 			for i := a; i < b; i++ {
-				index, dist := nb.Row(lo + i)
-				ext.extend(e.RawRowView(i), index, dist)
+				index, _ := nb.Row(lo + i)
+				ext.extend(e.RawRowView(i), index, w[(lo+i)*nb.K:(lo+i+1)*nb.K])
 			}
 		})
 		out.Scores.Slice(lo, hi, 0, len(m.Classes)).(*mat.Dense).Copy(m.Scores(e, n))
@@ -153,19 +156,17 @@ type extension struct {
 	values    []float64
 	vectors   *mat.Dense
 	degrees   []float64
-	edges     *knn.GraphSettings
 	laplacian sparse.Kind
 }
 
 func (m *Model) extension() *extension {
-	return &extension{m.Values, m.Vectors, m.Degrees, &m.Edges, m.Laplacian}
+	return &extension{m.Values, m.Vectors, m.Degrees, m.Laplacian}
 }
 
-// extend sets dst to the extended eigenvectors at a point with the given
-// nearest training points.
-func (m *extension) extend(dst []float64, index []int32, dist []float64) {
+// extend sets dst to the extended eigenvectors at a point with edges of weights w to
+// the given training points.
+func (m *extension) extend(dst []float64, index []int32, w []float64) {
 	const most = 0.9
-	w := m.edges.EdgeWeights(dist)
 	var d float64
 	for _, v := range w {
 		d += v

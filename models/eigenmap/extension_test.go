@@ -59,7 +59,7 @@ func TestExtendTrainingPoint(t *testing.T) {
 				for i := range n {
 					e := make([]float64, n)
 					index, dist := nb.Row(i)
-					m.extension().extend(e, index, dist)
+					m.extension().extend(e, index, m.Edges.EdgeWeights(dist))
 					total := 1.0
 					if kind == sparse.Combinatorial {
 						total = m.Degrees[i]

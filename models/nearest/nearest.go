@@ -81,7 +81,7 @@ func chosen(labeled data.Points, s *Settings) knn.Method {
 	if s.Method != knn.Auto {
 		return s.Method
 	}
-	method, _ := knn.Choose(labeled, s.Metric, max(s.Vote, 1))
+	method, _ := knn.Work{X: labeled, Metric: s.Metric, K: max(s.Vote, 1)}.Exact()
 	return method
 }
 

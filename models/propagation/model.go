@@ -104,11 +104,15 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	}
 	_, c := m.Scores.Dims()
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
+	w, err := m.Weights(ctx, nb)
+	if err != nil {
+		return nil, err
+	}
 	known := make([]bool, nb.Len())
 	par.For(nb.Len(), 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			index, dist := nb.Row(i)
-			known[i] = m.induce(out.Scores.RawRowView(i), index, dist)
+			index, _ := nb.Row(i)
+			known[i] = m.induce(out.Scores.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
 		}
 	})
 	if m.Classes != nil {
@@ -128,10 +132,9 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	return out, nil
 }
 
-// induce sets dst to the scores at a point with the given nearest training
-// points; false means that nothing is known there.
-func (m *Model) induce(dst []float64, index []int32, dist []float64) bool {
-	w := m.Edges.EdgeWeights(dist)
+// induce sets dst to the scores at a point with edges of weights w to the given
+// training points; false means that nothing is known there.
+func (m *Model) induce(dst []float64, index []int32, w []float64) bool {
 	var d float64
 	for _, v := range w {
 		d += v

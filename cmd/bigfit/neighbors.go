@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// neighborsOptions are the flags of bigfit neighbors.
+type neighborsOptions struct {
+	params     paramFlags // of pipeline.NeighborParams
+	checkpoint checkpointFlags
+	query      shards.Names
+	out        string
+	self, csr  bool
+}
+
+func (a *app) neighborsCommand() *cobra.Command {
+	o := neighborsOptions{params: paramFlags{}}
+	cmd := &cobra.Command{
+		Use:   "neighbors X… -o knn.npz",
+		Short: "Find the nearest neighbours of points",
+		Long: `Find the nearest neighbours of every point of X and write them as a .npz file with
+the arrays indices (int32, n×k) and distances (float64, n×k, ascending). A point is
+not in its own list, but its duplicates are; ties go to the smaller index.
+
+  --with-self   each list begins with its own point, at distance 0, which counts as
+                one of the k: for umap.UMAP(n_neighbors=k, precomputed_knn=(indices,
+                distances)), and what NearestNeighbors.kneighbors(X) of
+                scikit-learn returns
+  --csr         the distances as a sparse n×n matrix, as
+                kneighbors_graph(mode="distance"), zeros stored; scipy.sparse.load_npz
+                reads it. For scanpy: obsp["distances"] of n_neighbors = k+1.
+                With --with-self too, for metric="precomputed" of scikit-learn
+  --query Q     the neighbours that the points of Q have among those of X
+
+bigfit graph --lists takes the file with and without --with-self, not with --csr.
+
+--checkpoint and --resume are those of bigfit graph.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return oneArgument("the file of the points")(cmd, args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var x shards.Names
+			if note := x.Take(args, nil, false); note != "" {
+				a.note("%s", note)
+			}
+			return a.neighbors(cmd.Context(), x, &o)
+		},
+	}
+	f := cmd.Flags()
+	o.params.add(f, pipeline.NeighborParams.Params(), false)
+	o.checkpoint.flags(f)
+	f.BoolVar(&o.self, "with-self", false, "each point is the first in its own list")
+	f.BoolVar(&o.csr, "csr", false, "write a sparse matrix of distances")
+	f.Var(&o.query, "query", "`file` of points whose neighbours in X are wanted, in place of those of X; may be repeated")
+	f.StringVarP(&o.out, "output", "o", "knn.npz", "`file` to write, .npz")
+	return cmd
+}
+
+// check returns an error if flags do not go together.
+func (o *neighborsOptions) check(x shards.Names) error {
+	switch {
+	case len(o.query) > 0 && o.self:
+		return usagef("--with-self is for the points of X; those of --query are not among them")
+	case len(o.query) > 0 && o.checkpoint.checkpoint != "":
+		return usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
+	case filepath.Ext(o.out) != ".npz":
+		return usagef("--output is %s; the file has several arrays, so its name must end in .npz", o.out)
+	}
+	return errors.Join(o.checkpoint.check(), checkOutput(x.Inputs(o.query.Inputs()...), o.out))
+}
+
+func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOptions) error {
+	if err := o.check(path); err != nil {
+		return err
+	}
+	s, err := decode(a, o.params, pipeline.NeighborParams)
+	if err != nil {
+		return err
+	}
+	if s.Graph.K == 0 {
+		s.Graph.K = pipeline.DefaultNeighbors
+	}
+	if o.self { // the point is one of them
+		if s.Graph.K--; s.Graph.K == 0 {
+			return usagef("--neighbors is 1 and --with-self takes it; give at least 2")
+		}
+	}
+	if err := a.openCheckpoint(ctx, &o.checkpoint); err != nil {
+		return err
+	}
+	x, err := a.readPoints(path, data.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	f, notReached := a.findNeighbors(ctx, x, o, &s)
+	if f == nil {
+		return notReached
+	}
+	if err := a.write(ctx, func() error { return f.Save(o.out) }); err != nil {
+		return err
+	}
+	a.checkpoint.Clear()
+	sum := f.Summary()
+	return errors.Join(notReached, a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+}
+
+// findNeighbors searches. With knn.ErrRecall comes what was reached.
+func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOptions, s *pipeline.GraphSettings) (*pipeline.NeighborsFile, error) {
+	hashes := pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
+	var g *pipeline.Graph
+	var nb *knn.Neighbors
+	var err error
+	if len(o.query) == 0 {
+		g, nb, err = a.pipeline().Neighbors(ctx, x, s)
+	} else {
+		q, fault := a.readPoints(o.query, data.ReadOptions{})
+		if fault != nil {
+			return nil, fault
+		}
+		hashes[pipeline.HashQuery] = data.HashPoints(q)
+		g, nb, err = a.pipeline().QueryNeighbors(ctx, x, q, s)
+	}
+	if !models.Usable(err) {
+		return nil, err
+	}
+	f := pipeline.NewNeighborsFile(g, nb, o.self, hashes)
+	f.Files = a.files
+	f.CSR, f.Settings.Query = o.csr, len(o.query) > 0
+	return f, err
+}

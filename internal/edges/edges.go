@@ -1,0 +1,121 @@
+// Package edges computes weights of edges from a list of neighbours: the formulas of
+// knn.UMAP, knn.Gauss and knn.Shared.
+package edges
+
+import "math"
+
+// UMAP sets w to the weights of knn.UMAP at the distances of a whole list,
+// ascending. Where they are so large or small that float32 or the search, which
+// begins at σ = 1, would not do, they are first multiplied by a power of two.
+func UMAP(w, dist []float64) {
+	if len(dist) == 0 {
+		return
+	}
+	scale := 1.0
+	if last := dist[len(dist)-1]; last > 0 && (last < 1e-12 || last > 1e12) {
+		_, exponent := math.Frexp(last)
+		scale = math.Ldexp(1, -exponent/2) // in two steps, as 2^1074 is not a number
+	}
+	at := func(p int) float32 { return float32(dist[p] * scale * scale) }
+	var rho float32
+	for p := range dist {
+		if rho = at(p); rho > 0 {
+			break
+		}
+	}
+	sigma := umapWidth(len(dist), rho, at)
+	for p := range dist {
+		w[p] = 1
+		if d := at(p) - rho; d > 0 {
+			w[p] = math.Exp(-float64(d / sigma))
+		}
+	}
+}
+
+// umapWidth searches for σ by doubling and bisection.
+func umapWidth(k int, rho float32, at func(int) float32) float32 {
+	const steps, tolerance, least = 64, 1e-5, 1e-3
+	target := math.Log2(float64(k + 1))
+	lo, hi, mid := float32(0), float32(math.Inf(1)), float32(1)
+	for range steps {
+		var sum float32
+		inverse := 1 / mid // as the compiler of umap-learn divides
+		for p := range k {
+			if d := at(p) - rho; d > 0 {
+				sum += float32(math.Exp(-float64(d * inverse)))
+			} else {
+				sum++
+			}
+		}
+		if math.Abs(float64(sum)-target) < tolerance {
+			break
+		}
+		if float64(sum) > target {
+			hi = mid
+		} else {
+			lo = mid
+		}
+		if math.IsInf(float64(hi), 1) {
+			mid *= 2
+		} else {
+			mid = (lo + hi) / 2
+		}
+	}
+	var mean float32 // of the distances with that of the point itself
+	for p := range k {
+		mean += at(p)
+	}
+	return max(mid, least*mean/float32(k+1))
+}
+
+// SquaredWidth returns σ² of knn.Gauss: the median of the squares of the positive ones
+// among the distances, ascending, or 0.
+func SquaredWidth(dist []float64) float64 {
+	for len(dist) > 0 && dist[0] == 0 {
+		dist = dist[1:]
+	}
+	if len(dist) == 0 {
+		return 0
+	}
+	a, b := dist[(len(dist)-1)/2], dist[len(dist)/2]
+	return (a*a + b*b) / 2
+}
+
+// Gauss is the weight of knn.Gauss of an edge of length d between points with the
+// given σ².
+func Gauss(d, a, b float64) float64 {
+	if a == 0 {
+		a = b
+	}
+	if b == 0 {
+		b = a
+	}
+	if a == 0 {
+		return 1
+	}
+	// 2σ_iσ_j/(σ_i²+σ_j²) = 2/(r + 1/r) with r = σ_i/σ_j, which cannot overflow.
+	r := math.Sqrt(max(a, b) / min(a, b))
+	return math.Sqrt(2/(r+1/r)) * math.Exp(-d*d/(a+b))
+}
+
+// Jaccard is the weight of knn.Shared of an edge between points with the given
+// lists, ascending: |a ∩ b| / |a ∪ b|.
+func Jaccard(a, b []int32) float64 {
+	shared := 0
+	for p, q := 0, 0; p < len(a) && q < len(b); {
+		switch {
+		case a[p] < b[q]:
+			p++
+		case a[p] > b[q]:
+			q++
+		default:
+			shared++
+			p++
+			q++
+		}
+	}
+	if shared == 0 {
+		return 0
+	}
+	return float64(shared) / float64(len(a)+len(b)-shared)
+}

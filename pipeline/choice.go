@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn"
+)
+
+// shortSearch is the time in seconds below which an estimate from numbers of
+// operations will do; where they say more, a part of the work is timed, as they may be
+// off by a factor of five.
+const shortSearch = 1
+
+// estimator estimates how long a search takes by one method or another, each once.
+type estimator struct {
+	ctx   context.Context
+	work  knn.Work
+	twice bool // all pairs within a radius are found from both ends
+	known map[knn.Method]float64
+	time  func(context.Context, knn.Work, knn.Method) (float64, error)
+}
+
+func (p *Pipeline) estimator(ctx context.Context, w knn.Work, twice bool) *estimator {
+	e := &estimator{ctx: ctx, work: w, twice: twice, known: map[knn.Method]float64{}, time: p.Time}
+	if e.time == nil {
+		e.time = timeHere
+	}
+	return e
+}
+
+// timeHere estimates the time of a search on this machine.
+func timeHere(ctx context.Context, w knn.Work, m knn.Method) (float64, error) {
+	if rough := w.Operations(m) / machine.OperationRate(); rough < shortSearch {
+		return rough, nil
+	}
+	return w.Time(ctx, m)
+}
+
+func (e *estimator) seconds(m knn.Method) (float64, error) {
+	if s, ok := e.known[m]; ok {
+		return s, nil
+	}
+	if err := m.Supports(e.work.Metric, e.work.X); err != nil {
+		return 0, err
+	}
+	s, err := e.time(e.ctx, e.work, m)
+	if e.twice && m == knn.Brute {
+		s *= 2
+	}
+	if err == nil {
+		e.known[m] = s
+	}
+	return s, err
+}
+
+// chooseMethod puts a method in place of auto and says which and why. A radius graph
+// is always exact. A choice by time is kept in the checkpoint, so that a run that is
+// resumed makes the same.
+func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) error {
+	if s.Method != knn.Auto {
+		return nil
+	}
+	patience := s.Patience
+	if patience == 0 {
+		patience = DefaultPatience
+	}
+	var c knn.Choice
+	var err error
+	switch exact, why := e.work.Exact(); {
+	case s.Recall > 0 && s.Graph.Radius == 0:
+		c = knn.Choice{Method: knn.NNDescent, Why: "a recall was asked for"}
+	case s.Graph.Radius > 0:
+		c = knn.Choice{Method: exact, Why: why}
+	default:
+		if c, err = p.timedChoice(e, x, *s, patience); err != nil {
+			return err
+		}
+	}
+	s.Method, s.Patience = c.Method, 0
+	p.observer().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
+	return nil
+}
+
+// timedChoice returns the choice that the checkpoint holds, or makes one.
+func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, patience float64) (knn.Choice, error) {
+	if p.Checkpoint == nil {
+		return e.work.Choose(patience, e.seconds)
+	}
+	key, err := p.graphKey(x, s)
+	if err != nil {
+		return knn.Choice{}, err
+	}
+	var c knn.Choice
+	if a, err := p.Checkpoint.Load(checkpoint.Choice, key, &c); err != nil || a != nil {
+		return c, err
+	}
+	if c, err = e.work.Choose(patience, e.seconds); err != nil || !c.Timed {
+		return c, err
+	}
+	return c, p.Checkpoint.Save(checkpoint.Choice, key, c)
+}

@@ -1,0 +1,169 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/lists"
+)
+
+// NeighborParams are the parameters of [GraphSettings] that a search for neighbours
+// has; a graph has more.
+var NeighborParams = GraphParams.Without("radius", "symmetry", "weights", "t", "class-weights")
+
+// NeighborSettings are those of lists of neighbours, as the manifests of their files
+// keep them.
+type NeighborSettings struct {
+	PCA    int         `json:"pca,omitempty"`
+	Metric knn.Metric  `json:"metric"`
+	K      int         `json:"k"` // other points in a list
+	Method knn.Method  `json:"method"`
+	Recall float64     `json:"recall,omitempty"` // that was asked for
+	Found  *knn.Recall `json:"recall_found,omitempty"`
+	// WithSelf says that every list begins with its own point.
+	WithSelf bool `json:"with_self,omitempty"`
+	// Query says that the lists are those of other points than the neighbours.
+	Query bool `json:"query,omitempty"`
+}
+
+// QueryNeighbors projects x and finds the s.Graph.K nearest of its points for every
+// point of q, projected alike. With knn.ErrRecall come the neighbours that were reached.
+func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
+	_, d := x.Dims()
+	if _, have := q.Dims(); have != d {
+		return nil, nil, fmt.Errorf("the points to find neighbours of have %d columns and those to be found %d", have, d)
+	}
+	n, _ := q.Dims()
+	g, key, err := p.prepare(ctx, x, s, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g.PCA != nil {
+		if q, err = g.PCA.Apply(q); err != nil {
+			return nil, nil, err
+		}
+	}
+	ix, err := p.search(g, key, "neighbours")
+	if err != nil {
+		return nil, nil, err
+	}
+	nb, err := ix.Query(ctx, q, g.Settings.Graph.K)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.observer().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
+	return g, nb, nil
+}
+
+// NeighborsFile is lists of neighbours to be written.
+type NeighborsFile struct {
+	*knn.Neighbors
+	Settings NeighborSettings
+	Columns  int  // points that may be neighbours
+	CSR      bool // as a sparse matrix of distances
+	Hashes   Hashes
+	Files    manifest.Files // names of the inputs
+}
+
+// neighbors returns the settings of the search for neighbours.
+func (s *GraphSettings) neighbors() NeighborSettings {
+	return NeighborSettings{PCA: s.PCA, Metric: s.Metric, K: s.Graph.K, Method: s.Method, Recall: s.Recall, Found: s.Found}
+}
+
+// NewNeighborsFile returns what is to be written of neighbours found for g. With self
+// every list begins with its own point.
+func NewNeighborsFile(g *Graph, nb *knn.Neighbors, self bool, hashes Hashes) *NeighborsFile {
+	n, _ := g.Points.Dims()
+	f := &NeighborsFile{Neighbors: nb, Settings: g.Settings.neighbors(), Columns: n, Hashes: hashes}
+	if f.Settings.WithSelf = self; self {
+		f.Neighbors = lists.WithSelf(nb)
+	}
+	return f
+}
+
+// Save writes the file.
+func (f *NeighborsFile) Save(path string) error {
+	m, err := manifest.New(manifest.Neighbors, f.Settings, f.Hashes, f.Files)
+	if err != nil {
+		return err
+	}
+	text, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	if f.CSR {
+		return lists.WriteCSR(path, f.Neighbors, f.Columns, text)
+	}
+	return lists.Write(path, f.Neighbors, text)
+}
+
+// GraphOfLists makes the graph that s asks for of lists in a file; the number of
+// neighbours defaults to DefaultNeighbors, or to as many as there are if those are
+// fewer. Where the file says how its lists were found, the graph has these settings
+// and the hash of the points.
+func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) (*Graph, Hashes, error) {
+	f, err := lists.Read(path, kind, p.Memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.observer().Note(f.String())
+	g, hashes := &Graph{Settings: *s}, Hashes{}
+	if f.Manifest != nil {
+		var made NeighborSettings
+		if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
+			return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
+		}
+		g.Settings.PCA, g.Settings.Metric, g.Settings.Method = made.PCA, made.Metric, made.Method
+		g.Settings.Recall, g.Settings.Found = made.Recall, made.Found
+		hashes = f.Manifest.Hashes
+	}
+	k := s.Graph.K
+	if k == 0 && s.Graph.Radius == 0 {
+		k = min(DefaultNeighbors, f.K)
+	}
+	if err := g.Cut(f.Neighbors, k); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return g, hashes, nil
+}
+
+// NeighborsSummary describes lists of neighbours as JSON and as text.
+type NeighborsSummary struct {
+	Points int `json:"points"` // that have lists
+	NeighborSettings
+	Entries int     `json:"entries"`
+	Zero    int     `json:"zero_distances"` // to other points
+	Largest float64 `json:"largest_distance"`
+}
+
+// Summary counts what the lists hold.
+func (f *NeighborsFile) Summary() NeighborsSummary {
+	s := NeighborsSummary{Points: f.Len(), NeighborSettings: f.Settings, Entries: len(f.Index)}
+	for _, d := range f.Distance {
+		if d == 0 {
+			s.Zero++
+		}
+		s.Largest = max(s.Largest, d)
+	}
+	if f.Settings.WithSelf {
+		s.Zero -= f.Len()
+	}
+	return s
+}
+
+func (s NeighborsSummary) String() string {
+	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method, s.Largest)
+	if s.WithSelf {
+		text += ", each list with its own point first"
+	}
+	if s.Zero > 0 {
+		text += fmt.Sprintf(", %d at no distance", s.Zero)
+	}
+	if s.Found != nil {
+		text += fmt.Sprintf("; approximate, recall %s", s.Found)
+	}
+	return text
+}
