@@ -57,6 +57,7 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"internal/artifact",
+	"internal/summary",
 	"bench/results",
 	"bench/papers",
 	"bench/peers",
