@@ -74,6 +74,8 @@ func (a *app) readMore(what string, names shards.Names, opt data.ReadOptions) (d
 		return nil, err
 	}
 	st.Done(files.Describe() + data.Describe(x))
+	p.files = files.Paths
+	p.rows, _ = x.Dims()
 	return x, nil
 }
 

@@ -93,7 +93,9 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	err = a.write(ctx, func() error {
 		err := models.Save(o.out, u.Model, hashes, a.files)
 		if p := training(u.Model, false); err == nil && o.predictions != "" && p != nil {
-			err = a.writeAnswers(o.predictions, pipeline.PredictionAnswers(u.Model, p), hashes)
+			answers := pipeline.PredictionAnswers(u.Model, p)
+			answers.Hashes, answers.Files = hashes, a.files
+			err = answers.Write(o.predictions) // ids of the old points are not known
 		}
 		return err
 	})
