@@ -114,13 +114,13 @@ func (ix *denseIndex) nearerThan(ctx context.Context, x data.Points, nb *Neighbo
 		return ix.floats().nearerThan(ctx, x, nb, p)
 	}
 	rows := make([][]topk.Pair, nb.Len())
-	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).stripe, p, func() func(lo, hi int) {
+	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).Stripe, p, func() func(lo, hi int) {
 		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
 		return func(lo, hi int) {
 			c.queries = ix.prepareSide(x, lo, hi)
-			c.blocks = ix.compare(c.queries)
-			if c.workspace == nil {
-				c.workspace = c.newWorkspace()
+			c.Blocks = ix.compare(c.queries)
+			if c.Workspace == nil {
+				c.Workspace = c.NewWorkspace()
 			}
 			limits, last := make([]float32, hi-lo), make([]float64, hi-lo)
 			for i := range limits {

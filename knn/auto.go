@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -170,9 +171,9 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
 	switch m {
 	case KDTree:
-		return kdTreeBytes(x, k)
+		return treeBytes(x, trees.Boxes, metric, k)
 	case BallTree:
-		return ballTreeBytes(x, metric, k)
+		return treeBytes(x, trees.Balls, metric, k)
 	case NNDescent:
 		return descentBytes(x, metric, k)
 	}
