@@ -40,6 +40,24 @@ func (nb *Neighbors) Row(i int) (index []int32, distance []float64) {
 	return nb.Index[lo:hi:hi], nb.Distance[lo:hi:hi]
 }
 
+// Trim returns the first k neighbours of all points, or nil if one has fewer or there are
+// no distances.
+func (nb *Neighbors) Trim(k int) *Neighbors {
+	switch {
+	case nb.Ordered || slices.Contains(nb.Index, -1):
+		return nil
+	case nb.K == k:
+		return nb
+	}
+	n := nb.Len()
+	out := &Neighbors{K: k, Index: make([]int32, 0, n*k), Distance: make([]float64, 0, n*k)}
+	for i := range n {
+		index, distance := nb.Row(i)
+		out.Index, out.Distance = append(out.Index, index[:k]...), append(out.Distance, distance[:k]...)
+	}
+	return out
+}
+
 // First returns the first k neighbours of point i, or as many as there are, and
 // their distances; both alias nb.
 func (nb *Neighbors) First(i, k int) (index []int32, distance []float64) {

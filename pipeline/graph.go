@@ -50,7 +50,7 @@ var GraphParams = models.Table[GraphSettings]{
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
 	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
 	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
-	graphParam("method", "search for neighbours: auto chooses and says what and why, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
+	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
 	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
 	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
@@ -138,7 +138,6 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
 			return nil, err
 		}
-		g.Lists = nb
 	}
 	p.observer().End(DescribeGraph(&g.Graph) + g.keep(ix))
 	if short == nil {
@@ -173,7 +172,8 @@ func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSetting
 	return g, nb, errors.Join(short, err)
 }
 
-// Cut gives g the edges of the first k of the neighbours.
+// Cut gives g the edges of the first k of the neighbours, and these lists if all have k
+// entries with distances.
 func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
 	s := g.Settings.Graph
 	s.K = k
@@ -182,6 +182,7 @@ func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
 		return err
 	}
 	g.set(w, edges)
+	g.Lists = nb.Trim(k)
 	return nil
 }
 

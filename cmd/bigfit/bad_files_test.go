@@ -83,7 +83,7 @@ func TestBadPoints(t *testing.T) {
 		{"inf.npy", []string{"inf.npy", "row 1", "column 0", "-Inf"}},
 		{"two.npz", []string{"two.npz", "a", "b"}},
 		{"keys.npz:nokey", []string{"keys.npz", "nokey", "points", "classes"}},
-		{"folder", []string{"folder", "directory"}},
+		{"folder", []string{"folder", "holds no files of points"}},
 		{"missing.npy", []string{"missing.npy", "no such file"}},
 	} {
 		fail(t, 2, c.want, "graph", c.file, "-o", "out.npz")

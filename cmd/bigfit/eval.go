@@ -86,7 +86,6 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
 	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
-	f.Lookup("columns").DefValue = ""
 	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
 	o.label.flags(f)
 	return cmd

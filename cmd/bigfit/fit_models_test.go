@@ -526,7 +526,7 @@ func TestModelNotConverged(t *testing.T) {
 		}
 		args := fitLine(m, "--max-iterations", "1", "--tolerance", "1e-14", "-o", m.name+".npz", "--predictions", "p.npy")
 		if strings.HasSuffix(m.name, "-linear") && learnsValues(m.Learner) { // direct unless the points are sparse
-			args = append(args, "-X", "csr.npz")
+			args[slices.Index(args, "X.npy")] = "csr.npz"
 		}
 		if m.name == "rls" || m.name == "laprls" { // direct by other means
 			args = append(args, "--approximation", "matrix-free", "--landmarks", "3", "--intercept=false")
@@ -583,7 +583,9 @@ func TestDamagedModels(t *testing.T) {
 		succeed(t, fitLine(m, "-o", "whole.npz")...)
 		damagedModel(t, m.name)
 		if m.name == "svm" || m.name == "lgc" {
-			succeed(t, fitLine(m, "-X", "csr.npz", "-o", "whole.npz")...)
+			args := fitLine(m, "-o", "whole.npz")
+			args[slices.Index(args, "X.npy")] = "csr.npz"
+			succeed(t, args...)
 			damagedModel(t, m.name+" of sparse points")
 		}
 	}

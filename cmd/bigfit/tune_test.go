@@ -95,13 +95,13 @@ func TestTuneBest(t *testing.T) {
 				t.Errorf("%s: %+v", line, s)
 			}
 		}
-		best := readFile(t, "best file.npz")
+		best := content(t, "best file.npz")
 		command := strings.ReplaceAll(r.Best, "'best file.npz'", "again.npz")
 		if !strings.HasPrefix(command, "bigfit fit --model "+r.Model+" -X X.npy -y ") || strings.Contains(command, "'") {
 			t.Fatalf("%s: %s", line, r.Best)
 		}
 		succeed(t, strings.Fields(command)[1:]...)
-		if again := readFile(t, "again.npz"); string(again) != string(best) {
+		if content(t, "again.npz") != best {
 			t.Errorf("%s: %s makes another model", line, r.Best)
 		}
 		if file := parseTuned(t, string(readFile(t, "tune.json"))); file.Best != r.Best || len(file.Scores) != points {

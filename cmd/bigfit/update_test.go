@@ -73,12 +73,12 @@ func TestAppendedGraph(t *testing.T) {
 	succeed(t, "graph", "X.npy", "-k", "5", "--method", "kd-tree", "-o", "old.npz", "-q")
 	succeed(t, "graph", "new.npy", "--append", "old.npz", "-X", "X.npy", "-o", "grown.npz", "-q")
 	succeed(t, "graph", "all.npy", "-k", "5", "--method", "kd-tree", "-o", "anew.npz", "-q")
-	if string(readFile(t, "grown.npz")) != string(readFile(t, "anew.npz")) {
+	if content(t, "grown.npz") != content(t, "anew.npz") {
 		t.Error("the file is not that of the graph made anew")
 	}
 	succeed(t, "fit", "--model", "lgc", "-X", "all.npy", "-y", "both.npy", "--graph", "grown.npz", "-o", "m.npz", "-q")
 	succeed(t, "fit", "--model", "lgc", "-X", "all.npy", "-y", "both.npy", "-k", "5", "--method", "kd-tree", "-o", "m2.npz", "-q")
-	if string(readFile(t, "m.npz")) != string(readFile(t, "m2.npz")) {
+	if content(t, "m.npz") != content(t, "m2.npz") {
 		t.Error("the model of a ready graph is another one")
 	}
 	python, err := exec.LookPath("/usr/bin/python3")

@@ -120,6 +120,7 @@ func (d *Difference) manifests(a, b *Info) error {
 	for _, c := range changes(settings[0], settings[1]) {
 		switch {
 		case strings.HasPrefix(c.What, "arrays."): // compared as arrays
+		case strings.HasPrefix(c.What, "neighborhood."), c.What == "fit.neighborhood.lists": // follow from the settings
 		case strings.HasPrefix(c.What, "output.classes"), strings.HasPrefix(c.What, "output.names"): // as classes
 		case strings.HasPrefix(c.What, "certificate."), strings.HasPrefix(c.What, "fit.") && !strings.HasPrefix(c.What, "fit.neighborhood."):
 			d.Results = append(d.Results, c)
