@@ -72,6 +72,9 @@ func (f *File) check() error {
 			return err
 		}
 	}
+	if i := slices.IndexFunc(f.Degrees, func(d float64) bool { return d < 0 }); i >= 0 {
+		return fmt.Errorf("degree %v of point %d; weights and their sums are not negative", f.Degrees[i], i)
+	}
 	return checkOrder(slices.Clone(r.Values), f.largest())
 }
 

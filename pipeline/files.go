@@ -127,6 +127,9 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) er
 	if err != nil {
 		return err
 	}
+	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
+		kept = nil
+	}
 	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept}, hashes, files...)
 	if err != nil {
 		return err

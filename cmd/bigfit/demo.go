@@ -188,7 +188,6 @@ func (r *demoRun) save(dir string, a *app) error {
 		return err
 	}
 	g := &pipeline.Graph{Graph: *r.outcome.Graph, Settings: r.settings.Graph}
-	g.Settings.Method, g.Settings.Graph = g.Method, g.Edges // that were chosen
 	hashes := pipeline.Hashes{pipeline.HashPoints: points}
 	if err := pipeline.SaveGraph(path("graph.npz"), g, hashes); err != nil {
 		return err

@@ -334,7 +334,7 @@ func TestDiskFull(t *testing.T) {
 	writeFile(t, "ring.txt", []byte(y))
 	succeed(t, "fit", "--graph", "ring.npz", "-y", "ring.txt", "--labels", "30")
 	lines := []string{
-		"graph X.npy -o $/out", // fits
+		"graph X.npy -k 3 -o $/out", // fits
 		"eigs ring.npz -k 50 -o $/out",
 		"fit --graph ring.npz -y ring.txt -p 50 -o $/out",
 		"predict model.npz -o $/out.npy --scores $/scores.npy",
