@@ -1,6 +1,5 @@
 // Package data holds point sets and labels: dense and sparse points as they
-// are stored on disk, the readers for every accepted file format, principal
-// components, and generators of synthetic sets.
+// are stored on disk, and the readers for every accepted file format.
 package data
 
 import (

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -115,34 +114,6 @@ func TestStoredAsDense(t *testing.T) {
 	}
 	if _, err := Joined(sets[0], sets[1]); err == nil {
 		t.Error("float16 and float32 were joined")
-	}
-}
-
-func TestStoredPCA(t *testing.T) {
-	sets, same := inParts(t, 20, 100, 4000, 950)
-	for s, x := range sets[:3] {
-		got, err := NewPCA(context.Background(), x, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := NewPCA(context.Background(), same[s], 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got.Components.RawMatrix().Data, want.Components.RawMatrix().Data) || got.Total != want.Total {
-			t.Errorf("%v: other principal components than of the same points in memory", x.Kind())
-		}
-		a, err := got.Apply(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := want.Apply(same[s])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(a.Data, b.Data) {
-			t.Errorf("%v: other coordinates", x.Kind())
-		}
 	}
 }
 

@@ -37,6 +37,8 @@ var order = []string{
 	"internal/nndescent",
 	"sparse",
 	"data",
+	"data/synthetic",
+	"pca",
 	"knn",
 	"knn/lists",
 	"kernel",
