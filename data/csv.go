@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unsafe"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -56,8 +56,8 @@ func (l *lines) clean(line []byte) []byte {
 	if l.n == 1 {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
-	l.indented = len(line) > 0 && blank(line[0])
-	return trim(line)
+	l.indented = len(line) > 0 && fields.Blank(line[0])
+	return fields.Trim(line)
 }
 
 // fault is an error about the last line.
@@ -75,113 +75,6 @@ func (l *lines) nextData() ([]byte, error) {
 	}
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-
-// trim cuts blanks off both ends.
-func trim(b []byte) []byte {
-	for len(b) > 0 && blank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && blank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-// separator returns the byte that divides the fields of a line: a tab, a semicolon, a
-// comma or, as 0, blanks.
-func separator(line []byte) byte {
-	for _, sep := range []byte("\t;,") {
-		for rest := line; len(rest) > 0; {
-			f, after := cut(rest, sep)
-			if len(f) < len(rest) {
-				return sep
-			}
-			rest = after
-		}
-	}
-	return 0
-}
-
-// cut returns the first field of a line and what follows its separator. A
-// field may be in double quotes, within which the separator is text.
-func cut(line []byte, sep byte) (field, rest []byte) {
-	if sep == 0 {
-		for i := range line {
-			if blank(line[i]) {
-				return line[:i], trim(line[i:])
-			}
-		}
-		return line, nil
-	}
-	quoted := false
-	for i, c := range line {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case c == sep && !quoted:
-			return line[:i], line[i+1:]
-		}
-	}
-	return line, nil
-}
-
-// fields calls fn for every field of a line, without the blanks and quotes
-// around it, until fn returns false.
-func fields(line []byte, sep byte, fn func(i int, field []byte) bool) {
-	for i := 0; ; i++ {
-		f, rest := cut(line, sep)
-		last := len(f) == len(line)
-		f = trim(f)
-		if len(f) >= 2 && f[0] == '"' && f[len(f)-1] == '"' {
-			f = f[1 : len(f)-1]
-		}
-		if !fn(i, f) || last {
-			return
-		}
-		line = rest
-	}
-}
-
-// number parses a decimal number; inf and nan are numbers too.
-func number(b []byte) (float64, bool) {
-	if len(b) == 0 {
-		return 0, false
-	}
-	if len(b) < 16 { // small integers, by far the most frequent
-		v, i := 0, 0
-		if b[0] == '-' {
-			i = 1
-		}
-		for ; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
-			v = 10*v + int(b[i]-'0')
-		}
-		switch {
-		case i < len(b) || b[i-1] == '-':
-		case b[0] != '-':
-			return float64(v), true
-		case v > 0: // ParseFloat makes −0
-			return float64(-v), true
-		}
-	}
-	// ParseFloat keeps nothing of its argument.
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
-	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)
-}
-
-// integerText parses an integer, also one that is written as a decimal number
-// like 2.0 or 1e3.
-func integerText(b []byte) (int64, bool) {
-	if v, err := strconv.ParseInt(string(b), 10, 64); err == nil {
-		return v, true
-	}
-	v, ok := number(b)
-	if !ok || !integer(v) {
-		return 0, false
-	}
-	return int64(v), true
-}
-
 // isHeader reports whether a line holds column names: none of its fields is a
 // number, and not all are empty, or one is a name that t asks for. A line of both is an
 // error unless the texts are in columns that t names by their numbers.
@@ -193,8 +86,8 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 	nums, texts := 0, 0
 	at, text := 0, ""
 	named := false
-	fields(line, sep, func(i int, f []byte) bool {
-		_, isNumber := number(f)
+	fields.Each(line, sep, func(i int, f []byte) bool {
+		_, isNumber := fields.Number(f)
 		switch {
 		case !isNumber && slices.Contains(asked, string(f)) && len(f) > 0:
 			named = true
@@ -202,7 +95,7 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 			nums++
 		case len(f) > 0 && !slices.Contains(asked, strconv.Itoa(i)):
 			if texts++; texts == 1 {
-				at, text = i, short(f)
+				at, text = i, fields.Quote(f)
 			}
 		}
 		return true
@@ -214,14 +107,6 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 		return false, l.fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
 	}
 	return texts > 0, nil
-}
-
-// short is %q of at most 40 bytes.
-func short(b []byte) string {
-	if len(b) > 40 {
-		return strconv.Quote(string(b[:40])) + "…"
-	}
-	return strconv.Quote(string(b))
 }
 
 // csvTable reads a table of numbers, some columns of which may be something else.
@@ -273,14 +158,14 @@ func (c *csvTable) begin(header bool) error {
 	if err != nil {
 		return err
 	}
-	c.sep = separator(c.line)
+	c.sep = fields.Separator(c.line)
 	if !header {
 		if header, err = isHeader(c.lines, c.line, c.sep, c.table); err != nil {
 			return err
 		}
 	}
 	columns := 0
-	fields(c.line, c.sep, func(_ int, f []byte) bool {
+	fields.Each(c.line, c.sep, func(_ int, f []byte) bool {
 		if columns++; header {
 			c.header = append(c.header, string(f))
 		}
@@ -306,7 +191,7 @@ func (c *csvTable) begin(header bool) error {
 func (c *csvTable) row() error {
 	var fault error
 	got, columns := 0, len(c.roles)
-	fields(c.line, c.sep, func(i int, f []byte) bool {
+	fields.Each(c.line, c.sep, func(i int, f []byte) bool {
 		got = i + 1
 		if i >= columns {
 			return false
@@ -315,7 +200,7 @@ func (c *csvTable) row() error {
 			c.table.add(r, f)
 			return true
 		}
-		v, ok := number(f)
+		v, ok := fields.Number(f)
 		if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
 			fault = c.noNumber(i, f, v, ok)
 			return false
@@ -343,7 +228,7 @@ func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
 	case len(f) == 0:
 		return c.fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
 	case c.header == nil:
-		return c.fault("row %d, column %d is %s, not a number", c.x.Rows, i, short(f))
+		return c.fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
 	}
-	return c.fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], short(f), c.header[i])
+	return c.fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), c.header[i])
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -70,7 +71,7 @@ func isAbsent(text string) bool {
 	if slices.Contains(absent, strings.ToLower(text)) {
 		return true
 	}
-	f, ok := number([]byte(text))
+	f, ok := fields.Number([]byte(text))
 	return ok && math.IsNaN(f)
 }
 
@@ -94,7 +95,7 @@ func newMarker(opt *LabelOptions, format *fileFormat) *marker {
 		m.texts = usualMarks[1:]
 	}
 	for _, text := range m.texts {
-		if v, ok := integerText([]byte(text)); ok {
+		if v, ok := fields.Integer([]byte(text)); ok {
 			m.integers = append(m.integers, v)
 		}
 	}
@@ -103,7 +104,7 @@ func newMarker(opt *LabelOptions, format *fileFormat) *marker {
 
 // marks tells whether a text that is not absent marks a row without label.
 func (m *marker) marks(text string) bool {
-	if v, ok := integerText([]byte(text)); ok {
+	if v, ok := fields.Integer([]byte(text)); ok {
 		return slices.Contains(m.integers, v)
 	}
 	if m.given {
@@ -118,9 +119,9 @@ func (m *marker) unused() (string, bool) {
 		return "", false
 	}
 	for _, text := range m.texts {
-		v, whole := integerText([]byte(text))
+		v, whole := fields.Integer([]byte(text))
 		if !slices.ContainsFunc(m.seen, func(s string) bool {
-			w, ok := integerText([]byte(s))
+			w, ok := fields.Integer([]byte(s))
 			return s == text || ok && whole && v == w
 		}) && !isAbsent(text) {
 			return text, true
@@ -155,7 +156,7 @@ func (c *cells) labels(m *marker, f *LabelFile) (*Labels, error) {
 		return nil, err
 	}
 	if text, unused := m.unused(); unused {
-		f.warn("%s: no label is %s, which --unlabeled names", c.what, short([]byte(text)))
+		f.warn("%s: no label is %s, which --unlabeled names", c.what, fields.Quote([]byte(text)))
 	}
 	f.Marks, f.given = m.seen, m.given
 	l.Read = f
@@ -166,8 +167,8 @@ func (c *cells) labels(m *marker, f *LabelFile) (*Labels, error) {
 // where none is NaN the integers that mark one elsewhere.
 func (c *cells) integerLabels(m *marker, f *LabelFile) (*Labels, error) {
 	for _, text := range m.texts {
-		if _, ok := integerText([]byte(text)); m.given && !ok && !isAbsent(text) {
-			return nil, fmt.Errorf("%s: it holds integers, and --unlabeled is %s; it must be an integer here, or none", c.what, short([]byte(text)))
+		if _, ok := fields.Integer([]byte(text)); m.given && !ok && !isAbsent(text) {
+			return nil, fmt.Errorf("%s: it holds integers, and --unlabeled is %s; it must be an integer here, or none", c.what, fields.Quote([]byte(text)))
 		}
 	}
 	if c.labeled == nil {
@@ -217,8 +218,8 @@ func (c *cells) textLabels(m *marker, f *LabelFile) (*Labels, error) {
 			continue
 		}
 		labeled[k] = true
-		_, numeric := number([]byte(text))
-		_, whole := integerText([]byte(text))
+		_, numeric := fields.Number([]byte(text))
+		_, whole := fields.Integer([]byte(text))
 		switch {
 		case whole && integers < 0:
 			integers = k
@@ -229,7 +230,7 @@ func (c *cells) textLabels(m *marker, f *LabelFile) (*Labels, error) {
 		}
 	}
 	if names < 0 && fraction >= 0 {
-		return nil, fmt.Errorf("%s: %s %d: the label is %s; classes are integers or names", c.what, c.unit, t.first[fraction], short([]byte(t.texts[fraction])))
+		return nil, fmt.Errorf("%s: %s %d: the label is %s; classes are integers or names", c.what, c.unit, t.first[fraction], fields.Quote([]byte(t.texts[fraction])))
 	}
 	for _, text := range m.seen {
 		if !m.given && slices.Contains(usualMarks[1:], strings.ToLower(text)) {
@@ -241,7 +242,7 @@ func (c *cells) textLabels(m *marker, f *LabelFile) (*Labels, error) {
 	}
 	if integers >= 0 {
 		f.warn("%s: labels are integers, such as %s (%s %d), and names, such as %s (%s %d), so that all of them are names; an integer in the wrong place, or a typing error?",
-			c.what, t.texts[integers], c.unit, t.first[integers], short([]byte(t.texts[names])), c.unit, t.first[names])
+			c.what, t.texts[integers], c.unit, t.first[integers], fields.Quote([]byte(t.texts[names])), c.unit, t.first[names])
 	}
 	c.alike(labeled, f)
 	codes := make([]int32, len(t.codes))
@@ -259,7 +260,7 @@ func (c *column) integers(labeled []bool) *Labels {
 	distinct := make([]int64, len(c.texts))
 	for k, text := range c.texts {
 		if labeled[k] {
-			distinct[k], _ = integerText([]byte(text))
+			distinct[k], _ = fields.Integer([]byte(text))
 		}
 	}
 	values, given := make([]int64, len(c.codes)), make([]bool, len(c.codes))
@@ -281,7 +282,7 @@ func (c *cells) alike(labeled []bool, f *LabelFile) {
 		folded := strings.Join(strings.Fields(strings.ToLower(text)), " ")
 		if other, ok := seen[folded]; ok {
 			f.warn("%s: classes %s (%s %d) and %s (%s %d) differ in capitals or blanks only; they are two classes", c.what,
-				short([]byte(c.text.texts[other])), c.unit, c.text.first[other], short([]byte(text)), c.unit, c.text.first[k])
+				fields.Quote([]byte(c.text.texts[other])), c.unit, c.text.first[other], fields.Quote([]byte(text)), c.unit, c.text.first[k])
 			return
 		}
 		seen[folded] = k
@@ -304,22 +305,22 @@ func isNamed(name string, list []string) bool {
 func (c *cells) dropHeader(points int, f *LabelFile) {
 	t := c.text
 	rows := len(t.codes)
-	if rows < 1 || !isName([]byte(t.texts[0])) || isAbsent(t.texts[0]) || slices.Contains(t.codes[1:], 0) {
+	if rows < 1 || !fields.IsName([]byte(t.texts[0])) || isAbsent(t.texts[0]) || slices.Contains(t.codes[1:], 0) {
 		return
 	}
 	numbers := true
 	for _, text := range t.texts[1:] {
-		_, whole := integerText([]byte(text))
+		_, whole := fields.Integer([]byte(text))
 		numbers = numbers && (whole || isAbsent(text))
 	}
 	header := numbers || isNamed(t.texts[0], labelNames)
 	if points == rows || points == rows-1 {
 		header = points == rows-1
 	} else if !header {
-		f.warn("%s: %s %d is %s, which is no other label; it is read as a label and not as a header", c.what, c.unit, t.first[0], short([]byte(t.texts[0])))
+		f.warn("%s: %s %d is %s, which is no other label; it is read as a label and not as a header", c.what, c.unit, t.first[0], fields.Quote([]byte(t.texts[0])))
 	}
 	if header {
-		f.note("%s is the header of %s", short([]byte(t.texts[0])), c.what)
+		f.note("%s is the header of %s", fields.Quote([]byte(t.texts[0])), c.what)
 		t.drop()
 	}
 }
@@ -355,7 +356,7 @@ func readLabelLines(src *source, opt *LabelOptions, f *LabelFile) (*cells, error
 			return nil, err
 		}
 		if len(c.text.codes) > 0 && full == 0 && isNamed(string(field), labelNames) {
-			return nil, l.fault("it is %s, the name of a column, behind %d empty lines; remove them, or give unlabeled points a mark", short(field), len(c.text.codes))
+			return nil, l.fault("it is %s, the name of a column, behind %d empty lines; remove them, or give unlabeled points a mark", fields.Quote(field), len(c.text.codes))
 		}
 		c.text.add(field, l.n)
 		if len(line) > 0 {
@@ -375,18 +376,18 @@ func (l *lines) label(line []byte) ([]byte, error) {
 	if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 		return bytes.ReplaceAll(line[1:len(line)-1], []byte(`""`), []byte(`"`)), nil
 	}
-	if separator(line) != 0 {
-		return nil, l.fault("it is %s, want one label a line; put a name with commas in double quotes", short(line))
+	if fields.Separator(line) != 0 {
+		return nil, l.fault("it is %s, want one label a line; put a name with commas in double quotes", fields.Quote(line))
 	}
 	if bytes.ContainsAny(line, " ") {
 		numbers := true
-		fields(line, 0, func(_ int, f []byte) bool {
-			_, ok := number(f)
+		fields.Each(line, 0, func(_ int, f []byte) bool {
+			_, ok := fields.Number(f)
 			numbers = numbers && ok
 			return numbers
 		})
 		if numbers {
-			return nil, l.fault("it is %s, want one label a line, or a table with commas between the columns", short(line))
+			return nil, l.fault("it is %s, want one label a line, or a table with commas between the columns", fields.Quote(line))
 		}
 	}
 	return line, nil

@@ -243,6 +243,3 @@ func notFinite[T float32 | float64](values []T) int {
 	}
 	return -1
 }
-
-// integer reports whether v is an integer that int64 holds exactly.
-func integer(v float64) bool { return v == math.Trunc(v) && v >= -1<<63 && v < 1<<63 }

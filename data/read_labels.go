@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -98,7 +97,7 @@ func labelCells(what string, a *npy.Array) (*cells, error) {
 	case []string:
 		c.text = &column{}
 		for i, text := range d {
-			c.text.add(trim([]byte(text)), i)
+			c.text.add(fields.Trim([]byte(text)), i)
 		}
 		return c, nil
 	case []float32, []float64:
@@ -112,7 +111,7 @@ func labelCells(what string, a *npy.Array) (*cells, error) {
 				c.labeled[i] = false
 				continue
 			}
-			if !integer(x) {
+			if !fields.IsInteger(x) {
 				return nil, fmt.Errorf("%s: row %d is %v; labels must be integers, or NaN for none", what, i, x)
 			}
 			c.values[i] = int64(x)
@@ -130,16 +129,4 @@ func labelCells(what string, a *npy.Array) (*cells, error) {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return c, nil
-}
-
-// isName reports whether text may name a column.
-func isName(b []byte) bool {
-	if len(b) == 0 {
-		return false
-	}
-	r, _ := utf8.DecodeRune(b)
-	if _, isNumber := number(b); isNumber {
-		return false
-	}
-	return r == '_' || unicode.IsLetter(r)
 }

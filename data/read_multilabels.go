@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -93,10 +94,10 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 		from := len(out.labels)
 		known := string(label) != "nan"
 		for rest := label; known && len(label) > 0; {
-			part, after := cut(rest, ',')
-			v, ok := integerText(part)
+			part, after := fields.Cut(rest, ',')
+			v, ok := fields.Integer(part)
 			if !ok {
-				return nil, l.fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, short(label))
+				return nil, l.fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, fields.Quote(label))
 			}
 			out.labels = append(out.labels, v)
 			if len(part) == len(rest) {
@@ -150,13 +151,13 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 // label is nil for a line that begins with a blank and a pair index:value.
 func (l *lines) svmlightLabel(line []byte, row int) (label, rest []byte, err error) {
 	line, _, _ = bytes.Cut(line, []byte("#"))
-	line = trim(line)
-	label, rest = cut(line, 0)
+	line = fields.Trim(line)
+	label, rest = fields.Cut(line, 0)
 	switch {
 	case bytes.IndexByte(label, ':') < 0:
 		return label, rest, nil
 	case l.indented:
 		return nil, line, nil
 	}
-	return nil, nil, l.fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, short(label))
+	return nil, nil, l.fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, fields.Quote(label))
 }

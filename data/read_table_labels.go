@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/table"
 )
@@ -59,7 +60,7 @@ func (t *labelTable) open(opt *LabelOptions, f *LabelFile) (*table.Reader, error
 			return nil, err
 		}
 		f.warn("%s: the first line, %s, is read as a row and not as a header, as none of it is a usual name of ids or labels; if it is one, name the columns as %s:%s",
-			t.path, short([]byte(strings.Join(columns, ","))), t.path, strings.Join(columns, ","))
+			t.path, fields.Quote([]byte(strings.Join(columns, ","))), t.path, strings.Join(columns, ","))
 		columns = names(r)
 	}
 	if err = t.find(columns, r.Header() || r.Format() != table.CSV, opt.Key); err == nil {
@@ -176,7 +177,7 @@ func (t *labelTable) read(r *table.Reader, limit int64) error {
 		for i := range b.Rows {
 			row := len(t.labels.codes)
 			// A missing value is no text.
-			t.labels.add(trim([]byte(labels.Texts[i])), row)
+			t.labels.add(fields.Trim([]byte(labels.Texts[i])), row)
 			if t.id != "" {
 				if b.Values[1].Missing(i) {
 					return fmt.Errorf("%s: the id is missing; give it, or leave the row out", b.Place(i))
@@ -226,8 +227,8 @@ func (t *labelTable) join(opt *LabelOptions, f *LabelFile) (*cells, error) {
 		case codes[p] == label:
 			again++
 		default:
-			return nil, fmt.Errorf("%s: %s says that %s is %s, and %s that it is %s; leave one of them out", t.path, t.place(int(rows[p])), short([]byte(t.ids.texts[code])),
-				short([]byte(t.labels.texts[codes[p]])), t.place(row), short([]byte(t.labels.texts[label])))
+			return nil, fmt.Errorf("%s: %s says that %s is %s, and %s that it is %s; leave one of them out", t.path, t.place(int(rows[p])), fields.Quote([]byte(t.ids.texts[code])),
+				fields.Quote([]byte(t.labels.texts[codes[p]])), t.place(row), fields.Quote([]byte(t.labels.texts[label])))
 		}
 	}
 	if again > 0 {
@@ -260,7 +261,7 @@ func (t *labelTable) points(opt *LabelOptions, f *LabelFile) ([]int32, error) {
 		}
 		remedy := fmt.Sprintf("say what the points are called with --ids FILE or, if they are a table, --id COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, and leave no point out", t.path, t.label)
 		if err != nil {
-			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path, t.id, short([]byte(id)), t.place(t.ids.first[k]), remedy)
+			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path, t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), remedy)
 		}
 		return nil, fmt.Errorf("%s: column %q has the id %s (%s), which is no number of a point, 0 to %d: %s", t.path, t.id, id, t.place(t.ids.first[k]), opt.Points-1, remedy)
 	}
@@ -279,7 +280,7 @@ func (t *labelTable) unmatched(unknown *column, opt *LabelOptions, f *LabelFile)
 	}
 	var first []string
 	for _, id := range unknown.texts[:min(n, 3)] {
-		first = append(first, short([]byte(id)))
+		first = append(first, fields.Quote([]byte(id)))
 	}
 	list := strings.Join(first, ", ")
 	if n > 3 {
@@ -289,7 +290,7 @@ func (t *labelTable) unmatched(unknown *column, opt *LabelOptions, f *LabelFile)
 		f.warn("%s: %d of %d ids are those of no point: %s", t.path, n, len(t.ids.texts), list)
 		return nil
 	}
-	return fmt.Errorf("%s: none of the %d ids in column %q is that of a point: there they are %s, in %s %s", t.path, n, t.id, list, opt.IDs.From, short([]byte(opt.IDs.Values[0])))
+	return fmt.Errorf("%s: none of the %d ids in column %q is that of a point: there they are %s, in %s %s", t.path, n, t.id, list, opt.IDs.From, fields.Quote([]byte(opt.IDs.Values[0])))
 }
 
 // isTable reports whether the first line of text has more than one field.
@@ -302,8 +303,8 @@ func isTable(src *source) bool {
 		} else {
 			line, head = head, nil
 		}
-		if line = trim(line); len(line) > 0 && line[0] != '#' {
-			return separator(line) != 0
+		if line = fields.Trim(line); len(line) > 0 && line[0] != '#' {
+			return fields.Separator(line) != 0
 		}
 	}
 	return false

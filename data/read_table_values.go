@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/fields"
 )
 
 // readTableValues reads a column of numbers from a table, n×1, and joins it with the points
@@ -35,14 +37,14 @@ func (c *cells) numbers() (*mat.Dense, error) {
 	t := c.text
 	distinct := make([]float64, len(t.texts))
 	for k, text := range t.texts {
-		v, ok := number([]byte(text))
+		v, ok := fields.Number([]byte(text))
 		switch {
 		case isAbsent(text):
 			v = math.NaN()
 		case !ok:
-			return nil, fmt.Errorf("%s: row %d is %s, want a number", c.what, t.first[k], short([]byte(text)))
+			return nil, fmt.Errorf("%s: row %d is %s, want a number", c.what, t.first[k], fields.Quote([]byte(text)))
 		case math.IsInf(v, 0):
-			return nil, fmt.Errorf("%s: row %d is %s; values must be finite, or nan for none", c.what, t.first[k], short([]byte(text)))
+			return nil, fmt.Errorf("%s: row %d is %s; values must be finite, or nan for none", c.what, t.first[k], fields.Quote([]byte(text)))
 		}
 		distinct[k] = v
 	}

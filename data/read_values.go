@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -71,19 +72,19 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, ok := number(line)
+		v, ok := fields.Number(line)
 		switch {
 		case string(line) == "?":
 			v = math.NaN()
 		case ok && math.IsInf(v, 0):
-			return nil, l.fault("it is %s; values must be finite, or nan for none", short(line))
+			return nil, l.fault("it is %s; values must be finite, or nan for none", fields.Quote(line))
 		case ok:
 		case bytes.ContainsAny(line, ",;\t "):
-			return nil, l.fault("it is %s, want one number a line", short(line))
-		case first && isName(bytes.Trim(line, `"`)):
+			return nil, l.fault("it is %s, want one number a line", fields.Quote(line))
+		case first && fields.IsName(bytes.Trim(line, `"`)):
 			continue
 		default:
-			return nil, l.fault("it is %s, want a number", short(line))
+			return nil, l.fault("it is %s, want a number", fields.Quote(line))
 		}
 		values = append(values, v)
 		if need := 8 * int64(len(values)); limit > 0 && need > limit {

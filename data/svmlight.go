@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -29,9 +30,9 @@ func looksSVMLight(head []byte) bool {
 		if !complete && len(tokens) > 2 {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
-		if !blank(line[0]) || !strings.Contains(tokens[0], ":") {
+		if !fields.Blank(line[0]) || !strings.Contains(tokens[0], ":") {
 			for _, v := range strings.Split(tokens[0], ",") {
-				if _, ok := number([]byte(v)); !ok {
+				if _, ok := fields.Number([]byte(v)); !ok {
 					return false
 				}
 			}
@@ -139,7 +140,7 @@ func (r *svmlight) readRow(line []byte) error {
 	r.row = r.row[:0]
 	for len(rest) > 0 {
 		var token []byte
-		token, rest = cut(rest, 0)
+		token, rest = fields.Cut(rest, 0)
 		if err := r.readEntry(token, at); err != nil {
 			return err
 		}
@@ -166,9 +167,9 @@ func (r *svmlight) readRow(line []byte) error {
 // several numbers with commas between.
 func (r *svmlight) checkLabels(label []byte, row int) error {
 	for rest := label; len(label) > 0; {
-		first, after := cut(rest, ',')
-		if _, ok := number(first); !ok {
-			return r.fault("the label of row %d is %s, not a number", row, short(label))
+		first, after := fields.Cut(rest, ',')
+		if _, ok := fields.Number(first); !ok {
+			return r.fault("the label of row %d is %s, not a number", row, fields.Quote(label))
 		}
 		if len(first) == len(rest) {
 			break
@@ -184,13 +185,13 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 	if ok && string(index) == "qid" {
 		return nil
 	}
-	c, whole := number(index)
+	c, whole := fields.Number(index)
 	if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
-		return r.fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, short(token))
+		return r.fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, fields.Quote(token))
 	}
-	v, isNum := number(value)
+	v, isNum := fields.Number(value)
 	if !isNum {
-		return r.fault("row %d, index %d has the value %s, not a number", row, int(c), short(value))
+		return r.fault("row %d, index %d has the value %s, not a number", row, int(c), fields.Quote(value))
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return r.fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", row, int(c), v)
@@ -216,9 +217,9 @@ func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, e
 		if err != nil {
 			return nil, err
 		}
-		v, ok := integerText(label)
+		v, ok := fields.Integer(label)
 		if !ok {
-			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.values), short(label))
+			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.values), fields.Quote(label))
 		}
 		c.values = append(c.values, v)
 		if need := 8 * int64(len(c.values)); opt.Limit > 0 && need > opt.Limit {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bigfit/bigfit/internal/fields"
 )
 
 // TableColumns says what the columns of a table of points are, and keeps those that are
@@ -61,7 +63,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	find := func(name, flag string) (int, error) {
 		if at := slices.Index(header, name); at >= 0 {
 			if slices.Contains(header[at+1:], name) {
-				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, short([]byte(name)))
+				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, fields.Quote([]byte(name)))
 			}
 			return at, nil
 		}
@@ -69,9 +71,9 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 			return at, nil
 		}
 		if header == nil {
-			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, short([]byte(name)), flag, columns-1)
+			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, fields.Quote([]byte(name)), flag, columns-1)
 		}
-		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, short([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
+		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, fields.Quote([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
 	}
 	if len(t.Only) > 0 {
 		for i := range roles {
@@ -85,7 +87,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 				return err
 			}
 			if taken := roles[at]; r != roleCoordinate && taken != roleCoordinate && (taken != roleDropped || r == roleDropped && len(t.Only) == 0) {
-				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, short([]byte(name)))
+				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, fields.Quote([]byte(name)))
 			}
 			roles[at] = r
 		}
@@ -170,7 +172,7 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	for j := range d {
 		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
 		if j < len(t.names) {
-			name, usual = fmt.Sprintf("column %s", short([]byte(t.names[j]))), isNamed(t.names[j], labelNames)
+			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), isNamed(t.names[j], labelNames)
 		}
 		switch {
 		case determined[j]:
