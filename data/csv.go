@@ -139,7 +139,7 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 		if err := c.row(); err != nil {
 			return nil, "", err
 		}
-		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+len(c.table.labels.codes)); opt.Limit > 0 && need > opt.Limit {
+		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+c.table.labels.Len()); opt.Limit > 0 && need > opt.Limit {
 			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}

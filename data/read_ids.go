@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/table"
@@ -58,23 +59,11 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := idColumn(names(t), "")
+	name := labelcells.IDColumn(t.Names(), "")
 	if err := t.Close(); err != nil || name == "" {
 		return nil, err
 	}
 	return ReadIDs(src.path+":"+name, limit)
-}
-
-// idColumn returns the column with the most usual name of ids that is not the one of labels;
-// empty if there is none.
-func idColumn(columns []string, label string) string {
-	best, name := len(idNames), ""
-	for _, c := range columns {
-		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best && c != label {
-			best, name = at, c
-		}
-	}
-	return name
 }
 
 // idReader gathers the ids in files.
@@ -116,14 +105,14 @@ func (r *idReader) file(path string) error {
 	}
 	texts, ok := a.Data.([]string)
 	if !ok {
-		c, err := labelCells(what, a)
+		c, err := labelcells.FromArray(what, a)
 		if err != nil {
 			return err
 		}
-		if c.labeled != nil {
-			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.labeled, false))
+		if c.Labeled != nil {
+			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.Labeled, false))
 		}
-		for _, v := range c.values {
+		for _, v := range c.Values {
 			texts = append(texts, fmt.Sprint(v))
 		}
 	}
@@ -149,7 +138,7 @@ func (r *idReader) lines(src *source) error {
 		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 			line = line[1 : len(line)-1]
 		}
-		if first && isNamed(string(line), idNames) {
+		if first && labelcells.IsIDName(string(line)) {
 			continue
 		}
 		if err := r.add(src.path, string(line)); err != nil {
@@ -167,8 +156,8 @@ func (r *idReader) column(src *source) error {
 	defer t.Close()
 	name := src.key
 	if name == "" {
-		columns := names(t)
-		if name = idColumn(columns, ""); name == "" {
+		columns := t.Names()
+		if name = labelcells.IDColumn(columns, ""); name == "" {
 			return src.fault("which column holds the ids, %s? Name it as %s:COLUMN", strings.Join(columns[:min(20, len(columns))], ", "), src.path)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/fields"
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -202,9 +203,9 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 
 // readSVMLightLabels reads the labels of lines with one integer each; see
 // [ReadMultiLabels] for others.
-func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, error) {
+func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*labelcells.Cells, error) {
 	l := &lines{src: src}
-	c := &cells{what: src.path, unit: "row"}
+	c := &labelcells.Cells{What: src.path, Unit: "row"}
 	for {
 		line, err := l.nextData()
 		if err == io.EOF {
@@ -213,16 +214,16 @@ func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, e
 		if err != nil {
 			return nil, err
 		}
-		label, _, err := l.svmlightLabel(line, len(c.values))
+		label, _, err := l.svmlightLabel(line, len(c.Values))
 		if err != nil {
 			return nil, err
 		}
 		v, ok := fields.Integer(label)
 		if !ok {
-			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.values), fields.Quote(label))
+			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.Values), fields.Quote(label))
 		}
-		c.values = append(c.values, v)
-		if need := 8 * int64(len(c.values)); opt.Limit > 0 && need > opt.Limit {
+		c.Values = append(c.Values, v)
+		if need := 8 * int64(len(c.Values)); opt.Limit > 0 && need > opt.Limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/fields"
+	"github.com/bigfit/bigfit/internal/labelcells"
 )
 
 // TableColumns says what the columns of a table of points are, and keeps those that are
@@ -23,7 +24,7 @@ type TableColumns struct {
 	from   string // the first file
 	names  []string
 	ids    []string
-	labels column
+	labels labelcells.Column
 }
 
 // columns returns what the columns of a table are; a key names the coordinates.
@@ -135,7 +136,7 @@ func (t *TableColumns) add(r role, field []byte) {
 	case roleID:
 		t.ids = append(t.ids, string(field))
 	case roleLabel:
-		t.labels.add(field, len(t.labels.codes))
+		t.labels.Add(field, t.labels.Len())
 	}
 }
 
@@ -157,8 +158,8 @@ func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
 		return nil, nil
 	}
 	what := t.from + ": column " + t.Label
-	c := &cells{what: what, text: &t.labels, unit: "row"}
-	return c.labels(newMarker(&opt, nil), &LabelFile{Path: what})
+	c := &labelcells.Cells{What: what, Text: &t.labels, Unit: "row"}
+	return labelsOf(what, c, newMarker(&opt, false), &labelcells.Notes{})
 }
 
 // Suspects returns a line for every coordinate that may be the label: one with a usual
@@ -172,7 +173,7 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	for j := range d {
 		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
 		if j < len(t.names) {
-			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), isNamed(t.names[j], labelNames)
+			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), labelcells.IsLabelName(t.names[j])
 		}
 		switch {
 		case determined[j]:

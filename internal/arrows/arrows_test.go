@@ -25,6 +25,8 @@ var order = []string{
 	"internal/supervise",
 	"internal/npy",
 	"internal/table",
+	"internal/fields",
+	"internal/labelcells",
 	"internal/shards",
 	"internal/handwriting",
 	"internal/checkpoint",
