@@ -1,10 +1,6 @@
 package data
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -14,71 +10,10 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
-// maxLine bounds the length of a line of text in bytes.
-const maxLine = 64 << 20
-
-// lines reads a text file line by line.
-type lines struct {
-	src *source
-	n   int // number of the last line, from 1
-	buf []byte
-
-	indented bool // the last line began with a blank
-}
-
-// next returns the next line without its end and without blanks around it. The
-// line is valid until the next call. At the end it returns io.EOF.
-func (l *lines) next() ([]byte, error) {
-	l.buf = l.buf[:0]
-	l.n++
-	for {
-		part, err := l.src.r.ReadSlice('\n')
-		if len(l.buf)+len(part) > maxLine {
-			return nil, l.fault("the line is longer than %d bytes", maxLine)
-		}
-		switch {
-		case err == nil && len(l.buf) == 0:
-			return l.clean(part), nil
-		case err == nil, errors.Is(err, io.EOF) && len(l.buf)+len(part) > 0:
-			l.buf = append(l.buf, part...)
-			return l.clean(l.buf), nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			l.buf = append(l.buf, part...)
-		case errors.Is(err, io.EOF):
-			return nil, io.EOF
-		default:
-			return nil, l.src.readError(err)
-		}
-	}
-}
-
-func (l *lines) clean(line []byte) []byte {
-	if l.n == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
-	l.indented = len(line) > 0 && fields.Blank(line[0])
-	return fields.Trim(line)
-}
-
-// fault is an error about the last line.
-func (l *lines) fault(format string, args ...any) error {
-	return fmt.Errorf("%s: line %d: "+format, append([]any{l.src.path, l.n}, args...)...)
-}
-
-// nextData is next without empty lines and comments, which begin with #.
-func (l *lines) nextData() ([]byte, error) {
-	for {
-		line, err := l.next()
-		if err != nil || len(line) > 0 && line[0] != '#' {
-			return line, err
-		}
-	}
-}
-
 // isHeader reports whether a line holds column names: none of its fields is a
 // number, and not all are empty, or one is a name that t asks for. A line of both is an
 // error unless the texts are in columns that t names by their numbers.
-func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
+func isHeader(l *fields.Lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 	var asked []string
 	if t != nil {
 		asked = slices.Concat(t.Drop, t.Only, []string{t.ID, t.Label})
@@ -104,14 +39,15 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 		return true, nil
 	}
 	if nums > 0 && texts > 0 {
-		return false, l.fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
+		return false, l.Fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
 	}
 	return texts > 0, nil
 }
 
 // csvTable reads a table of numbers, some columns of which may be something else.
 type csvTable struct {
-	*lines
+	*fields.Lines
+	src    *source
 	sep    byte
 	header []string
 	roles  []role
@@ -122,7 +58,7 @@ type csvTable struct {
 
 // readCSV reads a table of numbers.
 func readCSV(src *source, opt ReadOptions) (Points, string, error) {
-	c := &csvTable{lines: &lines{src: src}, table: opt.columns(), x: &Dense[float64]{}}
+	c := &csvTable{Lines: src.lines(), src: src, table: opt.columns(), x: &Dense[float64]{}}
 	if err := c.begin(opt.Header); err != nil {
 		return nil, "", err
 	}
@@ -135,7 +71,7 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 		}
 	}
 	var err error
-	for ; err == nil; c.line, err = c.nextData() {
+	for ; err == nil; c.line, err = c.NextData() {
 		if err := c.row(); err != nil {
 			return nil, "", err
 		}
@@ -152,7 +88,7 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 // begin reads up to the first line of numbers.
 func (c *csvTable) begin(header bool) error {
 	var err error
-	if c.line, err = c.nextData(); err == io.EOF {
+	if c.line, err = c.NextData(); err == io.EOF {
 		return c.src.fault("there are no lines of numbers")
 	}
 	if err != nil {
@@ -160,7 +96,7 @@ func (c *csvTable) begin(header bool) error {
 	}
 	c.sep = fields.Separator(c.line)
 	if !header {
-		if header, err = isHeader(c.lines, c.line, c.sep, c.table); err != nil {
+		if header, err = isHeader(c.Lines, c.line, c.sep, c.table); err != nil {
 			return err
 		}
 	}
@@ -180,7 +116,7 @@ func (c *csvTable) begin(header bool) error {
 		}
 	}
 	if header {
-		if c.line, err = c.nextData(); err == io.EOF {
+		if c.line, err = c.NextData(); err == io.EOF {
 			return c.src.fault("there are no lines of numbers, only a header")
 		}
 	}
@@ -212,9 +148,9 @@ func (c *csvTable) row() error {
 	case fault != nil:
 		return fault
 	case got > columns:
-		return c.fault("row %d has more than the %d columns of the first line", c.x.Rows, columns)
+		return c.Fault("row %d has more than the %d columns of the first line", c.x.Rows, columns)
 	case got < columns:
-		return c.fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
+		return c.Fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
 	}
 	c.x.Rows++
 	return nil
@@ -224,11 +160,11 @@ func (c *csvTable) row() error {
 func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
 	switch {
 	case ok:
-		return c.fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
+		return c.Fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
 	case len(f) == 0:
-		return c.fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
+		return c.Fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
 	case c.header == nil:
-		return c.fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
+		return c.Fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
 	}
-	return c.fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), c.header[i])
+	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), c.header[i])
 }

@@ -126,9 +126,9 @@ func (r *idReader) file(path string) error {
 
 // lines reads one id a line.
 func (r *idReader) lines(src *source) error {
-	l := &lines{src: src}
+	l := src.lines()
 	for first := true; ; first = false {
-		line, err := l.nextData()
+		line, err := l.NextData()
 		if err == io.EOF {
 			return nil
 		}

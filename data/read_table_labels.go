@@ -38,5 +38,5 @@ func readTextLabels(src *source, opt *LabelOptions, f *labelcells.Notes) (*label
 	if opt.Key != "" || isTable(src) {
 		return readTableLabels(src, opt, f)
 	}
-	return readLabelLines(src, opt, f)
+	return labelcells.ReadLines(src.path, src.lines(), opt.Points, opt.Limit, f)
 }

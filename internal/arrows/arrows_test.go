@@ -24,6 +24,7 @@ var order = []string{
 	"internal/machine",
 	"internal/supervise",
 	"internal/npy",
+	"internal/numbers",
 	"internal/table",
 	"internal/fields",
 	"internal/labelcells",
