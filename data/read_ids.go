@@ -66,6 +66,27 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	return ReadIDs(src.path+":"+name, limit)
 }
 
+// UsualIDs returns the ids in tables, one after the other, by the column with a usual name
+// of ids in the first of them, and that name; nil if it has none.
+func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
+	t, err := table.Open(paths[0], table.Options{Limit: limit})
+	if err != nil {
+		return nil, "", err
+	}
+	column := labelcells.IDColumn(t.Names(), "")
+	if err := t.Close(); err != nil || column == "" {
+		return nil, "", err
+	}
+	r := &idReader{limit: limit}
+	for _, p := range paths {
+		if err := r.file(p + ":" + column); err != nil {
+			return nil, "", err
+		}
+	}
+	ids, err := NewIDs(fmt.Sprintf("%s to %s: column %s", paths[0], paths[len(paths)-1], column), r.ids)
+	return ids, column, err
+}
+
 // idReader gathers the ids in files.
 type idReader struct {
 	ids   []string

@@ -2,14 +2,15 @@ package data
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/labelcells"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // TableColumns says what the columns of a table of points are, and keeps those that are
@@ -165,19 +166,18 @@ func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
 // Suspects returns a line for every coordinate that may be the label: one with a usual
 // name of labels, and one whose values and the classes of the labeled points determine each
 // other. The latter is looked at if a class has two labels at least, and there are eight
-// more labels than classes, as few labels agree by chance. It reads the labeled rows once.
+// more labels than classes, as few labels agree by chance. It reads the labeled rows twice.
 func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	var out []string
-	_, d := x.Dims()
-	determined := determined(x, y)
-	for j := range d {
+	determined, what := determined(x, y), cmp.Or(t.from, "points")
+	for j := range max(len(determined), len(t.names)) {
 		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
 		if j < len(t.names) {
 			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), labelcells.IsLabelName(t.names[j])
 		}
 		switch {
-		case determined[j]:
-			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, another one for each: it may be the label; if it is, leave it out with --drop", t.from, name))
+		case j < len(determined) && determined[j]:
+			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, another one for each: it may be the label; if it is, leave it out (--drop of a table)", what, name))
 		case usual:
 			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is the label, give --label %s, or leave it out with --drop", t.from, name, t.names[j]))
 		}
@@ -189,44 +189,44 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	return out
 }
 
-// determined tells for each column whether its values and the classes of the labeled
-// points determine each other.
+// determined tells for each column of dense points whether its values and the classes of
+// the labeled points determine each other. Sparse points are no tables: none does.
 func determined(x Points, y *Labels) []bool {
-	_, d := x.Dims()
-	out := make([]bool, d)
-	if y == nil {
-		return out
+	if _, ok := x.(*sparse.CSR); ok || y == nil {
+		return nil
 	}
-	rows := y.Labeled()
 	s := y.Summary()
 	if s.Classes < 2 || s.Fewest < 2 || s.Labeled < s.Classes+8 {
-		return out
+		return nil
 	}
-	for j := range out {
-		out[j] = true
-	}
-	values := make([][]float64, len(y.Classes)) // of the first point of each class
-	row := make([]float64, d)
-	for _, i := range rows {
-		RowTo(row, x, i)
-		first := values[y.Index[i]]
-		if first == nil {
-			values[y.Index[i]] = slices.Clone(row)
+	_, d := x.Dims()
+	out := slices.Repeat([]bool{true}, d)
+	firsts := make([]int, len(y.Classes)) // the first point of each class, from 1
+	row, first := make([]float64, d), make([]float64, d)
+	for _, i := range y.Labeled() {
+		at := &firsts[y.Index[i]]
+		if *at == 0 {
+			*at = i + 1
 			continue
 		}
+		RowTo(row, x, i)
+		RowTo(first, x, *at-1)
 		for j, v := range row {
 			out[j] = out[j] && v == first[j]
 		}
 	}
-	for j := range out {
-		seen := map[float64]bool{}
-		for _, v := range values {
-			if !out[j] || v == nil {
-				continue
-			}
-			out[j] = !seen[v[j]] && !math.IsNaN(v[j])
-			seen[v[j]] = true
+	firsts = slices.DeleteFunc(firsts, func(at int) bool { return at == 0 })
+	for j, same := range out {
+		if !same {
+			continue
 		}
+		values := make([]float64, len(firsts))
+		for c, at := range firsts {
+			RowTo(row, x, at-1)
+			values[c] = row[j]
+		}
+		slices.Sort(values)
+		out[j] = len(slices.Compact(values)) == len(firsts)
 	}
 	return out
 }

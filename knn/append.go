@@ -3,6 +3,7 @@ package knn
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
@@ -114,13 +115,13 @@ func (ix *denseIndex) nearerThan(ctx context.Context, x data.Points, nb *Neighbo
 		return ix.floats().nearerThan(ctx, x, nb, p)
 	}
 	rows := make([][]topk.Pair, nb.Len())
-	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).stripe, p, func() func(lo, hi int) {
+	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).Stripe, p, func() func(lo, hi int) {
 		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
 		return func(lo, hi int) {
 			c.queries = ix.prepareSide(x, lo, hi)
-			c.blocks = ix.compare(c.queries)
-			if c.workspace == nil {
-				c.workspace = c.newWorkspace()
+			c.Blocks = ix.compare(c.queries)
+			if c.Workspace == nil {
+				c.Workspace = c.NewWorkspace()
 			}
 			limits, last := make([]float32, hi-lo), make([]float64, hi-lo)
 			for i := range limits {
@@ -216,11 +217,15 @@ func (nb *Neighbors) Entries() []npy.Entry {
 }
 
 // CheckLists returns an error unless nb can be lists of n points that a file holds: n×K,
-// of other points, nearest first. The arrays are named as in files, neighbor_indices and
-// neighbor_distances.
-func (nb *Neighbors) CheckLists(n int) error {
+// of other points, nearest first by the metric. The arrays are named as in files,
+// neighbor_indices and neighbor_distances.
+func (nb *Neighbors) CheckLists(n int, m Metric) error {
 	if nb.K < 1 || nb.K >= n || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
 		return fmt.Errorf("knn: neighbor_indices has %d elements and neighbor_distances %d for %d neighbours of each of %d points", len(nb.Index), len(nb.Distance), nb.K, n)
+	}
+	least, kind := 0.0, "finite, not negative"
+	if m == InnerProduct {
+		least, kind = math.Inf(-1), "finite"
 	}
 	for i := range n {
 		index, dist := nb.Row(i)
@@ -228,8 +233,8 @@ func (nb *Neighbors) CheckLists(n int) error {
 			if j < 0 || int(j) >= n || int(j) == i {
 				return fmt.Errorf("knn: element (%d, %d) of neighbor_indices is %d; it must be another point of %d", i, p, j, n)
 			}
-			if d := dist[p]; !(d >= 0) || d-d != 0 || p > 0 && (d < dist[p-1] || d == dist[p-1] && j == index[p-1]) {
-				return fmt.Errorf("knn: element (%d, %d) of neighbor_distances is %v; the distances of a point must be finite and ascend, and no neighbour may be there twice", i, p, d)
+			if d := dist[p]; !(d >= least) || d-d != 0 || p > 0 && (d < dist[p-1] || d == dist[p-1] && j == index[p-1]) {
+				return fmt.Errorf("knn: element (%d, %d) of neighbor_distances is %v; %v distances must be %s and ascend, and no neighbour may be there twice", i, p, d, m, kind)
 			}
 		}
 	}

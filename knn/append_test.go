@@ -33,9 +33,11 @@ func TestAppendIsASearchAnew(t *testing.T) {
 			knn.Metric
 		}
 		w := rapid.SampledFrom([]way{{knn.Brute, knn.Euclidean}, {knn.Brute, knn.Angle}, {knn.Brute, knn.Manhattan}, {knn.Brute, knn.Chebyshev},
-			{knn.KDTree, knn.Euclidean}, {knn.KDTree, knn.Manhattan}, {knn.BallTree, knn.Euclidean}, {knn.BallTree, knn.Angle}}).Draw(t, "way")
-		if typ == sparseRows && (w.Method != knn.Brute || w.Metric > knn.Angle) {
-			t.Skip("not for sparse points")
+			{knn.Brute, knn.Cosine}, {knn.Brute, knn.InnerProduct}, {knn.Brute, knn.Hamming}, {knn.Brute, knn.Jaccard},
+			{knn.KDTree, knn.Euclidean}, {knn.KDTree, knn.Manhattan}, {knn.BallTree, knn.Euclidean}, {knn.BallTree, knn.Angle}, {knn.BallTree, knn.Cosine}}).Draw(t, "way")
+		sets := w.Metric == knn.Hamming || w.Metric == knn.Jaccard
+		if sets {
+			levels, d = 2, 8*d
 		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := make([][]float64, n)
@@ -43,12 +45,18 @@ func TestAppendIsASearchAnew(t *testing.T) {
 			rows[i] = make([]float64, d)
 			for j := range rows[i] {
 				rows[i][j] = float64(r.IntN(levels))
+				if w.Metric == knn.InnerProduct && typ != bytes {
+					rows[i][j] -= float64(levels / 2)
+				}
 				if typ != bytes && levels > 4 {
 					rows[i][j] /= 3
 				}
 			}
 		}
 		x := typ.of(rows)
+		if err := w.Supports(w.Metric, x); err != nil {
+			t.Skip(err)
+		}
 		s := &knn.DescentSettings{Settings: knn.Settings{Metric: w.Metric}}
 		before, err := knn.NewIndex(firstRows(x, old), w.Method, s)
 		if err != nil {
@@ -77,7 +85,7 @@ func TestAppendIsASearchAnew(t *testing.T) {
 		if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Distance, want.Distance) {
 			t.Fatalf("%v %v, want %v %v", got.Index, got.Distance, want.Index, want.Distance)
 		}
-		if err := got.CheckLists(n); err != nil {
+		if err := got.CheckLists(n, s.Metric); err != nil {
 			t.Fatal(err)
 		}
 		if rows, _ := ix.Dims(); rows != n {
@@ -106,7 +114,7 @@ func TestAppendToDescent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.CheckLists(n); err != nil {
+	if err := got.CheckLists(n, s.Metric); err != nil {
 		t.Fatal(err)
 	}
 	exact, err := knn.NewBrute(x, nil)
@@ -167,14 +175,22 @@ func TestAppendRefuses(t *testing.T) {
 		"element (2, 1) of neighbor_indices is 20": func() error {
 			bad := &knn.Neighbors{K: 3, Index: slices.Clone(nb.Index), Distance: nb.Distance}
 			bad.Index[7] = 20
-			return bad.CheckLists(20)
+			return bad.CheckLists(20, knn.Euclidean)
 		},
 		"element (0, 2) of neighbor_distances is 0": func() error {
 			bad := &knn.Neighbors{K: 3, Index: nb.Index, Distance: slices.Clone(nb.Distance)}
 			bad.Distance[2] = 0
-			return bad.CheckLists(20)
+			return bad.CheckLists(20, knn.Euclidean)
 		},
-		"60 elements and neighbor_distances 60": func() error { return nb.CheckLists(21) },
+		"element (0, 0) of neighbor_distances is -1; euclidean": func() error {
+			bad := &knn.Neighbors{K: 3, Index: nb.Index, Distance: slices.Clone(nb.Distance)}
+			bad.Distance[0] = -1
+			if err := bad.CheckLists(20, knn.InnerProduct); err != nil {
+				return err
+			}
+			return bad.CheckLists(20, knn.Euclidean)
+		},
+		"60 elements and neighbor_distances 60": func() error { return nb.CheckLists(21, knn.Euclidean) },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
@@ -199,7 +215,7 @@ func TestAppendManyPoints(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(r.NormFloat64())
 	}
-	for _, m := range []knn.Metric{knn.Euclidean, knn.Angle} {
+	for _, m := range []knn.Metric{knn.Euclidean, knn.Angle, knn.Cosine, knn.InnerProduct} {
 		s := &knn.DescentSettings{Settings: knn.Settings{Metric: m}}
 		self := func(x data.Points) *knn.Neighbors {
 			ix, err := knn.NewBrute(x, &s.Settings)
@@ -220,4 +236,63 @@ func TestAppendManyPoints(t *testing.T) {
 			t.Errorf("%v: other neighbours than those of a search anew", m)
 		}
 	}
+}
+
+// Points join the lists of NN-descent among sparse points and sets as they do among dense
+// ones: at their true distances, with most of the neighbours.
+func TestAppendToDescentOfSets(t *testing.T) {
+	const n, old, d, k = 1500, 1400, 96, 8
+	r := rand.New(rand.NewPCG(7, 8))
+	x := &data.Dense[uint8]{Rows: n, Cols: d, Data: make([]uint8, n*d)}
+	for i := range n {
+		for range 12 { // a group has its own third of the columns
+			x.Row(i)[i%3*32+r.IntN(32)] = 1
+		}
+	}
+	for _, points := range []data.Points{x, data.ToSparse(x)} {
+		for _, m := range []knn.Metric{knn.Hamming, knn.Jaccard, knn.Cosine} {
+			s := &knn.DescentSettings{Settings: knn.Settings{Metric: m}, Seed: 4}
+			before := searchedBy(t, firstRows(points, old), s, k)
+			nb := selfOf(t, before, k)
+			got, _, err := knn.Append(context.Background(), points, nb, knn.NNDescent, knn.StateOf(before), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := got.CheckLists(n, m); err != nil {
+				t.Error(err)
+			}
+			exact, err := knn.NewBrute(points, &s.Settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := selfOf(t, exact, k)
+			found := 0
+			for i := range n {
+				_, dist := got.Row(i)
+				_, truth := want.Row(i)
+				for p, v := range dist {
+					if v < truth[p] {
+						t.Fatalf("%T, %v: point %d has a neighbour at %v and none is nearer than %v", points, m, i, v, truth[p])
+					}
+					if v <= truth[k-1] {
+						found++
+					}
+				}
+			}
+			if share := float64(found) / (n * k); !(share >= 0.95) {
+				t.Errorf("%T, %v: recall %.4f", points, m, share)
+			}
+		}
+	}
+}
+
+// searchedBy returns an NN-descent index that has found its graph of k neighbours.
+func searchedBy(t *testing.T, x data.Points, s *knn.DescentSettings, k int) knn.Index {
+	t.Helper()
+	ix, err := knn.NewDescent(x, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selfOf(t, ix, k)
+	return ix
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -51,12 +52,14 @@ type Work struct {
 // Operations returns about how many floating-point operations in float64 matrix
 // products take as long as the search by a method:
 //
-//   - all pairs: n²d, as each pair counts once and float32 has twice the speed; sparse
-//     points as [BruteOperations] counts; tenfold for distances that are no matrix
-//     product. Queries compare with all n points;
+//   - all pairs: n²d/2, as each pair counts once and float32 has twice the speed;
+//     twentyfold for Manhattan and Chebyshev, which are no matrix product; n²(d + 400)
+//     for dense sets; of sparse points 100n², as every pair is looked at, beside 15
+//     times what [BruteOperations] counts. Queries compare with all n points;
 //   - a tree: 160·2^min(d,30)·(1 + log₂k)·2d a query, but no more than all points,
 //     as the neighbourhood touches every direction;
-//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory.
+//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory, with
+//     the mean number of entries in place of d for sparse points, d/16 for dense sets.
 //
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m Method) float64 {
@@ -70,16 +73,35 @@ func (w Work) Operations(m Method) float64 {
 		visited := math.Min(float64(n), 16*math.Exp2(math.Min(d, 30))*(1+math.Log2(float64(max(w.K, 1)))))
 		return 20 * queries * visited * d
 	case NNDescent:
-		return 20_000 * float64(n) * (d + 50) * (1 + float64(w.K)/30)
+		return 20_000 * float64(n) * (w.length() + 50) * (1 + float64(w.K)/30)
 	}
 	count := BruteOperations(w.X) / 2
+	_, isSparse := w.X.(*sparse.CSR)
+	switch {
+	case isSparse:
+		count = 30*count + 100*float64(n)*float64(n)
+	case w.Metric.ofSets():
+		count = float64(n) * float64(n) * (d + 400)
+	case w.Metric == Manhattan || w.Metric == Chebyshev:
+		count *= 20 // no matrix product computes these
+	}
 	if w.Queries > 0 {
 		count *= 2 * queries / float64(n)
 	}
-	if w.Metric == Manhattan || w.Metric == Chebyshev {
-		count *= 20 // no matrix product computes these
-	}
 	return count
+}
+
+// length returns as many coordinates as NN-descent takes as long for in dense points of
+// float32 as for a point of X.
+func (w Work) length() float64 {
+	n, d := w.X.Dims()
+	if x, ok := w.X.(*sparse.CSR); ok {
+		return float64(x.NNZ()) / float64(max(1, n))
+	}
+	if w.Metric.ofSets() {
+		return float64(d) / 16
+	}
+	return float64(d)
 }
 
 // Exact returns the exact method that takes the fewer operations, and why. It depends
@@ -170,9 +192,9 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
 	switch m {
 	case KDTree:
-		return kdTreeBytes(x, k)
+		return treeBytes(x, trees.Boxes, metric, k)
 	case BallTree:
-		return ballTreeBytes(x, metric, k)
+		return treeBytes(x, trees.Balls, metric, k)
 	case NNDescent:
 		return descentBytes(x, metric, k)
 	}

@@ -19,9 +19,23 @@ func rates(w knn.Work, rate float64) func(knn.Method) (float64, error) {
 	return func(m knn.Method) (float64, error) { return w.Operations(m) / rate, nil }
 }
 
+// scattered are sparse points of so many entries each, of which no column has many more
+// than another.
+func scattered(n, columns, entries int) *sparse.CSR {
+	x := &sparse.CSR{Rows: n, Cols: columns, Ptr: make([]int64, n+1), Col: make([]int32, 0, n*entries)}
+	for i := range n {
+		for j := range entries {
+			x.Col = append(x.Col, int32(j*(columns/entries)+i%(columns/entries)))
+		}
+		x.Ptr[i+1] = int64(len(x.Col))
+	}
+	return x
+}
+
 func TestChoose(t *testing.T) {
 	dense := func(n, d int) data.Points { return &data.Dense[float32]{Rows: n, Cols: d} }
 	sparsePoints := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 0, 0}}
+	manySets, fewSets := scattered(200_000, 30_000, 40), scattered(3_000, 30_000, 40)
 	for _, c := range []struct {
 		x        data.Points
 		metric   knn.Metric
@@ -44,6 +58,16 @@ func TestChoose(t *testing.T) {
 		{dense(20_000, 64), knn.Chebyshev, 60, 1e11, knn.Brute, false, "all pairs"},
 		{dense(20_000, 2), knn.InnerProduct, 60, 1e11, knn.Brute, false, "no tree knows inner-product"},
 		{sparsePoints, knn.Angle, 60, 1e11, knn.Brute, false, "no tree knows sparse points"},
+		{manySets, knn.Jaccard, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{manySets, knn.Hamming, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{manySets, knn.Cosine, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{manySets, knn.Euclidean, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{manySets, knn.InnerProduct, 60, 3e10, knn.Brute, true, "nn-descent does not know inner-product"},
+		{fewSets, knn.Jaccard, 60, 3e10, knn.Brute, false, "no tree knows sparse points"},
+		{fewSets, knn.Jaccard, 0.001, 3e10, knn.Brute, true, "but so does nn-descent"},
+		{dense(200_000, 512), knn.Hamming, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{dense(200_000, 512), knn.Jaccard, 60, 3e10, knn.NNDescent, true, "--method brute is exact"},
+		{dense(200_000, 512), knn.Jaccard, 6000, 3e10, knn.Brute, false, "no tree knows jaccard"},
 	} {
 		w := knn.Work{X: c.x, Metric: c.metric, K: 10}
 		got, err := w.Choose(c.patience, rates(w, c.rate))

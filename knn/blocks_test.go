@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/blocks"
 	"github.com/bigfit/bigfit/internal/dense"
 )
 
@@ -16,7 +17,7 @@ import (
 // integers; self leaves out the query's own number.
 func byDefinition(x, q *data.Dense[uint8], k int, self bool) *Neighbors {
 	out := newNeighbors(q.Rows, k)
-	list := make([]hit, x.Rows)
+	list := make([]blocks.Hit, x.Rows)
 	for i := range q.Rows {
 		for j := range x.Rows {
 			var s int32
@@ -24,10 +25,10 @@ func byDefinition(x, q *data.Dense[uint8], k int, self bool) *Neighbors {
 				d := int32(v) - int32(q.Row(i)[c])
 				s += d * d
 			}
-			list[j] = newHit(s, j)
+			list[j] = blocks.NewHit(s, j)
 		}
 		if self {
-			list[i] = noHit
+			list[i] = blocks.NoHit
 		}
 		slices.Sort(list)
 		out.setExact(i, slices.Clone(list[:k]))
@@ -98,51 +99,6 @@ func TestBlocks(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// TestBlockRounds checks that in all rounds together every two blocks meet once
-// and in no round does a block occur twice.
-func TestBlockRounds(t *testing.T) {
-	for teams := 1; teams < 12; teams++ {
-		b := newIntBlocks(1, 1)
-		n := (teams-1)*b.block + 1
-		b.row, b.col = make([]int32, n), make([]int32, n)
-		b.multiply = func(*workspace[int32], int, int, int, int) {}
-		met := map[[2]int]int{}
-		b.scan = func(hits []int32, c, col, limits []int32, row, limit int32) []int32 { return nil }
-		b.multiply = func(_ *workspace[int32], i0, _, j0, _ int) {
-			if i0%b.block == 0 {
-				met[[2]int{i0 / b.block, j0 / b.block}]++
-			}
-		}
-		threads := runtime.GOMAXPROCS(1)
-		_, err := b.self(context.Background(), 1, nil)
-		runtime.GOMAXPROCS(threads)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for p := range teams {
-			for q := range teams {
-				want := 0
-				if p <= q {
-					want = 1
-				}
-				if met[[2]int{p, q}] != want {
-					t.Errorf("%d blocks: %d and %d meet %d times", teams, p, q, met[[2]int{p, q}])
-				}
-			}
-		}
-	}
-}
-
-func TestBlockTiles(t *testing.T) {
-	for _, tile := range [][2]int{{14, 32}, {6, 16}, {4, 4}, {1, 1}, {14, 16}, {100, 7}} {
-		var b blocks[int32]
-		b.tiles(tile[0], tile[1])
-		if b.stripe%tile[0] != 0 || b.block%b.stripe != 0 || b.block%tile[1] != 0 {
-			t.Errorf("tile %v: stripe %d, block %d", tile, b.stripe, b.block)
 		}
 	}
 }
@@ -226,39 +182,5 @@ func TestByteAngles(t *testing.T) {
 		}
 		got, err = bytes.Query(ctx, q, 7)
 		check("Query", got, want, err)
-	}
-}
-
-// TestCandidates offers distances with ties, negative ones and NaN.
-func TestCandidates(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for kept := 1; kept < 20; kept++ {
-		floats, ints := newCandidates[float32](2, kept), newCandidates[int32](2, kept)
-		var want []hit
-		for j := range 100 {
-			d := rng.IntN(20) - 2
-			floats.offer(1, j, float32(d), 0)
-			ints.offer(1, j, int32(d), 0)
-			want = append(want, hit(max(d, 0))<<32|hit(j))
-		}
-		floats.offer(0, 3, float32(math.NaN()), 0)
-		slices.Sort(want)
-		gotFloats, gotInts := slices.Sorted(slices.Values(floats.of(1))), slices.Sorted(slices.Values(ints.of(1)))
-		if !slices.Equal(gotInts, want[:kept]) {
-			t.Fatalf("%v, want %v", gotInts, want[:kept])
-		}
-		for p, h := range gotFloats {
-			if h.index() != want[p].index() || distanceOf[float32](h) != float32(want[p]>>32) {
-				t.Fatalf("place %d: %d at %v", p, h.index(), distanceOf[float32](h))
-			}
-		}
-		worst := distanceOf[int32](want[kept-1])
-		last := want[kept-1].index()
-		if floats.limits[1] != float32(worst) || limitOf[int32](want[kept-1], last+1) != worst || limitOf[int32](want[kept-1], last-1) != worst+1 {
-			t.Fatalf("limits %v", floats.limits)
-		}
-		if ints.limits[0] != math.MaxInt32 || !math.IsInf(float64(nothing[float32]()), -1) {
-			t.Fatal("limits of nothing found")
-		}
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/blocks"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -56,7 +59,7 @@ func newDense(x data.Points, m Metric) *denseIndex {
 	}
 	ix.right = dense.NewPackedB32(n, d)
 	ix.own = &side{x: x, self: true, sq: make([]float32, n), left: dense.NewPackedA32(n, d)}
-	par.For(n, ix.compare(ix.own).block, func(lo, hi int) {
+	par.For(n, ix.compare(ix.own).Block, func(lo, hi int) {
 		flat := ix.prepare(ix.own.sq[lo:hi], x, lo, hi)
 		ix.right.Set(lo, hi, flat, d)
 		ix.own.left.Set(lo, hi, flat, d)
@@ -91,7 +94,7 @@ func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32
 	for i := range hi - lo {
 		data.RowTo(row, x, lo+i)
 		if ix.metric.angular() {
-			scaleToUnit(row)
+			prepared.ToUnit(row)
 		}
 		for j, m := range ix.mean {
 			row[j] -= m
@@ -143,59 +146,28 @@ func (q *side) panel() int {
 }
 
 // compare returns the comparison of some queries with all points.
-func (ix *denseIndex) compare(q *side) *blocks[float32] {
+func (ix *denseIndex) compare(q *side) *blocks.Blocks[float32] {
 	if q.bytes != nil {
-		b := newFloatBlocks(q.bytes.Panel(), ix.bytes.Panel())
-		b.row, b.col = q.sq, ix.own.sq
-		b.multiply = func(w *workspace[float32], i0, i1, j0, j1 int) {
-			if w.ints == nil {
-				w.ints = make([]int32, len(w.c))
+		b := blocks.NewFloats(q.bytes.Panel(), ix.bytes.Panel())
+		b.Row, b.Col = q.sq, ix.own.sq
+		b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
+			if w.Ints == nil {
+				w.Ints = make([]int32, len(w.C))
 			}
-			dense.MulU8(q.bytes, i0, i1, ix.bytes, j0, j1, w.ints, b.block)
+			dense.MulU8(q.bytes, i0, i1, ix.bytes, j0, j1, w.Ints, b.Block)
 			for i := i0; i < i1; i++ {
-				at := (i - i0) * b.block
-				simd.ScaleInts(w.c[at:][:j1-j0], w.ints[at:][:j1-j0], q.scale[i], ix.own.scale[j0:j1])
+				at := (i - i0) * b.Block
+				simd.ScaleInts(w.C[at:][:j1-j0], w.Ints[at:][:j1-j0], q.scale[i], ix.own.scale[j0:j1])
 			}
 		}
-		return &b
+		return b
 	}
-	b := newFloatBlocks(q.left.Panel(), ix.right.Panel())
-	b.row, b.col = q.sq, ix.own.sq
-	b.multiply = func(w *workspace[float32], i0, i1, j0, j1 int) {
-		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.c, b.block, &w.scratch)
+	b := blocks.NewFloats(q.left.Panel(), ix.right.Panel())
+	b.Row, b.Col = q.sq, ix.own.sq
+	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
+		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.C, b.Block, &w.Scratch)
 	}
-	return &b
-}
-
-// scaleToUnit divides x by its norm, unless that is zero.
-func scaleToUnit(x []float64) {
-	s := squaredNormOf(x)
-	if !(s > 1e-280 && s < 1e300) {
-		var largest float64
-		for _, v := range x {
-			largest = max(largest, math.Abs(v))
-		}
-		if largest == 0 {
-			return
-		}
-		_, exp := math.Frexp(largest)
-		for j, v := range x {
-			x[j] = math.Ldexp(v, -exp)
-		}
-		s = squaredNormOf(x)
-	}
-	s = math.Sqrt(s)
-	for j := range x {
-		x[j] /= s
-	}
-}
-
-func squaredNormOf(x []float64) float64 {
-	var s float64
-	for _, v := range x {
-		s += v * v
-	}
-	return s
+	return b
 }
 
 func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
@@ -205,16 +177,16 @@ func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progres
 	n, _ := x.Dims()
 	kept := min(k+slack, ix.n)
 	out := newNeighbors(n, k)
-	stripe := ix.compare(ix.own).stripe
+	stripe := ix.compare(ix.own).Stripe
 	err := inStripes(ctx, n, stripe, p, func() func(lo, hi int) {
 		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
 		return func(lo, hi int) {
 			c.queries = ix.prepareSide(x, lo, hi)
-			c.blocks = ix.compare(c.queries)
-			if c.workspace == nil {
-				c.workspace = c.newWorkspace()
+			c.Blocks = ix.compare(c.queries)
+			if c.Workspace == nil {
+				c.Workspace = c.NewWorkspace()
 			}
-			c.confirm(0, hi-lo, c.blocks.search(c.workspace, 0, hi-lo, kept), out)
+			c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept), out)
 		}
 	})
 	if err != nil {
@@ -230,12 +202,12 @@ func newNeighbors(n, k int) *Neighbors {
 
 func (ix *denseIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
 	b := ix.compare(ix.own)
-	found, err := b.self(ctx, min(k+slack, ix.n-1), p)
+	found, err := b.Self(ctx, min(k+slack, ix.n-1), p.shareOf(ix.n))
 	if err != nil {
 		return nil, err
 	}
 	out := newNeighbors(ix.n, k)
-	err = inStripes(ctx, ix.n, b.stripe, nil, func() func(lo, hi int) {
+	err = inStripes(ctx, ix.n, b.Stripe, nil, func() func(lo, hi int) {
 		c := ix.compareOwn(b)
 		return func(lo, hi int) { c.confirm(lo, hi, found, out) }
 	})
@@ -258,9 +230,6 @@ func (ix *denseIndex) bound(normQ, r float64) float64 {
 // reach is the norm up to which no float32 of a comparison overflows.
 const reach = 1e18
 
-// rootTie is the relative difference below which squares may have equal roots.
-const rootTie = 0x1p-50
-
 // limit returns the limit below which lie the float32 distances of all points
 // whose squared distance from a query is at most d, or may have the same root;
 // it is infinite if float32 is too coarse.
@@ -274,28 +243,28 @@ func (ix *denseIndex) limit(sq float32, d float64) float32 {
 	if !(r < reach) {
 		return float32(math.Inf(1))
 	}
-	return math.Nextafter32(float32(d*(1+rootTie)+ix.bound(normQ, r)), float32(math.Inf(1)))
+	return math.Nextafter32(float32(d*(1+trees.RootTie)+ix.bound(normQ, r)), float32(math.Inf(1)))
 }
 
 // comparison is the memory of one goroutine that compares queries with all points.
 type comparison struct {
 	*denseIndex
 	*measurer
-	*workspace[float32]
-	*blocks[float32]
+	*blocks.Workspace[float32]
+	*blocks.Blocks[float32]
 	queries *side
 }
 
 // compareOwn returns the comparison of the indexed points with each other.
-func (ix *denseIndex) compareOwn(b *blocks[float32]) *comparison {
-	return &comparison{ix, newMeasurer(ix.x, ix.metric), b.newWorkspace(), b, ix.own}
+func (ix *denseIndex) compareOwn(b *blocks.Blocks[float32]) *comparison {
+	return &comparison{ix, newMeasurer(ix.x, ix.metric), b.NewWorkspace(), b, ix.own}
 }
 
 // confirm measures the candidates of queries lo to hi and writes the nearest points
 // to out, as many as its lists have room for. A point that is not among the
 // candidates of a query has D no smaller than all of them; where the k-th distance
 // does not rule it out, all points that may be as near are measured.
-func (c *comparison) confirm(lo, hi int, found *candidates[float32], out *Neighbors) {
+func (c *comparison) confirm(lo, hi int, found *blocks.Candidates[float32], out *Neighbors) {
 	q, m, k := c.queries, c.measurer, out.K
 	available := c.n
 	if q.self {
@@ -304,25 +273,25 @@ func (c *comparison) confirm(lo, hi int, found *candidates[float32], out *Neighb
 	limits := make([]float32, hi-lo)
 	open := make([]*topk.Set, hi-lo)
 	for i := lo; i < hi; i++ {
-		keys := found.of(i)
+		keys := found.Of(i)
 		m.loadOnce(q, i)
 		m.best = m.best[:0]
 		for _, key := range keys {
-			if key != noHit {
-				m.best = append(m.best, topk.Pair{Dist: m.square(key.index()), Index: int32(key.index())})
+			if key != blocks.NoHit {
+				m.best = append(m.best, topk.Pair{Dist: m.square(key.Index()), Index: int32(key.Index())})
 			}
 		}
 		limits[i-lo] = float32(math.Inf(1))
 		complete := len(m.best) == available
-		if !complete && keys[0] != noHit {
+		if !complete && keys[0] != blocks.NoHit {
 			limits[i-lo] = c.limit(q.sq[i], kth(m.best, k))
-			complete = distanceOf[float32](keys[0]) >= limits[i-lo]
+			complete = blocks.DistanceOf[float32](keys[0]) >= limits[i-lo]
 		}
 		if !complete {
 			open[i-lo] = topk.New(k)
 			continue
 		}
-		limits[i-lo] = nothing[float32]()
+		limits[i-lo] = blocks.Nothing[float32]()
 		for p, e := range m.best {
 			m.best[p].Dist = m.metric.distance(e.Dist)
 		}
@@ -368,7 +337,7 @@ func (c *comparison) nearby(lo, hi int, limits []float32, visit func(i, j int, d
 	scanned := make([]float32, len(limits))
 	for i, l := range limits {
 		if scanned[i] = l; l == infinite {
-			scanned[i] = nothing[float32]()
+			scanned[i] = blocks.Nothing[float32]()
 		}
 	}
 	near := func(i, j int) {
@@ -377,9 +346,9 @@ func (c *comparison) nearby(lo, hi int, limits []float32, visit func(i, j int, d
 			visit(i, j, c.distance(j))
 		}
 	}
-	for j := 0; j < c.n; j += c.block {
-		end := min(j+c.block, c.n)
-		c.blocks.visit(c.workspace, span{lo, hi}, span{j, end}, scanned, c.none[:end-j], func(i, j int, _ float32) { near(i, j) })
+	for j := 0; j < c.n; j += c.Block {
+		end := min(j+c.Block, c.n)
+		c.Visit(c.Workspace, blocks.Span{Lo: lo, Hi: hi}, blocks.Span{Lo: j, Hi: end}, scanned, nil, func(i, j int, _ float32) { near(i, j) })
 	}
 	for i := lo; i < hi; i++ {
 		if limits[i-lo] == infinite {
@@ -394,7 +363,7 @@ func (ix *denseIndex) within(ctx context.Context, radius float64, budget *pairBu
 	squared := ix.metric.square(radius)
 	rows := make([][]topk.Pair, ix.n)
 	b := ix.compare(ix.own)
-	err := inStripes(ctx, ix.n, b.stripe, p, func() func(lo, hi int) {
+	err := inStripes(ctx, ix.n, b.Stripe, p, func() func(lo, hi int) {
 		c := ix.compareOwn(b)
 		return func(lo, hi int) {
 			limits := make([]float32, hi-lo)
@@ -428,11 +397,11 @@ func meters(x data.Points, m Metric) (func() meter, error) {
 		return func() meter { return &sparseMeter{sparseSet: set} }, nil
 	}
 	if m.ofSets() {
-		points, err := packBits(x, m)
-		if err != nil {
+		if err := checkBits(x, m); err != nil {
 			return nil, err
 		}
-		return func() meter { return points.newMeter(m) }, nil
+		points := prepared.PackBits(x)
+		return func() meter { return newBitMeter(points, m) }, nil
 	}
 	return func() meter { return newMeasurer(x, m) }, nil
 }
@@ -456,7 +425,7 @@ func (m *measurer) load(x data.Points, i int) {
 	m.from = nil
 	data.RowTo(m.q, x, i)
 	if m.metric.angular() {
-		scaleToUnit(m.q)
+		prepared.ToUnit(m.q)
 	}
 }
 
@@ -489,7 +458,7 @@ func (m *measurer) square(j int) float64 {
 		return measure(m.metric, m.q, m.row)
 	}
 	data.RowTo(m.row, m.x, j)
-	scaleToUnit(m.row)
+	prepared.ToUnit(m.row)
 	var s float64
 	var nonzeroQ, nonzeroRow bool
 	for p, v := range m.row {

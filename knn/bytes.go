@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/blocks"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/topk"
@@ -51,13 +52,13 @@ func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
 	return sq
 }
 
-func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks[int32] {
-	b := newIntBlocks(left.Panel(), ix.right.Panel())
-	b.row, b.col = sq, ix.sq
-	b.multiply = func(w *workspace[int32], i0, i1, j0, j1 int) {
-		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.c, b.block)
+func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks.Blocks[int32] {
+	b := blocks.NewInts(left.Panel(), ix.right.Panel())
+	b.Row, b.Col = sq, ix.sq
+	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
+		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.C, b.Block)
 	}
-	return &b
+	return b
 }
 
 func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
@@ -66,18 +67,18 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 		return ix.floats().query(ctx, x, k, p)
 	}
 	out := newNeighbors(q.Rows, k)
-	stripe := ix.compare(ix.left, ix.sq).stripe
+	stripe := ix.compare(ix.left, ix.sq).Stripe
 	err := inStripes(ctx, q.Rows, stripe, p, func() func(lo, hi int) {
-		var w *workspace[int32]
+		var w *blocks.Workspace[int32]
 		return func(lo, hi int) {
 			left := dense.PackAU8(dense.NoTrans, q.Data[lo*q.Cols:hi*q.Cols], hi-lo, q.Cols, q.Cols)
 			b := ix.compare(left, byteNorms(q, lo, hi))
 			if w == nil {
-				w = b.newWorkspace()
+				w = b.NewWorkspace()
 			}
-			found := b.search(w, 0, hi-lo, k)
+			found := b.Search(w, 0, hi-lo, k)
 			for i := range hi - lo {
-				out.setExact(lo+i, found.of(i))
+				out.setExact(lo+i, found.Of(i))
 			}
 		}
 	})
@@ -88,23 +89,23 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 }
 
 // setExact writes the list of query i, which keys hold in any order.
-func (nb *Neighbors) setExact(i int, keys []hit) {
+func (nb *Neighbors) setExact(i int, keys []blocks.Hit) {
 	slices.Sort(keys)
 	index, distance := nb.Row(i)
 	for p, c := range keys {
-		index[p], distance[p] = int32(c.index()), math.Sqrt(float64(distanceOf[int32](c)))
+		index[p], distance[p] = int32(c.Index()), math.Sqrt(float64(blocks.DistanceOf[int32](c)))
 	}
 }
 
 func (ix *byteIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
 	n := ix.x.Rows
-	found, err := ix.compare(ix.left, ix.sq).self(ctx, k, p)
+	found, err := ix.compare(ix.left, ix.sq).Self(ctx, k, p.shareOf(n))
 	if err != nil {
 		return nil, err
 	}
 	out := newNeighbors(n, k)
 	for i := range n {
-		out.setExact(i, found.of(i))
+		out.setExact(i, found.Of(i))
 	}
 	p.report(n, n)
 	return out, nil
@@ -116,18 +117,18 @@ func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBud
 	b := ix.compare(ix.left, ix.sq)
 	// Roots decide; the limit lets all through that are small enough.
 	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
-	limits := slices.Repeat([]int32{limit}, b.stripe)
+	limits := slices.Repeat([]int32{limit}, b.Stripe)
 	near := func(i, j int, d int32) {
 		if root := math.Sqrt(float64(d)); i != j && root <= radius && budget.take(1) {
 			rows[i] = append(rows[i], topk.Pair{Dist: root, Index: int32(j)})
 		}
 	}
-	err := inStripes(ctx, n, b.stripe, p, func() func(lo, hi int) {
-		w := b.newWorkspace()
+	err := inStripes(ctx, n, b.Stripe, p, func() func(lo, hi int) {
+		w := b.NewWorkspace()
 		return func(lo, hi int) {
-			for j := 0; j < n; j += b.block {
-				end := min(j+b.block, n)
-				b.visit(w, span{lo, hi}, span{j, end}, limits, w.none[:end-j], near)
+			for j := 0; j < n; j += b.Block {
+				end := min(j+b.Block, n)
+				b.Visit(w, blocks.Span{Lo: lo, Hi: hi}, blocks.Span{Lo: j, Hi: end}, limits, nil, near)
 			}
 		}
 	})

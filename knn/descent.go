@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -131,7 +133,7 @@ type descent struct {
 	settings DescentSettings
 	x        data.Points
 	n        int
-	rows     func() descentRows // the points as a search takes them
+	rows     func() prepared.Rows // the points as a search takes them
 	newMeter func() meter
 
 	mu    sync.Mutex
@@ -141,7 +143,7 @@ type descent struct {
 // A descentGraph is the outcome of a search for stats.K neighbours.
 type descentGraph struct {
 	*nndescent.Graph
-	rows  descentRows
+	rows  prepared.Rows
 	stats DescentStats
 }
 
@@ -178,8 +180,8 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if ix.newMeter, err = meters(x, m); err != nil {
 		return nil, err
 	}
-	if ix.rows, err = rowsOf(x, m); err != nil {
-		return nil, err
+	if ix.rows, err = prepared.NewRows(x, m.form()); err != nil {
+		return nil, fmt.Errorf("knn: %w", err)
 	}
 	return &Descent{newIndex(ix, x, &s.Settings), ix}, nil
 }
@@ -218,12 +220,12 @@ func (ix *descent) query(ctx context.Context, x data.Points, k int, p progress) 
 	}
 	out := newNeighbors(n, k)
 	err = inStripes(ctx, n, 64, p, func() func(lo, hi int) {
-		query := g.rows.loader()
-		s := g.NewSearcher(query.meter, k, k+slack, ix.settings.Widening)
+		query := g.rows.Loader()
+		s := g.NewSearcher(query.Meter, k, k+slack, ix.settings.Widening)
 		m := ix.newListMeasurer()
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				query.load(x, i)
+				query.Load(x, i)
 				m.rows = s.Append(m.rows[:0])
 				m.load(x, i)
 				out.set(i, m.sorted()[:k])
@@ -414,6 +416,28 @@ func touch[T float32 | float64](x *data.Dense[T], rows []int32) (sum T) {
 }
 
 // set returns the points as a search takes them.
-func (ix *descent) set(rows descentRows) nndescent.Set {
-	return nndescent.Set{N: ix.n, Rows: rows.all()}
+func (ix *descent) set(rows prepared.Rows) nndescent.Set {
+	return nndescent.Set{N: ix.n, Rows: rows.All()}
+}
+
+// descentBytes returns the memory that NN-descent takes for k neighbours of all points of
+// x, beside x: lists and trees, the rows, and a part of the exact search by which the recall
+// is estimated.
+func descentBytes(x data.Points, m Metric, k int) int64 {
+	n, d := x.Dims()
+	rows, part := 4*int64(n)*int64(d), 8*int64(min(n, partSize))*int64(d)
+	switch z := x.(type) {
+	case *sparse.CSR:
+		columns := min(int64(d), int64(z.NNZ())) // of a dense point of each goroutine
+		rows = 4*int64(z.NNZ()) + 16*int64(n) + 8*columns*int64(runtime.GOMAXPROCS(0)+2)
+		part = 16*int64(z.NNZ())*int64(min(n, partSize))/int64(n) + 16*columns
+	case *data.Stored:
+		if z.Kind() == data.Float16 && !m.ofSets() {
+			rows = 4 * int64(n)
+		}
+	}
+	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {
+		rows, part = int64(n)*int64(d)/8+8*int64(n), int64(min(n, partSize))*int64(d)/8
+	}
+	return int64(n)*(12*int64(k+3)+30) + rows + part
 }

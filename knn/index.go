@@ -134,6 +134,11 @@ func (p progress) share(share float64, n int) {
 	p.report(max(1, min(n-1, int(share*float64(n)))), n)
 }
 
+// shareOf returns share for n queries.
+func (p progress) shareOf(n int) func(share float64) {
+	return func(share float64) { p.share(share, n) }
+}
+
 // inStripes calls answer(lo, hi) for stripes of [0, n) in parallel and reports how
 // much is done. Each goroutine uses an answer of its own, made by newWorker. The
 // error is that of ctx.

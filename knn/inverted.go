@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -23,7 +24,7 @@ type invertedIndex struct {
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 	ix := &invertedIndex{sparseSet: newSparseSet(x, m), inverse: make([]float64, x.Rows)}
 	narrow := ix.x
-	if wide(x) {
+	if prepared.Wide(x) {
 		narrow, ix.used = ix.x.Narrow()
 	}
 	ix.columns = narrow.T()
@@ -32,10 +33,6 @@ func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 	}
 	return ix
 }
-
-// wide tells whether a number for each column would take more memory than those that
-// have entries are worth.
-func wide(x *sparse.CSR) bool { return x.Cols > 1<<20 && x.Cols/16 > x.NNZ() }
 
 // sparseQuery scores one query against all points.
 type sparseQuery struct {

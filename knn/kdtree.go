@@ -1,9 +1,8 @@
 package knn
 
 import (
-	"math"
-
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/trees"
 )
 
 // NewKDTree returns a kd-tree on dense points for Euclidean, Manhattan and
@@ -36,59 +35,5 @@ func newKDTree(x data.Points, s *Settings, st *State) (Index, error) {
 	if err := KDTree.Supports(s.Metric, x); err != nil {
 		return nil, err
 	}
-	return newTreeIndex(x, s, st,
-		func(d, nodes int) bounds[float32] { return newBoxes[float32](s.Metric, d, nodes) },
-		func(d, nodes int) bounds[float64] { return newBoxes[float64](s.Metric, d, nodes) })
-}
-
-// kdTreeBytes returns the largest amount of memory that building a kd-tree on x
-// and finding the k nearest neighbours of all its points take, beside x.
-func kdTreeBytes(x data.Points, k int) int64 {
-	_, d := x.Dims()
-	return treeBytes(x, Euclidean, k, 2*int64(d)*elementBytes(x, Euclidean))
-}
-
-// boxes are bounding boxes: of node i, lo is boxes[2id:(2i+1)d], hi follows.
-type boxes[T real] struct {
-	metric Metric
-	d      int
-	boxes  []T
-}
-
-func newBoxes[T real](m Metric, d, nodes int) *boxes[T] {
-	return &boxes[T]{m, d, make([]T, 2*d*nodes)}
-}
-
-func (b *boxes[T]) enclose(node int, _, lo, hi []T) {
-	box := b.boxes[2*b.d*node:]
-	copy(box[:b.d], lo)
-	copy(box[b.d:2*b.d], hi)
-}
-
-func (b *boxes[T]) bound(q []float64, node int) float64 {
-	d := len(q)
-	box := b.boxes[2*d*node:][:2*d]
-	lo, hi := box[:d], box[d:]
-	var s float64
-	switch b.metric {
-	case Manhattan:
-		for j, v := range q {
-			s += math.Abs(gap(v, lo[j], hi[j]))
-		}
-	case Chebyshev:
-		for j, v := range q {
-			s = max(s, math.Abs(gap(v, lo[j], hi[j])))
-		}
-	default:
-		for j, v := range q {
-			g := gap(v, lo[j], hi[j])
-			s += g * g
-		}
-	}
-	return s
-}
-
-// gap returns the difference of v from the nearest value in [lo, hi].
-func gap[T real](v float64, lo, hi T) float64 {
-	return v - min(max(v, float64(lo)), float64(hi))
+	return newTreeIndex(x, s, st, trees.Boxes)
 }

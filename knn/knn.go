@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -137,7 +138,7 @@ func BruteBytes(x data.Points, k int) int64 {
 	lists := 12 * int64(n) * int64(k)
 	if m, ok := x.(*sparse.CSR); ok {
 		columns := int64(d) // of the transpose
-		if wide(m) {
+		if prepared.Wide(m) {
 			columns = 2 * int64(m.NNZ())
 		}
 		return lists + 16*int64(m.NNZ()) + 16*int64(n) + 16*columns + 16*int64(n)*int64(runtime.GOMAXPROCS(0))
@@ -157,7 +158,7 @@ func BruteBytes(x data.Points, k int) int64 {
 func BruteOperations(x data.Points) float64 {
 	n, d := x.Dims()
 	if m, ok := x.(*sparse.CSR); ok {
-		if wide(m) {
+		if prepared.Wide(m) {
 			m, _ = m.Narrow()
 		}
 		count := make([]float64, m.Cols)

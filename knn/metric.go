@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -63,6 +64,19 @@ func (m Metric) angular() bool { return m == Angle || m == Cosine }
 
 // ofSets reports whether the metric compares sets.
 func (m Metric) ofSets() bool { return m == Hamming || m == Jaccard }
+
+// form returns what NN-descent, which knows no other metrics, is to know of this one.
+func (m Metric) form() prepared.Form {
+	switch {
+	case m.angular():
+		return prepared.Angles
+	case m == Hamming:
+		return prepared.Hamming
+	case m == Jaccard:
+		return prepared.Jaccard
+	}
+	return prepared.Lengths
+}
 
 // searches lists the methods that know a metric, for dense and for sparse points.
 var searches = map[Metric]struct{ dense, sparse []Method }{
@@ -150,19 +164,16 @@ func (m Metric) square(d float64) float64 {
 	return d
 }
 
-// widen returns a value above all those which Metric.distance may map to the
-// same distance as v.
-func widen(m Metric, v float64) float64 {
-	switch m {
-	case Euclidean:
-		return v * (1 + rootTie)
-	case Angle:
-		if v > 4*(1-0x1p-40) {
-			return math.Inf(1)
-		}
-		return v * (1 + 0x1p-40)
+// widen returns a value above all those which distance may map to the same distance as v,
+// for Angle and Cosine.
+func (m Metric) widen(v float64) float64 {
+	switch {
+	case m == Cosine:
+		return v
+	case v > 4*(1-0x1p-40):
+		return math.Inf(1)
 	}
-	return v
+	return v * (1 + 0x1p-40)
 }
 
 // measure returns the distance of q from a point in the form distances are

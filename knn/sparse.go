@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -46,7 +47,7 @@ func squaredNorm(x *sparse.CSR, i int) float64 {
 	if val == nil {
 		return float64(len(col))
 	}
-	return squaredNormOf(val)
+	return prepared.SquaredNorm(val)
 }
 
 // inverseRoot returns 1/√v, or 0 for 0.

@@ -7,7 +7,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/par"
 )
 
 // State holds the parts of an index that are costly to find and cheap to keep: the
@@ -95,17 +94,6 @@ func Restore(x data.Points, st *State, s *DescentSettings) (Index, error) {
 	return nil, fmt.Errorf("knn: no state belongs to the method %v", st.Method)
 }
 
-func (ix *treeIndex[T]) state() *State {
-	if ix.tree == nil {
-		return &State{Method: BallTree, Order: []int32{}} // zero vectors under Angle
-	}
-	st := &State{Method: BallTree, Order: ix.tree.order}
-	if _, ok := ix.tree.bounds.(*boxes[T]); ok {
-		st.Method = KDTree
-	}
-	return st
-}
-
 // listed returns which of n points order names. It is an error if it names one
 // twice or one that is not there.
 func listed(order []int32, n int) ([]bool, error) {
@@ -123,45 +111,6 @@ func listed(order []int32, n int) ([]bool, error) {
 		seen[i] = true
 	}
 	return seen, nil
-}
-
-// restoreTree loads the points in the order of the leaves and encloses them.
-func restoreTree[T real](x data.Points, m Metric, newBounds func(d, nodes int) bounds[T], order []int32) (engine, error) {
-	n, d := x.Dims()
-	seen, err := listed(order, n)
-	if err != nil {
-		return nil, err
-	}
-	ix := &treeIndex[T]{metric: m, n: n, d: d}
-	row := make([]float64, d)
-	for i, ok := range seen {
-		if ok {
-			continue
-		}
-		if !load(row, x, i, m) {
-			return nil, fmt.Errorf("knn: index_order lacks point %d", i)
-		}
-		ix.zeros = append(ix.zeros, int32(i))
-	}
-	if len(order) == 0 {
-		return ix, nil
-	}
-	rows := make([]T, padded(len(order))*d)
-	zero := make([]bool, len(order))
-	par.For(len(order), 1024, func(lo, hi int) {
-		row := make([]float64, d)
-		for p := lo; p < hi; p++ {
-			zero[p] = load(row, x, int(order[p]), m)
-			for c, v := range row {
-				rows[p*d+c] = T(v)
-			}
-		}
-	})
-	if p := slices.Index(zero, true); p >= 0 {
-		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle", p, order[p])
-	}
-	ix.tree = orderedTree(m, d, order, rows, func(nodes int) bounds[T] { return newBounds(d, nodes) })
-	return ix, nil
 }
 
 func (ix *descent) state() *State {

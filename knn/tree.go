@@ -1,295 +1,172 @@
 package knn
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/prepared"
+	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/sparse"
 )
 
-// real is a type in which trees hold coordinates: float64 for float64 points
-// and unit vectors, float32 (which holds every uint8) for the others.
-type real interface{ float32 | float64 }
-
-// tree is a balanced binary tree of points. A node with m points gives its
-// first ⌊m/2⌋ in the order of (coordinate, index) to the left child and the
-// others to the right, along the coordinate of widest spread (Friedman, Bentley
-// & Finkel, ACM Trans. Math. Software 3 (1977), 209–226). As the halves are
-// taken by position, neither duplicates nor constant coordinates unbalance it.
-//
-// Nodes are numbered as in a heap: the root is 1, the children of i are 2i and
-// 2i+1, and level l is [2^l, 2^(l+1)). All leaves are on the last level, and
-// leaf j holds positions [j·n/2^l, (j+1)·n/2^l) of the leaf order, rounded
-// down: every leaf has size or size−1 points.
-type tree[T real] struct {
+// treeIndex searches a kd-tree or a ball tree. Coordinates are float64 for float64 points
+// and unit vectors, float32 (which holds every uint8) for the others. Zero vectors under
+// Angle and Cosine are kept apart.
+type treeIndex[T trees.Real] struct {
 	metric Metric
-	n, d   int
-	levels int     // of splits; 2^levels leaves
-	size   int     // of the largest leaf
-	order  []int32 // the indices of the points in leaf order
-	first  []int32 // the smallest index in each node
-	// blocks holds the leaves by coordinate, so that a leaf is scanned along
-	// the points: coordinate c of point i of leaf j is blocks[(j·d+c)·size+i].
-	blocks []T
-	bounds bounds[T]
+	*trees.Index[T]
 }
 
-// bounds are the volumes that enclose the points of each node.
-type bounds[T real] interface {
-	// enclose computes the volume of a node from its points, row-major, and
-	// from their smallest and largest coordinates.
-	enclose(node int, rows, lo, hi []T)
-	// bound returns a value not above what measure returns for q and any point
-	// of the node, rounding included. It may be negative.
-	bound(q []float64, node int) float64
-}
-
-// leafPoints is the largest size of a leaf. More points in a leaf mean more
-// distances, fewer mean more nodes.
-const leafPoints = 16
-
-// shape returns the number of levels of splits of a tree on n points and the
-// size of its largest leaf.
-func shape(n int) (levels, size int) {
-	size = n
-	for size > leafPoints {
-		levels++
-		size = (n-1)>>levels + 1
+// newTreeIndex loads the points and builds the tree, or restores it if there is
+// a state.
+func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index, error) {
+	n, d := x.Dims()
+	if n < 1 || d < 1 {
+		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
-	return levels, size
-}
-
-// positions returns the range in leaf order of node i of a level, counted from 0.
-func (t *tree[T]) positions(i, level int) (lo, hi int) {
-	return i * t.n >> level, (i + 1) * t.n >> level
-}
-
-// sorter holds what is needed to build a tree only: the points of the levels
-// done are in rows[level&1], row-major, in the order of their nodes.
-type sorter[T real] struct {
-	*tree[T]
-	rows  [2][]T
-	order [2][]int32
-	keys  []key[T]
-}
-
-// newTree builds a tree on n rows of d coordinates with the given indices. rows
-// has room for padded(n)·d elements. Both slices are overwritten.
-//
-// Each of the log₂(n/16) levels reads and moves all points once and selects a
-// median among n keys in about 2n comparisons: O(nd log n).
-func newTree[T real](metric Metric, d int, index []int32, rows []T, newBounds func(nodes int) bounds[T]) *tree[T] {
-	t := emptyTree(metric, d, len(index), newBounds)
-	s := &sorter[T]{tree: t, keys: make([]key[T], t.n)}
-	s.rows = [2][]T{rows, make([]T, len(rows))}
-	s.order = [2][]int32{index, make([]int32, t.n)}
-	// The top of the tree level by level, then subtrees of it independently.
-	const top = 6
-	for level := range min(top, t.levels) {
-		par.For(1<<level, 1, func(i, _ int) { s.split(i, level) })
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("knn: %d points; an index holds at most %d", n, math.MaxInt32)
 	}
-	if t.levels > top {
-		par.For(1<<top, 1, func(i, _ int) {
-			for level := top; level < t.levels; level++ {
-				below := level - top
-				for j := i << below; j < (i+1)<<below; j++ {
-					s.split(j, level)
-				}
+	if err := checkFinite(x, "point"); err != nil {
+		return nil, err
+	}
+	var e engine
+	var err error
+	if elementBytes(x, s.Metric) == 4 {
+		e, err = loadTree[float32](x, s.Metric, st, v)
+	} else {
+		e, err = loadTree[float64](x, s.Metric, st, v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newIndex(e, x, s), nil
+}
+
+// treeShape returns what a tree by the metric is made of.
+func treeShape(v trees.Volume, m Metric, d int) trees.Shape {
+	s := trees.Shape{Volume: v, D: d}
+	switch m {
+	case Manhattan:
+		s.Norm = trees.Sum
+	case Chebyshev:
+		s.Norm = trees.Largest
+	case Angle, Cosine:
+		s.Scale = &trees.Scale{Distance: m.distance, Square: m.square, Widen: m.widen}
+	}
+	return s
+}
+
+func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) (engine, error) {
+	if st != nil {
+		return restoreTree[T](x, m, v, st.Order)
+	}
+	n, d := x.Dims()
+	rows := make([]T, trees.Padded(n)*d)
+	zero := make([]bool, n)
+	par.For(n, 1024, func(lo, hi int) {
+		row := make([]float64, d)
+		for i := lo; i < hi; i++ {
+			zero[i] = load(row, x, i, m)
+			for c, v := range row {
+				rows[i*d+c] = T(v)
 			}
-		})
-	}
-	t.order = s.order[t.levels&1]
-	t.blocks = s.rows[1-t.levels&1]
-	t.fill(s.rows[t.levels&1], nil)
-	return t
-}
-
-// orderedTree returns a tree on rows that are in leaf order already, with the
-// given indices: it only encloses them. rows has padded(n)·d elements.
-func orderedTree[T real](metric Metric, d int, order []int32, rows []T, newBounds func(nodes int) bounds[T]) *tree[T] {
-	t := emptyTree(metric, d, len(order), newBounds)
-	t.order = order
-	t.blocks = make([]T, len(rows))
-	extents := make([]T, 2*d<<t.levels) // of the nodes of one level
-	t.fill(rows, extents)
-	for level := t.levels - 1; level >= 0; level-- {
-		below := extents
-		extents = make([]T, 2*d<<level)
-		par.For(1<<level, max(1, 1<<level/64), func(from, to int) {
-			for i := from; i < to; i++ {
-				children := below[4*d*i:][:4*d]
-				low, high := extents[2*d*i:][:d], extents[2*d*i+d:][:d]
-				for c := range d {
-					low[c] = min(children[c], children[2*d+c])
-					high[c] = max(children[d+c], children[3*d+c])
-				}
-				lo, hi := t.positions(i, level)
-				t.bounds.enclose(1<<level+i, rows[lo*d:hi*d], low, high)
-			}
-		})
-	}
-	return t
-}
-
-// emptyTree returns a tree that lacks order and blocks.
-func emptyTree[T real](metric Metric, d, n int, newBounds func(nodes int) bounds[T]) *tree[T] {
-	t := &tree[T]{metric: metric, n: n, d: d}
-	t.levels, t.size = shape(n)
-	t.bounds = newBounds(2 << t.levels)
-	t.first = make([]int32, 2<<t.levels)
-	return t
-}
-
-// fill stores and encloses the leaves, of rows in leaf order, and sets first. If
-// extents is not nil it is set to those of the leaves, 2d values each.
-func (t *tree[T]) fill(rows, extents []T) {
-	leaves := 1 << t.levels
-	par.For(leaves, 64, func(lo, hi int) {
-		both := make([]T, 2*t.d)
-		for j := lo; j < hi; j++ {
-			if extents != nil {
-				both = extents[2*t.d*j:][:2*t.d]
-			}
-			t.leaf(j, rows, both)
 		}
 	})
-	for node := leaves - 1; node > 0; node-- {
-		t.first[node] = min(t.first[2*node], t.first[2*node+1])
-	}
-}
-
-// padded returns the number of rows that newTree needs room for.
-func padded(n int) int {
-	levels, size := shape(n)
-	return size << levels
-}
-
-// split encloses node i of a level and orders its points for its children.
-func (s *sorter[T]) split(i, level int) {
-	d := s.d
-	lo, hi := s.positions(i, level)
-	rows, order := s.rows[level&1][lo*d:hi*d], s.order[level&1][lo:hi]
-	low, high := extentTo(make([]T, 2*d), rows)
-	s.bounds.enclose(1<<level+i, rows, low, high)
-	widest := 0
-	for c := range d {
-		if high[c]-low[c] > high[widest]-low[widest] {
-			widest = c
+	index := make([]int32, 0, n)
+	var zeros []int32
+	for i := range n {
+		if zero[i] {
+			zeros = append(zeros, int32(i))
+			continue
 		}
-	}
-	keys := s.keys[lo:hi]
-	for p := range keys {
-		keys[p] = key[T]{rows[p*d+widest], order[p], int32(p)}
-	}
-	_, middle := s.positions(2*i, level+1)
-	selectKeys(keys, middle-lo)
-	nextRows, nextOrder := s.rows[1-level&1][lo*d:hi*d], s.order[1-level&1][lo:hi]
-	for p, k := range keys {
-		nextOrder[p] = k.index
-		copy(nextRows[p*d:(p+1)*d], rows[int(k.row)*d:])
-	}
-}
-
-// leaf encloses leaf j and stores its block, of rows in leaf order, and sets both
-// to its extent.
-func (t *tree[T]) leaf(j int, rows, both []T) {
-	d := t.d
-	lo, hi := t.positions(j, t.levels)
-	rows = rows[lo*d : hi*d]
-	low, high := extentTo(both, rows)
-	node := 1<<t.levels + j
-	t.bounds.enclose(node, rows, low, high)
-	t.first[node] = slices.Min(t.order[lo:hi])
-	block := t.blocks[j*d*t.size:][:d*t.size]
-	for i := range hi - lo {
-		for c, v := range rows[i*d : (i+1)*d] {
-			block[c*t.size+i] = v
+		if len(index) < i {
+			copy(rows[len(index)*d:], rows[i*d:(i+1)*d])
 		}
+		index = append(index, int32(i))
 	}
+	rows = rows[:trees.Padded(len(index))*d]
+	return &treeIndex[T]{m, trees.New(treeShape(v, m, d), index, rows, zeros)}, nil
 }
 
-// extentTo sets both, 2d values, to the smallest and the largest value of each
-// coordinate and returns its halves.
-func extentTo[T real](both, rows []T) (lo, hi []T) {
-	d := len(both) / 2
-	lo, hi = both[:d], both[d:]
-	copy(lo, rows)
-	copy(hi, rows)
-	for ; len(rows) > 0; rows = rows[d:] {
-		for c, v := range rows[:len(lo)] {
-			if v < lo[c] {
-				lo[c] = v
-			}
-			if v > hi[c] {
-				hi[c] = v
+// restoreTree loads the points in the order of the leaves and encloses them.
+func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []int32) (engine, error) {
+	n, d := x.Dims()
+	seen, err := listed(order, n)
+	if err != nil {
+		return nil, err
+	}
+	var zeros []int32
+	row := make([]float64, d)
+	for i, ok := range seen {
+		if ok {
+			continue
+		}
+		if !load(row, x, i, m) {
+			return nil, fmt.Errorf("knn: index_order lacks point %d", i)
+		}
+		zeros = append(zeros, int32(i))
+	}
+	rows := make([]T, trees.Padded(len(order))*d)
+	zero := make([]bool, len(order))
+	par.For(len(order), 1024, func(lo, hi int) {
+		row := make([]float64, d)
+		for p := lo; p < hi; p++ {
+			zero[p] = load(row, x, int(order[p]), m)
+			for c, v := range row {
+				rows[p*d+c] = T(v)
 			}
 		}
+	})
+	if p := slices.Index(zero, true); p >= 0 {
+		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle", p, order[p])
 	}
-	return lo, hi
+	return &treeIndex[T]{m, trees.Restore(treeShape(v, m, d), order, rows, zeros)}, nil
 }
 
-// A key orders a point within its node and holds the number of its row.
-type key[T real] struct {
-	v          T
-	index, row int32
+func (ix *treeIndex[T]) state() *State {
+	st := &State{Method: BallTree, Order: ix.Order()}
+	if ix.Shape().Volume == trees.Boxes {
+		st.Method = KDTree
+	}
+	return st
 }
 
-func (a key[T]) less(b key[T]) bool {
-	return a.v < b.v || a.v == b.v && a.index < b.index
-}
-
-// selectKeys reorders keys so that those before m are less than those from m
-// on, by the algorithm of Floyd & Rivest (CACM 18 (1975), 165–173, algorithm
-// 489): the pivot is selected from a sample, so that two passes bring the ends
-// of the range close to m. Should they not close in, the rest is sorted.
-func selectKeys[T real](keys []key[T], m int) {
-	lo, hi := 0, len(keys)-1
-	for rounds := 4 + 2*bits.Len(uint(len(keys))); lo < hi; rounds-- {
-		if rounds == 0 {
-			slices.SortFunc(keys[lo:hi+1], func(a, b key[T]) int {
-				if a.less(b) {
-					return -1
-				}
-				return 1
-			})
-			return
-		}
-		if hi-lo > 600 {
-			n, i := float64(hi-lo+1), float64(m-lo+1)
-			z := math.Log(n)
-			s := 0.5 * math.Exp(2*z/3)
-			shift := math.Copysign(0.5*math.Sqrt(z*s*(n-s)/n), i-n/2)
-			from := max(lo, m-int(i*s/n-shift))
-			to := min(hi, m+int((n-i)*s/n+shift))
-			selectKeys(keys[from:to+1], m-from)
-		}
-		pivot := keys[m]
-		i, j := lo, hi
-		for i <= j {
-			for keys[i].less(pivot) {
-				i++
-			}
-			for pivot.less(keys[j]) {
-				j--
-			}
-			if i <= j {
-				keys[i], keys[j] = keys[j], keys[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case m <= j:
-			hi = j
-		case m >= i:
-			lo = i
-		default:
-			return
+// load sets row to point i of x, for Angle scaled to norm one, and reports
+// whether it is a zero vector then; the tree holds none.
+func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
+	data.RowTo(row, x, i)
+	if !m.angular() {
+		return false
+	}
+	prepared.ToUnit(row)
+	for _, v := range row {
+		if v != 0 {
+			return false
 		}
 	}
+	return true
+}
+
+// elementBytes returns the size of a coordinate in a tree on x.
+func elementBytes(x data.Points, m Metric) int64 {
+	if m.angular() || data.Precise(x) {
+		return 8
+	}
+	return 4
+}
+
+// treeBytes returns the largest amount of memory that building a tree on x and finding
+// the k nearest neighbours of all its points take, beside x.
+func treeBytes(x data.Points, v trees.Volume, m Metric, k int) int64 {
+	n, d := x.Dims()
+	s := treeShape(v, m, d)
+	return s.Bytes(n, elementBytes(x, m), k)
 }
 
 // checkFinite returns an error with the first entry of x that is not finite.
@@ -315,4 +192,109 @@ func checkFinite(x data.Points, what string) error {
 		}
 	}
 	return nil
+}
+
+// selfGrain is the number of indexed points whose neighbours are searched for in
+// one chunk.
+const selfGrain = 512
+
+// eachSelf answers the query of every point in chunks of selfGrain, and hands the
+// searcher with the answer to take.
+func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress, take func(chunk int, s *trees.Searcher[T])) error {
+	return inStripes(ctx, ix.Len(), selfGrain, p, func() func(lo, hi int) {
+		s := ix.NewSearcher(k, radius)
+		return func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				s.Own(i)
+				take(lo/selfGrain, s)
+			}
+		}
+	})
+}
+
+func (ix *treeIndex[T]) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	out := newNeighbors(ix.Len(), k)
+	err := ix.eachSelf(ctx, k, 0, p, func(_ int, s *trees.Searcher[T]) { out.set(int(s.Self), s.Near) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
+	if err := checkFinite(x, "query"); err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	out := newNeighbors(n, k)
+	err := inStripes(ctx, n, min(max(n/64, 64), 1<<14), p, func() func(lo, hi int) {
+		s := ix.NewSearcher(k, 0)
+		return func(lo, hi int) {
+			// In the order of the leaves they are nearest to, so that a query finds
+			// in the cache what the one before it has read.
+			order := make([]at, hi-lo)
+			for i := range order {
+				order[i].query = lo + i
+				if zero := load(s.Q, x, lo+i, ix.metric); !zero {
+					order[i].leaf = s.Home()
+				}
+			}
+			slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
+			for _, a := range order {
+				if zero := load(s.Q, x, a.query, ix.metric); zero {
+					s.QueryApart()
+				} else {
+					s.Query(a.leaf)
+				}
+				out.set(a.query, s.Near)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// at is a query and the leaf its search begins with.
+type at struct{ leaf, query int }
+
+func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+	// What one chunk of queries found, one query after the other.
+	type answers struct {
+		query []int32
+		pairs []topk.Pair
+	}
+	n := ix.Len()
+	chunks := make([]answers, par.Chunks(n, selfGrain))
+	out := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1)}
+	err := ix.eachSelf(ctx, 0, radius, p, func(chunk int, s *trees.Searcher[T]) {
+		if !budget.take(len(s.Near)) {
+			return
+		}
+		slices.SortFunc(s.Near, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
+		c := &chunks[chunk]
+		c.query = append(c.query, s.Self)
+		c.pairs = append(c.pairs, s.Near...)
+		out.Ptr[s.Self+1] = int64(len(s.Near))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		out.Ptr[i+1] += out.Ptr[i]
+	}
+	out.Col, out.Val = make([]int32, out.Ptr[n]), make([]float64, out.Ptr[n])
+	par.For(len(chunks), 1, func(c, _ int) {
+		pairs := chunks[c].pairs
+		for _, i := range chunks[c].query {
+			lo, hi := out.Ptr[i], out.Ptr[i+1]
+			for p := lo; p < hi; p++ {
+				out.Col[p], out.Val[p] = pairs[p-lo].Index, pairs[p-lo].Dist
+			}
+			pairs = pairs[hi-lo:]
+		}
+		chunks[c] = answers{}
+	})
+	return out, nil
 }

@@ -276,7 +276,7 @@ func NeighborhoodOf(a *npy.Archive, raw RawState, n int) (Neighborhood, error) {
 	}
 	var faults []error
 	if h.Lists != nil {
-		faults = append(faults, h.Lists.CheckLists(n))
+		faults = append(faults, h.Lists.CheckLists(n, h.Metric))
 	}
 	if h.PCA != nil {
 		faults = append(faults, checkPCA(h.PCA, h.PCA.Components.RawMatrix().Rows))
@@ -327,7 +327,7 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 		fault("the index is a %v, the method %v", h.Index.Method, h.Method)
 	}
 	if h.Lists != nil {
-		if err := h.Lists.CheckLists(n); err != nil {
+		if err := h.Lists.CheckLists(n, h.Metric); err != nil {
 			faults = append(faults, err)
 		}
 	}

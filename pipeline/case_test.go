@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,12 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
 )
+
+// TestMain dates what is written, as tests compare bytes.
+func TestMain(m *testing.M) {
+	os.Setenv("SOURCE_DATE_EPOCH", "1600000000")
+	os.Exit(m.Run())
+}
 
 // clusters are n points of four dimensions in so many noisy groups, and their groups.
 func clusters(n, groups int) (*data.Dense[float64], *data.Labels) {

@@ -108,7 +108,7 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	}
 	out.Lists = nb
 	p.observer().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
-	if twins := twins(nb, old); twins > 0 {
+	if twins := twins(nb, old); twins > 0 && s.Metric != knn.InnerProduct {
 		p.observer().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
 	}
 	return short

@@ -26,9 +26,10 @@ import (
 func TestAppendedGraph(t *testing.T) {
 	x, _ := clusters(150, 3)
 	for name, s := range map[string]pipeline.GraphSettings{
-		"one":         {Graph: knn.GraphSettings{K: 5}, Method: knn.Brute},
-		"self-tuning": {Graph: knn.GraphSettings{K: 5, Weights: knn.SelfTuning, Symmetry: sparse.Both}, Method: knn.KDTree},
-		"heat":        {Graph: knn.GraphSettings{K: 4, Weights: knn.Heat, T: 0.5}, Method: knn.BallTree, Metric: knn.Angle},
+		"one":            {Graph: knn.GraphSettings{K: 5}, Method: knn.Brute},
+		"self-tuning":    {Graph: knn.GraphSettings{K: 5, Weights: knn.SelfTuning, Symmetry: sparse.Both}, Method: knn.KDTree},
+		"heat":           {Graph: knn.GraphSettings{K: 4, Weights: knn.Heat, T: 0.5}, Method: knn.BallTree, Metric: knn.Angle},
+		"inner products": {Graph: knn.GraphSettings{K: 5}, Method: knn.Brute, Metric: knn.InnerProduct},
 	} {
 		old := data.Select(x, data.Range(0, 120))
 		p := &pipeline.Pipeline{Seed: 3}

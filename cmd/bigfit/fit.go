@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -167,9 +168,9 @@ type fitInput struct {
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
 func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
-	sum := fitSummary{modelSummary: summarize(m), points: in.Len(), labels: t.Summary(), warnings: a.warnings}
+	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Warnings: a.warnings}
 	if g := in.Graph; g != nil && g.Components != nil {
-		sum.components, sum.isolated = g.Components.Count(), g.Components.Isolated()
+		sum.Components, sum.Isolated = g.Components.Count(), g.Components.Isolated()
 		if g.W != nil {
 			in.hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 		}

@@ -10,22 +10,12 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/pipeline"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-func (a *app) graphCommand() *cobra.Command {
-	var source graphSource
-	var out, from string
-	var kind lists.Kind
-	var c checkpointFlags
-	var grow appendOptions
-	cmd := &cobra.Command{
-		Use:   "graph X… -o graph.npz",
-		Short: "Build the neighbour graph of a set of points",
-		Long: `Build the weighted graph of nearest neighbours of the points in X and save its
+const graphHelp = `Build the weighted graph of nearest neighbours of the points in X and save its
 weight matrix in the form of scipy.sparse.save_npz.
 
 X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight,
@@ -63,115 +53,127 @@ them.
 --checkpoint DIR keeps the state of a long search there every ten seconds: the
 rounds of nn-descent, or the parts of the points whose neighbours are known, which
 costs an exact search by blocks up to twice the time. After an interruption the same
-command with --resume goes on and ends with the same bits.`,
+command with --resume goes on and ends with the same bits.`
+
+// graphOptions are the flags of bigfit graph.
+type graphOptions struct {
+	source     graphSource
+	checkpoint checkpointFlags
+	lists, out string
+	kind       lists.Kind // of the values in lists
+	grow       appendOptions
+}
+
+func (a *app) graphCommand() *cobra.Command {
+	var o graphOptions
+	cmd := &cobra.Command{
+		Use:   "graph X… -o graph.npz",
+		Short: "Build the neighbour graph of a set of points",
+		Long:  graphHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if from == "" {
-				if len(args) == 0 {
-					return oneArgument("the file of the points")(cmd, args)
-				}
-				return nil
-			}
-			if len(args) > 0 {
+			switch {
+			case o.lists == "" && len(args) == 0:
+				return oneArgument("the file of the points")(cmd, args)
+			case o.lists != "" && len(args) > 0:
 				return fmt.Errorf("--lists takes the place of the points")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			inputs := grow.x.Inputs(append(strings.Split(from, ","), grow.from)...)
-			if err := errors.Join(c.check(), grow.check(args, from), checkOutput(shards.Names(args).Inputs(inputs...), out)); err != nil {
-				return err
-			}
-			settings, err := decode(a, source.params, pipeline.GraphParams)
-			if err != nil {
-				return err
-			}
-			if err := a.openCheckpoint(cmd.Context(), &c); err != nil {
-				return err
-			}
-			var x shards.Names
-			if note := x.Take(args, nil, false); note != "" {
-				a.note("%s", note)
-			}
-			var g *pipeline.Graph
-			var hashes pipeline.Hashes
-			if grow.from != "" {
-				g, hashes, err = a.appendGraph(cmd.Context(), &grow, x, source.params)
-			} else {
-				g, hashes, err = a.graphOf(cmd.Context(), x, &settings, from, kind)
-			}
-			if g == nil {
-				return err
-			}
-			notReached := err // knn.ErrRecall
-			if err := a.write(cmd.Context(), func() error { return pipeline.SaveGraph(out, g, hashes, a.files) }); err != nil {
-				return err
-			}
-			a.checkpoint.Clear()
-			s := summarizeGraph(g.W, g.Components)
-			s.Method, s.Recall = g.Settings.Method, g.Settings.Found
-			return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", out, s)))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), args, &o) },
 	}
-	source.flags(a, cmd.Flags())
-	c.flags(cmd.Flags())
-	cmd.Flags().StringVar(&from, "lists", "", "`file` of ready neighbour lists, in place of points")
-	nameFlag(cmd.Flags(), &kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
-	cmd.Flags().StringVar(&grow.from, "append", "", "graph `file` that the points join; needs -X")
-	cmd.Flags().VarP(&grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
-	cmd.Flags().StringVarP(&out, "output", "o", "graph.npz", "`file` to write")
+	f := cmd.Flags()
+	o.source.flags(a, f)
+	o.checkpoint.flags(f)
+	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
+	nameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
+	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
+	f.VarP(&o.grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
+	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
 }
 
-// graphOf builds the graph of points, or of lists in the file from. With
+func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
+	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
+	if err := errors.Join(o.checkpoint.check(), o.grow.check(args, o.lists), checkOutput(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+		return err
+	}
+	settings, err := decode(a, o.source.params, pipeline.GraphParams)
+	if err != nil {
+		return err
+	}
+	if err := a.openCheckpoint(ctx, &o.checkpoint); err != nil {
+		return err
+	}
+	g, hashes, notReached := a.graphOf(ctx, a.takePoints(args), &settings, o)
+	if g == nil {
+		return notReached
+	}
+	if err := a.write(ctx, func() error { return pipeline.SaveGraph(o.out, g, hashes, a.files) }); err != nil {
+		return err
+	}
+	a.checkpoint.Clear()
+	s := summary.OfGraph(g.W, g.Components)
+	s.Method, s.Recall = g.Settings.Method, g.Settings.Found
+	return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", o.out, s)))
+}
+
+// graphOf builds the graph of points, of lists or of points that join another. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, from string, kind lists.Kind) (*pipeline.Graph, pipeline.Hashes, error) {
-	if from == "" {
-		x, err := a.readPoints(points, data.ReadOptions{})
-		if err != nil {
-			return nil, nil, err
-		}
-		g, err := a.pipeline().Graph(ctx, x, s)
-		return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
+func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
+	switch {
+	case o.grow.from != "":
+		return a.appendGraph(ctx, &o.grow, points, o.source.params)
+	case o.lists != "":
+		a.reads("lists", o.lists)
+		return a.pipeline().GraphOfLists(o.lists, o.kind, s)
 	}
-	a.reads("lists", from)
-	return a.pipeline().GraphOfLists(from, kind, s)
+	x, err := a.readPoints(points, data.ReadOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := a.pipeline().Graph(ctx, x, s)
+	return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 }
 
-// graphSummary describes a graph.
-type graphSummary struct {
-	Points     int     `json:"points"`
-	Edges      int     `json:"edges"`
-	Components int     `json:"components"`
-	Largest    int     `json:"largest_component"`
-	Isolated   int     `json:"isolated_points"`
-	MinDegree  float64 `json:"min_degree"`
-	MeanDegree float64 `json:"mean_degree"`
-	MaxDegree  float64 `json:"max_degree"`
-	// Method of the search, Auto where none was made here, and the recall of an
-	// approximate one.
-	Method knn.Method  `json:"method"`
-	Recall *knn.Recall `json:"recall,omitempty"`
+// appendGraph makes a graph of the points that the graph in the file o.from joins, which
+// are in the files o.x, and of those in the files x.
+func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p paramFlags) (*pipeline.Graph, pipeline.Hashes, error) {
+	var none pipeline.GraphSettings
+	f, err := a.givenGraph(o.from, p, &none)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.ReadKept(int64(a.memory)); err != nil {
+		return nil, nil, err
+	}
+	old, err := a.readPoints(o.x, data.ReadOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	_, d := old.Dims()
+	fresh, err := a.readMore("new points", x, data.ReadOptions{Columns: d})
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.pipeline().AppendTo(ctx, f, old, o.x.String(), fresh)
 }
 
-func summarizeGraph(w *sparse.CSR, c *sparse.Components) graphSummary {
-	s := graphSummary{Points: w.Rows, Edges: w.NNZ() / 2, Components: c.Count(), Isolated: c.Isolated()}
-	for _, size := range c.Sizes {
-		s.Largest = max(s.Largest, size)
-	}
-	d := w.Degrees()
-	s.MinDegree = d[0]
-	for _, v := range d {
-		s.MinDegree, s.MaxDegree = min(s.MinDegree, v), max(s.MaxDegree, v)
-		s.MeanDegree += v / float64(len(d))
-	}
-	return s
+// appendOptions say what points are appended to.
+type appendOptions struct {
+	from string
+	x    shards.Names
 }
 
-func (s graphSummary) String() string {
-	text := fmt.Sprintf("%d points, %d edges, degrees %.4g to %.4g with mean %.4g, %d components, the largest of %d points, %d isolated points",
-		s.Points, s.Edges, s.MinDegree, s.MaxDegree, s.MeanDegree, s.Components, s.Largest, s.Isolated)
-	if s.Recall != nil {
-		text += fmt.Sprintf("; approximate, recall %s", s.Recall)
+func (o *appendOptions) check(args []string, lists string) error {
+	switch {
+	case o.from == "" && len(o.x) > 0:
+		return usagef("-X goes with --append; without it the points are the argument")
+	case o.from == "":
+		return nil
+	case len(o.x) == 0:
+		return usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
+	case lists != "" || len(args) == 0:
+		return usagef("--append needs the file of the new points, and no --lists")
 	}
-	return text
+	return nil
 }

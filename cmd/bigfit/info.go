@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -35,7 +36,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				}
 				// Any sparse matrix can be asked about; only some are graphs.
 				if w.CheckGraph() == nil && w.Rows > 0 {
-					s := summarizeGraph(w, w.Components())
+					s := summary.OfGraph(w, w.Components())
 					info.Graph = &s
 				}
 			}
@@ -44,7 +45,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				if err != nil {
 					return err
 				}
-				s := summarize(m)
+				s := summary.Of(m)
 				info.Model = &s
 			}
 			return a.print(info, info.String())
@@ -54,8 +55,8 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 
 type fileInfo struct {
 	*artifact.Info
-	Graph *graphSummary `json:"graph,omitempty"`
-	Model *modelSummary `json:"model,omitempty"`
+	Graph *summary.Graph `json:"graph,omitempty"`
+	Model *summary.Model `json:"model,omitempty"`
 }
 
 func (f fileInfo) String() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // moonsColumns is the number of columns of the grid of a panel.
@@ -27,12 +28,12 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 	out := &report.Figure{Title: "Two moons, one label a class",
 		Caption: fmt.Sprintf("LapSVM for growing γ_I on %d points, dots in the colour of their true class: Figure 2 of Belkin, Niyogi & Sindhwani (2006). The stronger the tint, the larger |f|.", n)}
 	for i, m := range fig.Machines {
-		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]), Grid: gridAround(points.X, points.Y, moonsColumns), Points: points}
-		p, err := predictGrid(ctx, m, &s.Grid, nil)
+		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]), Grid: pipeline.GridAround(points.X, points.Y, moonsColumns), Points: points}
+		p, err := pipeline.PredictGrid(ctx, m, &s.Grid, nil)
 		if err != nil {
 			return nil, err
 		}
-		s.Values, s.Areas = surfaceValues(p.Scores, m.Output().Classes), areas(p.Classes, m.Output(), fig.Truth)
+		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), areas(p.Classes, m.Output(), fig.Truth)
 		out.Charts = append(out.Charts, s)
 	}
 	return out, nil

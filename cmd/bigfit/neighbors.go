@@ -53,11 +53,7 @@ bigfit graph --lists takes the file with and without --with-self, not with --csr
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var x shards.Names
-			if note := x.Take(args, nil, false); note != "" {
-				a.note("%s", note)
-			}
-			return a.neighbors(cmd.Context(), x, &o)
+			return a.neighbors(cmd.Context(), a.takePoints(args), &o)
 		},
 	}
 	f := cmd.Flags()
@@ -127,7 +123,7 @@ func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOpti
 	if len(o.query) == 0 {
 		g, nb, err = a.pipeline().Neighbors(ctx, x, s)
 	} else {
-		q, fault := a.readPoints(o.query, data.ReadOptions{})
+		q, fault := a.readMore(pipeline.HashQuery, o.query, data.ReadOptions{})
 		if fault != nil {
 			return nil, fault
 		}

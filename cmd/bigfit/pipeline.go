@@ -40,10 +40,24 @@ func (o *observer) End(note string) { o.stage.Done(note) }
 // pointsHelp is the help text of -X.
 const pointsHelp = "`file` of the points, a pattern in quotes, a folder or a list of files; may be repeated"
 
+// takePoints returns arguments that are all points.
+func (a *app) takePoints(args []string) shards.Names {
+	var x shards.Names
+	if note := x.Take(args, nil, false); note != "" {
+		a.note("%s", note)
+	}
+	return x
+}
+
 // readPoints reads points as a stage.
 func (a *app) readPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
+	return a.readMore(pipeline.HashPoints, names, opt)
+}
+
+// readMore is readPoints of points that manifests name otherwise.
+func (a *app) readMore(what string, names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.progress.Stage("read")
-	a.reads(pipeline.HashPoints, names.String())
+	a.reads(what, names.String())
 	opt.Limit = int64(a.memory)
 	p := &a.points
 	p.table = &data.TableColumns{ID: p.id, Label: p.label, Drop: p.drop, Only: p.columns}
@@ -60,6 +74,8 @@ func (a *app) readPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 		return nil, err
 	}
 	st.Done(files.Describe() + data.Describe(x))
+	p.files = files.Paths
+	p.rows, _ = x.Dims()
 	return x, nil
 }
 

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/chart"
@@ -13,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // surfaceCells is the number of cells in a row of the picture of a surface.
@@ -35,10 +33,10 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	if err != nil {
 		return nil, err
 	}
-	s := &chart.Surface{Title: m.Name(), Grid: gridAround(points.X, points.Y, surfaceCells), Points: *points, Levels: o.levels}
+	s := &chart.Surface{Title: m.Name(), Grid: pipeline.GridAround(points.X, points.Y, surfaceCells), Points: *points, Levels: o.levels}
 	s.Rows = surfaceCells
 	st := a.progress.Stage("surface")
-	p, err := predictGrid(ctx, m, &s.Grid, func(done, total int) { st.Update(float64(done), float64(total), "") })
+	p, err := pipeline.PredictGrid(ctx, m, &s.Grid, func(done, total int) { st.Update(float64(done), float64(total), "") })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -47,7 +45,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	if outcomes != nil && len(outcomes) != 2 && len(o.levels) > 0 {
 		return nil, usagef("--levels are for two classes or values; %s has %d classes", path, len(outcomes))
 	}
-	s.Values = surfaceValues(p.Scores, outcomes)
+	s.Values = pipeline.SurfaceValues(p.Scores, outcomes)
 	if outcomes != nil {
 		s.Areas = areas(p.Classes, m.Output(), labels)
 	}
@@ -55,23 +53,6 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 		s.Marked, s.MarkedName = labels.Labeled(), "labeled"
 	}
 	return s, nil
-}
-
-// gridAround returns a rectangle around points with a margin, of a number of
-// columns and of rows as high as they are wide.
-func gridAround(x, y []float64, columns int) chart.Grid {
-	margin := func(low, high float64) (float64, float64) {
-		d := 0.08 * (high - low)
-		if !(d > 0) {
-			d = 1
-		}
-		return low - d, high + d
-	}
-	g := chart.Grid{Columns: columns}
-	g.Left, g.Right = margin(slices.Min(x), slices.Max(x))
-	g.Bottom, g.Top = margin(slices.Min(y), slices.Max(y))
-	g.Rows = int(max(2, min(2*float64(columns), float64(columns)*(g.Top-g.Bottom)/(g.Right-g.Left))))
-	return g
 }
 
 // areas returns the number of the class of each cell as labels count them, or as
@@ -130,33 +111,4 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 		points.Classes = append(points.Classes, labels.Name(int32(c)))
 	}
 	return points, labels, nil
-}
-
-// predictGrid applies a model of two columns to the points of a grid, row by row
-// from below.
-func predictGrid(ctx context.Context, m models.Model, g *chart.Grid, progress func(done, total int)) (*models.Prediction, error) {
-	x := data.NewDense[float64](g.Columns*g.Rows, 2)
-	for r := range g.Rows {
-		for c := range g.Columns {
-			row := x.Row(r*g.Columns + c)
-			row[0], row[1] = g.Centre(c, r)
-		}
-	}
-	return m.Predict(ctx, x, &models.PredictSettings{OnProgress: progress})
-}
-
-// surfaceValues are the values whose lines are drawn: half the difference of two
-// scores, the first output of a regression, nothing of more classes.
-func surfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
-	if len(outcomes) > 2 || scores == nil {
-		return nil
-	}
-	values := mat.Col(nil, 0, scores)
-	if outcomes == nil {
-		return values
-	}
-	for i := range values {
-		values[i] = (scores.At(i, 1) - values[i]) / 2
-	}
-	return values
 }

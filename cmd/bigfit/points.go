@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shards"
 )
 
 // pointOptions say what the columns of a table of points are, and what the points are
@@ -13,6 +16,8 @@ type pointOptions struct {
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read
+	files []string           // of those points
+	rows  int                // in them
 	names *data.IDs
 }
 
@@ -42,6 +47,29 @@ func (p *pointOptions) identify(a *app) (*data.IDs, error) {
 		p.names, err = data.ReadIDs(p.ids, int64(a.memory))
 	case p.id != "" && p.table != nil:
 		p.names, err = p.table.IDs()
+	default:
+		p.names, err = p.beside(a)
 	}
 	return p.names, err
+}
+
+// beside returns the ids in tables beside the files of the points; nil if there are none.
+func (p *pointOptions) beside(a *app) (*data.IDs, error) {
+	tables := shards.Beside(p.files)
+	p.files = nil
+	if tables == nil {
+		return nil, nil
+	}
+	ids, column, err := data.UsualIDs(tables, int64(a.memory))
+	if err != nil {
+		return nil, fmt.Errorf("%w; if the points are not named there, say what they are called with --ids", err)
+	}
+	if ids == nil {
+		return nil, nil
+	}
+	if ids.Len() != p.rows {
+		return nil, fmt.Errorf("%s to %s: %d ids in the column %q beside %d points; say what the points are called with --ids", tables[0], tables[len(tables)-1], ids.Len(), column, p.rows)
+	}
+	a.note("ids: column %q of %s to %s beside the points; --ids names others", column, tables[0], tables[len(tables)-1])
+	return ids, nil
 }

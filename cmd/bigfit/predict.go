@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -161,7 +162,7 @@ func (a *app) loadModel(path string) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.Done(fmt.Sprintf("%s: %s", path, summarize(m)))
+	st.Done(fmt.Sprintf("%s: %s", path, summary.Of(m)))
 	return m, nil
 }
 

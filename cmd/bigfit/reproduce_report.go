@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,34 +80,7 @@ func tableBlocks(t *results.Table) []report.Block {
 func figureBlocks(t *results.Table) []report.Block {
 	var out []report.Block
 	for _, d := range t.Drawings() {
-		var c chart.Chart
-		if d.Bars != nil {
-			c = barChart(&d)
-		} else {
-			c = lineChart(&d)
-		}
-		out = append(out, &report.Figure{Title: d.Title, Caption: d.Caption, Charts: []chart.Chart{c}})
-	}
-	return out
-}
-
-func lineChart(d *results.Drawing) *chart.Lines {
-	out := &chart.Lines{XLabel: d.XLabel, YLabel: d.YLabel, XLog: d.LogX, YLog: d.LogY}
-	for _, c := range d.Curves {
-		out.Series = append(out.Series, chart.Series{Name: c.Name, X: c.X, Y: c.Y, Err: c.Deviation, Dashed: c.Published})
-	}
-	return out
-}
-
-// barChart draws amounts with the published figures behind them.
-func barChart(d *results.Drawing) *chart.Bars {
-	out := &chart.Bars{Unit: d.Unit}
-	for _, b := range d.Bars {
-		bar := chart.Bar{Name: b.Name, Value: b.Value}
-		if !math.IsNaN(b.Published) {
-			bar.Note = "(" + strings.TrimSpace(fmt.Sprintf("paper %g %s", b.Published, d.Unit)) + ")"
-		}
-		out.Rows = append(out.Rows, bar)
+		out = append(out, &report.Figure{Title: d.Title, Caption: d.Caption, Charts: []chart.Chart{d.Chart()}})
 	}
 	return out
 }

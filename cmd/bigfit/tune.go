@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
@@ -126,7 +127,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		r.Scores[i].Fault = a.withoutPackages(r.Scores[i].Fault)
 	}
 	best := r.Best().Setting
-	sum := tuneSummary{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.warnings, Best: o.commandLine(grid.Learner, best, flags)}
+	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.warnings, Best: o.commandLine(grid.Learner, best, flags)}
 	if err := a.write(ctx, func() error { return saveJSON(o.table, sum) }); err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
-				sum := tuneSummary{Model: o.model, Result: r}
+				sum := summary.Tune{Model: o.model, Result: r}
 				printErr = a.print(sum, sum.String())
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -65,7 +66,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	case a.given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
 		return usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
-	if err := checkOutput(o.x.Inputs(path, o.y), o.out, o.predictions); err != nil {
+	if err := checkAnswers(o.x.Inputs(path, o.y), []string{o.predictions}, o.out); err != nil {
 		return err
 	}
 	st := a.progress.Stage("model")
@@ -73,7 +74,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if err != nil {
 		return err
 	}
-	st.Done(fmt.Sprintf("%s: %s", path, summarize(m)))
+	st.Done(fmt.Sprintf("%s: %s", path, summary.Of(m)))
 	l := all.Learner(m.Name())
 	if l == nil {
 		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
@@ -92,15 +93,17 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	err = a.write(ctx, func() error {
 		err := models.Save(o.out, u.Model, hashes, a.files)
 		if p := training(u.Model, false); err == nil && o.predictions != "" && p != nil {
-			err = a.writeAnswers(o.predictions, pipeline.PredictionAnswers(u.Model, p), hashes)
+			answers := pipeline.PredictionAnswers(u.Model, p)
+			answers.Hashes, answers.Files = hashes, a.files
+			err = answers.Write(o.predictions) // ids of the old points are not known
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s := updateSummary{fitSummary{modelSummary: summarize(u.Model), points: u.Old + u.New}, u}
-	return errors.Join(short, a.print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.fitSummary)))
+	s := updateSummary{summary.Fit{Model: summary.Of(u.Model), Points: u.Old + u.New}, u}
+	return errors.Join(short, a.print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
 }
 
 // readGrowth reads what joins the model.
@@ -108,7 +111,7 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	growth, hashes := &pipeline.Growth{Tolerance: o.tolerance}, pipeline.Hashes{}
 	var err error
 	if len(o.x) > 0 {
-		if growth.Points, err = a.readPoints(o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
+		if growth.Points, err = a.readMore("new points", o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
 			return nil, nil, err
 		}
 		hashes["new points"] = data.HashPoints(growth.Points)
@@ -128,13 +131,13 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 
 // updateSummary is the output of update.
 type updateSummary struct {
-	fitSummary
+	summary.Fit
 	u *pipeline.Updated
 }
 
 // MarshalJSON writes one object.
 func (s updateSummary) MarshalJSON() ([]byte, error) {
-	out := s.all()
+	out := s.All()
 	out["new_points"], out["new_labels"] = s.u.New, s.u.NewLabels
 	if s.u.NewClasses != nil {
 		out["new_classes"] = data.ClassList(s.u.NewClasses, s.u.NewNames)
@@ -143,47 +146,4 @@ func (s updateSummary) MarshalJSON() ([]byte, error) {
 		out["recall"] = r
 	}
 	return json.Marshal(out)
-}
-
-// appendGraph makes a graph of the points that the graph in the file o.from joins, which
-// are in the files o.x, and of those in the files x.
-func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p paramFlags) (*pipeline.Graph, pipeline.Hashes, error) {
-	var none pipeline.GraphSettings
-	f, err := a.givenGraph(o.from, p, &none)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := f.ReadKept(int64(a.memory)); err != nil {
-		return nil, nil, err
-	}
-	old, err := a.readPoints(o.x, data.ReadOptions{})
-	if err != nil {
-		return nil, nil, err
-	}
-	_, d := old.Dims()
-	fresh, err := a.readPoints(x, data.ReadOptions{Columns: d})
-	if err != nil {
-		return nil, nil, err
-	}
-	return a.pipeline().AppendTo(ctx, f, old, o.x.String(), fresh)
-}
-
-// appendOptions say what points are appended to.
-type appendOptions struct {
-	from string
-	x    shards.Names
-}
-
-func (o *appendOptions) check(args []string, lists string) error {
-	switch {
-	case o.from == "" && len(o.x) > 0:
-		return usagef("-X goes with --append; without it the points are the argument")
-	case o.from == "":
-		return nil
-	case len(o.x) == 0:
-		return usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
-	case lists != "" || len(args) == 0:
-		return usagef("--append needs the file of the new points, and no --lists")
-	}
-	return nil
 }

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
@@ -16,21 +15,6 @@ import (
 
 // errNotVerified is the end of a verification that found faults.
 var errNotVerified = errors.New("the pairs are not the smallest eigenpairs of this Laplacian")
-
-// verifySummary is the output of eigs --verify.
-type verifySummary struct {
-	Pairs         int         `json:"pairs"`
-	Laplacian     sparse.Kind `json:"laplacian"`
-	MaxResidual   float64     `json:"max_residual"`
-	WorstPair     int         `json:"worst_pair"`
-	Norm          float64     `json:"norm"`
-	Orthogonality float64     `json:"orthogonality"`
-	Zeros         int         `json:"zeros"`
-	Components    int         `json:"components"`
-	Exact         bool        `json:"exact"`
-	Next          *float64    `json:"next_value,omitempty"`
-	Faults        []string    `json:"faults"`
-}
 
 // verify checks saved eigenpairs. Which Laplacian they are of comes from their
 // manifest, or, if there is none or flag is set, from the flags.
@@ -74,10 +58,7 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 		return err
 	}
 	st.Done(fmt.Sprintf("%d pairs", v.Pairs))
-	s := verifySummary{v.Pairs, o.Laplacian, v.MaxResidual, v.WorstPair, v.Norm, v.Orthogonality, v.Zeros, v.Components, v.Exact, nil, v.Faults}
-	if !math.IsInf(v.Next, 0) {
-		s.Next = &v.Next
-	}
+	s := summary.OfVerification(v, o.Laplacian)
 	if err := a.print(s, fmt.Sprintf("%s: %s", run.verify, s)); err != nil {
 		return err
 	}
@@ -85,25 +66,4 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 		return output(errNotVerified)
 	}
 	return nil
-}
-
-func (s verifySummary) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d pairs of the %s Laplacian; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖, pair %d), max |VᵀV−I| = %.2e, %d zeros for %d components",
-		s.Pairs, s.Laplacian, s.MaxResidual, s.MaxResidual/s.Norm, s.WorstPair, s.Orthogonality, s.Zeros, s.Components)
-	switch {
-	case s.Exact:
-		b.WriteString("; compared with the whole spectrum")
-	case s.Next != nil:
-		fmt.Fprintf(&b, "; a search on the complement found %.6g", *s.Next)
-	default:
-		b.WriteString("; no search for missing pairs was possible")
-	}
-	for _, f := range s.Faults {
-		b.WriteString("\n  fault: " + f)
-	}
-	if len(s.Faults) == 0 {
-		b.WriteString("\n  no fault found")
-	}
-	return b.String()
 }

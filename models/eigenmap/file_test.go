@@ -217,7 +217,7 @@ func TestLoadMalformed(t *testing.T) {
 		{"later version", "dense", settings(99, "version"), "version 99"},
 		{"another model", "dense", settings("nosuch", "settings", "model"), "nosuch"},
 		{"settings of a wrong type", "dense", settings("many", "settings", "fit", "labeled"), "fit"},
-		{"unknown metric", "dense", settings("hamming", "settings", "fit", "neighborhood", "metric"), "hamming"},
+		{"unknown metric", "dense", settings("taxi", "settings", "fit", "neighborhood", "metric"), "taxi"},
 		{"unknown Laplacian", "dense", settings("cubic", "settings", "params", "laplacian"), "cubic"},
 		{"more eigenvectors", "dense", settings(4, "settings", "params", "eigenvectors"), "4 eigenvectors"},
 		{"no eigenvectors", "dense", settings(0, "settings", "params", "eigenvectors"), "eigenvectors is 0"},

@@ -1,4 +1,5 @@
-package main
+// Package summary describes what commands made, as one JSON object and as lines of text.
+package summary
 
 import (
 	"encoding/json"
@@ -9,19 +10,20 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// modelSummary describes a model.
-type modelSummary struct {
+// Model describes a model.
+type Model struct {
 	models.Summary
 	name   string
 	output models.Output
 }
 
-func summarize(m models.Model) modelSummary {
-	return modelSummary{m.Summary(), m.Name(), m.Output()}
+// Of describes a model.
+func Of(m models.Model) Model {
+	return Model{m.Summary(), m.Name(), m.Output()}
 }
 
 // fields are those of the JSON object.
-func (s modelSummary) fields() map[string]any {
+func (s Model) fields() map[string]any {
 	out := map[string]any{"model": s.name, "labeled": s.Labeled, "settings": s.Values}
 	for _, f := range s.Facts {
 		out[f.Key] = f.Value
@@ -43,7 +45,7 @@ func (s modelSummary) fields() map[string]any {
 
 // fallback is the class of points in components without a label: its name, or its
 // integer.
-func (s modelSummary) fallback() any {
+func (s Model) fallback() any {
 	if s.output.Names != nil {
 		return s.output.Names[*s.Fallback]
 	}
@@ -51,10 +53,10 @@ func (s modelSummary) fallback() any {
 }
 
 // MarshalJSON writes one object.
-func (s modelSummary) MarshalJSON() ([]byte, error) { return json.Marshal(s.fields()) }
+func (s Model) MarshalJSON() ([]byte, error) { return json.Marshal(s.fields()) }
 
 // String is a line about the model.
-func (s modelSummary) String() string {
+func (s Model) String() string {
 	text := s.name + ", "
 	if s.Labeled > 0 {
 		text += fmt.Sprintf("%d points labeled, ", s.Labeled)
@@ -65,34 +67,34 @@ func (s modelSummary) String() string {
 	return text + s.Text
 }
 
-// fitSummary is the output of fit.
-type fitSummary struct {
-	modelSummary
-	points               int
-	components, isolated int // of the graph, if there was one
-	labels               *data.LabelSummary
-	warnings             []string // of the input
+// Fit is the output of fit.
+type Fit struct {
+	Model
+	Points               int
+	Components, Isolated int // of the graph, if there was one
+	Labels               *data.LabelSummary
+	Warnings             []string // of the input
 	pipeline.Measured             // on the points whose label or value was held back
 }
 
 // MarshalJSON writes one object.
-func (s fitSummary) MarshalJSON() ([]byte, error) { return json.Marshal(s.all()) }
+func (s Fit) MarshalJSON() ([]byte, error) { return json.Marshal(s.All()) }
 
-// all are the fields of the JSON object.
-func (s fitSummary) all() map[string]any {
+// All are the fields of the JSON object.
+func (s Fit) All() map[string]any {
 	out := s.fields()
-	out["points"] = s.points
-	if s.labels != nil {
-		out["labels"] = s.labels
+	out["points"] = s.Points
+	if s.Labels != nil {
+		out["labels"] = s.Labels
 	}
-	if s.warnings != nil {
-		out["warnings"] = s.warnings
+	if s.Warnings != nil {
+		out["warnings"] = s.Warnings
 	}
-	if s.components > 0 {
-		out["components"] = s.components
+	if s.Components > 0 {
+		out["components"] = s.Components
 	}
-	if s.isolated > 0 {
-		out["isolated_points"] = s.isolated
+	if s.Isolated > 0 {
+		out["isolated_points"] = s.Isolated
 	}
 	if s.Error != nil {
 		out["error"] = *s.Error
@@ -106,12 +108,12 @@ func (s fitSummary) all() map[string]any {
 	return out
 }
 
-func (s fitSummary) String() string {
-	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.name, s.Labeled, s.points)
+func (s Fit) String() string {
+	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.name, s.Labeled, s.Points)
 	if all := len(s.output.Classes); all > 0 {
 		used := all
-		if s.labels != nil && s.labels.Used != nil {
-			used = s.labels.Used.Classes
+		if s.Labels != nil && s.Labels.Used != nil {
+			used = s.Labels.Used.Classes
 		}
 		if used < all {
 			text += fmt.Sprintf("%d of ", used)
@@ -119,8 +121,8 @@ func (s fitSummary) String() string {
 		text += fmt.Sprintf("%d classes, ", all)
 	}
 	text += s.Text
-	if s.components > 0 {
-		text += fmt.Sprintf("; %d components, %d isolated points", s.components, s.isolated)
+	if s.Components > 0 {
+		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
 	}
 	if s.Unreached > 0 {
 		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)

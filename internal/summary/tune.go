@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"bytes"
@@ -25,8 +25,8 @@ func valueOf(s selection.Setting, name string) string {
 	return s.Values[name]
 }
 
-// tuneSummary is the output of tune.
-type tuneSummary struct {
+// Tune is the output of tune.
+type Tune struct {
 	Model string `json:"model"`
 	*selection.Result
 	Labels   *data.LabelSummary `json:"labels,omitempty"`
@@ -48,7 +48,7 @@ func score(c selection.Criterion, v metrics.Number) string {
 }
 
 // String is the table, best first.
-func (s tuneSummary) String() string {
+func (s Tune) String() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %v by cross-validation, %d folds of %d labels", s.Model, s.Criterion, s.Folds, s.Labeled)
 	if s.Repeats > 1 {

@@ -1,9 +1,11 @@
-package knn
+// Package prepared makes points ready to be compared: near the origin in float32, of norm
+// one, packed into bits. It knows the types of points, and of a distance only what
+// matters here.
+package prepared
 
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
@@ -12,40 +14,52 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// descentRows are points as one search by NN-descent takes them.
-type descentRows interface {
-	all() nndescent.Rows
-	// loader returns the means to make a point of another set the one that is
+// Form is how points are compared.
+type Form int
+
+const (
+	Lengths Form = iota // by the lengths of their differences
+	Angles              // by directions: zero points are at a right angle to all
+	Hamming             // as sets, by the share of coordinates in which they differ
+	Jaccard             // as sets, by the share of their union that they do not share
+)
+
+func (f Form) ofSets() bool { return f == Hamming || f == Jaccard }
+
+// Rows are points as one search by NN-descent takes them.
+type Rows interface {
+	All() nndescent.Rows
+	// Loader returns the means to make a point of another set the one that is
 	// measured from, for one goroutine.
-	loader() pointLoader
+	Loader() Loader
 }
 
-// A pointLoader makes point i of x the point of its meter.
-type pointLoader struct {
-	meter nndescent.Meter
-	load  func(x data.Points, i int)
+// A Loader makes point i of x the point of its meter.
+type Loader struct {
+	Meter nndescent.Meter
+	Load  func(x data.Points, i int)
 }
 
-// rowsOf returns a function that makes rows of the points of x. It is an error if a
-// coordinate is not finite.
-func rowsOf(x data.Points, m Metric) (func() descentRows, error) {
+// NewRows returns a function that makes rows of the points of x. Sets are of zeros and
+// ones; sparse ones have no values. It is an error if a coordinate is not finite.
+func NewRows(x data.Points, form Form) (func() Rows, error) {
 	switch z := x.(type) {
 	case *sparse.CSR:
-		s, err := newSparseRows(z, m)
-		return func() descentRows { return s.fresh() }, err
+		s, err := newSparseRows(z, form)
+		return func() Rows { return s.fresh() }, err
 	case *data.Stored:
-		if z.Kind() == data.Float16 && !m.ofSets() {
-			scale, err := halfScales(z, m)
-			return func() descentRows { return newHalfRows(z, m, scale) }, err
+		if z.Kind() == data.Float16 && !form.ofSets() {
+			scale, err := halfScales(z, form)
+			return func() Rows { return newHalfRows(z, form, scale) }, err
 		}
 	}
-	if m.ofSets() {
-		b, err := packBits(x, m)
-		return func() descentRows { return &setRows{b, nndescent.NewBits(b.words, b.data, m == Jaccard)} }, err
+	if form.ofSets() {
+		b := PackBits(x)
+		return func() Rows { return &setRows{b, nndescent.NewBits(b.Words, b.Data, form == Jaccard)} }, nil
 	}
-	f := &floatRows{x: x, metric: m, scale: 1}
+	f := &floatRows{x: x, scale: 1}
 	f.n, f.d = x.Dims()
-	if m == Euclidean {
+	if form == Lengths {
 		f.mean = data.Mean(x)
 	}
 	largest, err := f.spread()
@@ -63,27 +77,26 @@ func rowsOf(x data.Points, m Metric) (func() descentRows, error) {
 // floatRows are dense points as float32, minus their mean and scaled, or scaled to norm one
 // for angles.
 type floatRows struct {
-	x      data.Points
-	metric Metric
-	n, d   int
-	mean   []float64 // nil for angles
-	scale  float64
-	rows   *nndescent.Floats
+	x     data.Points
+	n, d  int
+	mean  []float64 // nil for angles
+	scale float64
+	rows  *nndescent.Floats
 }
 
-func (f *floatRows) fresh() descentRows {
+func (f *floatRows) fresh() Rows {
 	out := *f
 	out.rows = nndescent.NewFloats(f.n, f.d, f.prepare)
 	return &out
 }
 
-func (f *floatRows) all() nndescent.Rows { return f.rows }
+func (f *floatRows) All() nndescent.Rows { return f.rows }
 
-func (f *floatRows) loader() pointLoader {
+func (f *floatRows) Loader() Loader {
 	m := f.rows.Meter().(*nndescent.FloatMeter)
 	m.Point = make([]float32, f.d)
 	row := make([]float64, f.d)
-	return pointLoader{m, func(x data.Points, i int) { f.prepareRow(m.Point, x, i, row) }}
+	return Loader{m, func(x data.Points, i int) { f.prepareRow(m.Point, x, i, row) }}
 }
 
 // spread returns the largest difference of a coordinate from its mean, or from
@@ -112,7 +125,7 @@ func (f *floatRows) spread() (float64, error) {
 	})
 	for c, v := range largest {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("knn: a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, f.n)-1)
+			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, f.n)-1)
 		}
 	}
 	return slices.Max(largest), nil
@@ -146,7 +159,7 @@ func (f *floatRows) prepareRow(dst []float32, x data.Points, i int, row []float6
 		}
 		return
 	}
-	scaleToUnit(row)
+	ToUnit(row)
 	zero := true
 	for j, v := range row {
 		dst[j] = float32(v)
@@ -165,14 +178,14 @@ type halfRows struct {
 	rows *nndescent.Halves
 }
 
-func newHalfRows(x *data.Stored, m Metric, scale []float32) *halfRows {
+func newHalfRows(x *data.Stored, form Form, scale []float32) *halfRows {
 	row := func(i int32) []uint16 { return x.Halves(int(i)) }
-	return &halfRows{x.Cols, m.angular(), nndescent.NewHalves(x.Cols, row, scale)}
+	return &halfRows{x.Cols, form == Angles, nndescent.NewHalves(x.Cols, row, scale)}
 }
 
 // halfScales returns the factors that scale points to norm one for angles, 0 for zero
 // points; otherwise nil. A coordinate that is not finite is an error.
-func halfScales(x *data.Stored, m Metric) ([]float32, error) {
+func halfScales(x *data.Stored, form Form) ([]float32, error) {
 	const grain = 1024
 	scale := make([]float32, x.Rows)
 	faults := make([]error, par.Chunks(x.Rows, grain))
@@ -185,10 +198,12 @@ func halfScales(x *data.Stored, m Metric) ([]float32, error) {
 				sum += float64(v) * float64(v)
 			}
 			if sum-sum != 0 {
-				faults[lo/grain] = fmt.Errorf("knn: a coordinate of point %d is not finite", i)
+				faults[lo/grain] = fmt.Errorf("a coordinate of point %d is not finite", i)
 				return
 			}
-			scale[i] = float32(inverseRoot(sum))
+			if sum > 0 {
+				scale[i] = float32(1 / math.Sqrt(sum))
+			}
 		}
 	})
 	for _, err := range faults {
@@ -196,21 +211,21 @@ func halfScales(x *data.Stored, m Metric) ([]float32, error) {
 			return nil, err
 		}
 	}
-	if !m.angular() {
+	if form != Angles {
 		return nil, nil
 	}
 	return scale, nil
 }
 
-func (h *halfRows) all() nndescent.Rows { return h.rows }
+func (h *halfRows) All() nndescent.Rows { return h.rows }
 
-func (h *halfRows) loader() pointLoader {
+func (h *halfRows) Loader() Loader {
 	m := h.rows.Meter().(*nndescent.HalfMeter)
 	row := make([]float64, h.d)
-	return pointLoader{m, func(x data.Points, i int) {
+	return Loader{m, func(x data.Points, i int) {
 		data.RowTo(row, x, i)
 		if h.unit {
-			scaleToUnit(row)
+			ToUnit(row)
 		}
 		m.Apart = h.unit
 		for j, v := range row {
@@ -222,39 +237,38 @@ func (h *halfRows) loader() pointLoader {
 
 // setRows are sets as bits.
 type setRows struct {
-	*bitRows
+	*Bits
 	rows *nndescent.Bits
 }
 
-func (s *setRows) all() nndescent.Rows { return s.rows }
+func (s *setRows) All() nndescent.Rows { return s.rows }
 
-func (s *setRows) loader() pointLoader {
+func (s *setRows) Loader() Loader {
 	m := s.rows.Meter().(*nndescent.BitMeter)
-	m.Point = make([]uint64, s.words)
-	row := make([]float64, s.d)
-	return pointLoader{m, func(x data.Points, i int) { s.pack(m.Point, x, i, row) }}
+	m.Point = make([]uint64, s.Words)
+	row := make([]float64, s.D)
+	return Loader{m, func(x data.Points, i int) { s.Pack(m.Point, x, i, row) }}
 }
 
 // sparseRows are sparse points as float32, scaled, or to norm one for angles.
 type sparseRows struct {
-	metric Metric
-	x      *sparse.CSR
-	used   []int32 // numbers of the columns of x in the points; nil if it has all
-	val    []float32
-	scale  float64
-	rows   *nndescent.Sparse
+	form  Form
+	x     *sparse.CSR
+	used  []int32 // numbers of the columns of x in the points; nil if it has all
+	val   []float32
+	scale float64
+	rows  *nndescent.Sparse
 }
 
-// newSparseRows takes points as Metric.entries returns them.
-func newSparseRows(x *sparse.CSR, m Metric) (*sparseRows, error) {
-	s := &sparseRows{metric: m, x: x, scale: 1}
-	if wide(x) {
+func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
+	s := &sparseRows{form: form, x: x, scale: 1}
+	if Wide(x) {
 		s.x, s.used = x.Narrow()
 	}
 	var largest float64
 	for p, v := range x.Val {
 		if v-v != 0 {
-			return nil, fmt.Errorf("knn: a coordinate of point %d is not finite", rowOf(x, p))
+			return nil, fmt.Errorf("a coordinate of point %d is not finite", rowOf(x, p))
 		}
 		largest = max(largest, math.Abs(v))
 	}
@@ -262,7 +276,7 @@ func newSparseRows(x *sparse.CSR, m Metric) (*sparseRows, error) {
 		_, exponent := math.Frexp(largest)
 		s.scale = math.Ldexp(1, -exponent)
 	}
-	if x.Val != nil || m.angular() {
+	if x.Val != nil || form == Angles {
 		s.val = make([]float32, x.NNZ())
 		par.For(x.Rows, 1024, func(lo, hi int) {
 			var row []float64
@@ -284,8 +298,8 @@ func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) 
 		}
 	}
 	scale := s.scale
-	if s.metric.angular() {
-		scaleToUnit(row)
+	if s.form == Angles {
+		ToUnit(row)
 		scale = 1
 	}
 	for p, v := range row {
@@ -294,18 +308,18 @@ func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) 
 	return row
 }
 
-func (s *sparseRows) fresh() descentRows {
+func (s *sparseRows) fresh() Rows {
 	out := *s
-	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, nndescent.SparseSettings{Overlap: s.metric == Jaccard, Apart: s.metric.angular()})
+	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, nndescent.SparseSettings{Overlap: s.form == Jaccard, Apart: s.form == Angles})
 	return &out
 }
 
-func (s *sparseRows) all() nndescent.Rows { return s.rows }
+func (s *sparseRows) All() nndescent.Rows { return s.rows }
 
-func (s *sparseRows) loader() pointLoader {
+func (s *sparseRows) Loader() Loader {
 	m := s.rows.Meter().(*nndescent.SparseMeter)
 	var row []float64
-	return pointLoader{m, func(x data.Points, i int) {
+	return Loader{m, func(x data.Points, i int) {
 		q := x.(*sparse.CSR)
 		col, _ := q.Row(i)
 		val := make([]float32, len(col))
@@ -326,26 +340,4 @@ func (s *sparseRows) loader() pointLoader {
 		}
 		m.Set(known, val, norm)
 	}}
-}
-
-// descentBytes returns the memory that NN-descent takes for k neighbours of all points of
-// x, beside x: lists and trees, the rows, and a part of the exact search by which the recall
-// is estimated.
-func descentBytes(x data.Points, m Metric, k int) int64 {
-	n, d := x.Dims()
-	rows, part := 4*int64(n)*int64(d), 8*int64(min(n, partSize))*int64(d)
-	switch z := x.(type) {
-	case *sparse.CSR:
-		columns := min(int64(d), int64(z.NNZ())) // of a dense point of each goroutine
-		rows = 4*int64(z.NNZ()) + 16*int64(n) + 8*columns*int64(runtime.GOMAXPROCS(0)+2)
-		part = 16*int64(z.NNZ())*int64(min(n, partSize))/int64(n) + 16*columns
-	case *data.Stored:
-		if z.Kind() == data.Float16 && !m.ofSets() {
-			rows = 4 * int64(n)
-		}
-	}
-	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {
-		rows, part = int64(n)*int64(d)/8+8*int64(n), int64(min(n, partSize))*int64(d)/8
-	}
-	return int64(n)*(12*int64(k+3)+30) + rows + part
 }

@@ -1,4 +1,4 @@
-package knn
+package trees
 
 import (
 	"math/rand/v2"
@@ -43,9 +43,9 @@ func TestSelectKeys(t *testing.T) {
 func TestShape(t *testing.T) {
 	for _, n := range []int{1, 2, 15, 16, 17, 31, 32, 33, 1000, 65_537} {
 		tr := &tree[float32]{n: n}
-		tr.levels, tr.size = shape(n)
-		if tr.size > leafPoints || padded(n) < n {
-			t.Fatalf("n=%d: leaves of %d, %d padded", n, tr.size, padded(n))
+		tr.levels, tr.size = levelsOf(n)
+		if tr.size > leafPoints || Padded(n) < n {
+			t.Fatalf("n=%d: leaves of %d, %d padded", n, tr.size, Padded(n))
 		}
 		next := 0
 		for leaf := range 1 << tr.levels {

@@ -1,0 +1,49 @@
+package summary
+
+import (
+	"fmt"
+
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Graph describes a graph.
+type Graph struct {
+	Points     int     `json:"points"`
+	Edges      int     `json:"edges"`
+	Components int     `json:"components"`
+	Largest    int     `json:"largest_component"`
+	Isolated   int     `json:"isolated_points"`
+	MinDegree  float64 `json:"min_degree"`
+	MeanDegree float64 `json:"mean_degree"`
+	MaxDegree  float64 `json:"max_degree"`
+	// Method of the search, Auto where none was made here, and the recall of an
+	// approximate one.
+	Method knn.Method  `json:"method"`
+	Recall *knn.Recall `json:"recall,omitempty"`
+}
+
+// OfGraph describes a graph with its components.
+func OfGraph(w *sparse.CSR, c *sparse.Components) Graph {
+	s := Graph{Points: w.Rows, Edges: w.NNZ() / 2, Components: c.Count(), Isolated: c.Isolated()}
+	for _, size := range c.Sizes {
+		s.Largest = max(s.Largest, size)
+	}
+	d := w.Degrees()
+	s.MinDegree = d[0]
+	for _, v := range d {
+		s.MinDegree, s.MaxDegree = min(s.MinDegree, v), max(s.MaxDegree, v)
+		s.MeanDegree += v / float64(len(d))
+	}
+	return s
+}
+
+// String is a line about the graph.
+func (s Graph) String() string {
+	text := fmt.Sprintf("%d points, %d edges, degrees %.4g to %.4g with mean %.4g, %d components, the largest of %d points, %d isolated points",
+		s.Points, s.Edges, s.MinDegree, s.MaxDegree, s.MeanDegree, s.Components, s.Largest, s.Isolated)
+	if s.Recall != nil {
+		text += fmt.Sprintf("; approximate, recall %s", s.Recall)
+	}
+	return text
+}
