@@ -1,191 +1,19 @@
 package data
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
-	"unsafe"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
-
-// maxLine bounds the length of a line of text in bytes.
-const maxLine = 64 << 20
-
-// lines reads a text file line by line.
-type lines struct {
-	src *source
-	n   int // number of the last line, from 1
-	buf []byte
-
-	indented bool // the last line began with a blank
-}
-
-// next returns the next line without its end and without blanks around it. The
-// line is valid until the next call. At the end it returns io.EOF.
-func (l *lines) next() ([]byte, error) {
-	l.buf = l.buf[:0]
-	l.n++
-	for {
-		part, err := l.src.r.ReadSlice('\n')
-		if len(l.buf)+len(part) > maxLine {
-			return nil, l.fault("the line is longer than %d bytes", maxLine)
-		}
-		switch {
-		case err == nil && len(l.buf) == 0:
-			return l.clean(part), nil
-		case err == nil, errors.Is(err, io.EOF) && len(l.buf)+len(part) > 0:
-			l.buf = append(l.buf, part...)
-			return l.clean(l.buf), nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			l.buf = append(l.buf, part...)
-		case errors.Is(err, io.EOF):
-			return nil, io.EOF
-		default:
-			return nil, l.src.readError(err)
-		}
-	}
-}
-
-func (l *lines) clean(line []byte) []byte {
-	if l.n == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
-	l.indented = len(line) > 0 && blank(line[0])
-	return trim(line)
-}
-
-// fault is an error about the last line.
-func (l *lines) fault(format string, args ...any) error {
-	return fmt.Errorf("%s: line %d: "+format, append([]any{l.src.path, l.n}, args...)...)
-}
-
-// nextData is next without empty lines and comments, which begin with #.
-func (l *lines) nextData() ([]byte, error) {
-	for {
-		line, err := l.next()
-		if err != nil || len(line) > 0 && line[0] != '#' {
-			return line, err
-		}
-	}
-}
-
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-
-// trim cuts blanks off both ends.
-func trim(b []byte) []byte {
-	for len(b) > 0 && blank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && blank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-// separator returns the byte that divides the fields of a line: a tab, a semicolon, a
-// comma or, as 0, blanks.
-func separator(line []byte) byte {
-	for _, sep := range []byte("\t;,") {
-		for rest := line; len(rest) > 0; {
-			f, after := cut(rest, sep)
-			if len(f) < len(rest) {
-				return sep
-			}
-			rest = after
-		}
-	}
-	return 0
-}
-
-// cut returns the first field of a line and what follows its separator. A
-// field may be in double quotes, within which the separator is text.
-func cut(line []byte, sep byte) (field, rest []byte) {
-	if sep == 0 {
-		for i := range line {
-			if blank(line[i]) {
-				return line[:i], trim(line[i:])
-			}
-		}
-		return line, nil
-	}
-	quoted := false
-	for i, c := range line {
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case c == sep && !quoted:
-			return line[:i], line[i+1:]
-		}
-	}
-	return line, nil
-}
-
-// fields calls fn for every field of a line, without the blanks and quotes
-// around it, until fn returns false.
-func fields(line []byte, sep byte, fn func(i int, field []byte) bool) {
-	for i := 0; ; i++ {
-		f, rest := cut(line, sep)
-		last := len(f) == len(line)
-		f = trim(f)
-		if len(f) >= 2 && f[0] == '"' && f[len(f)-1] == '"' {
-			f = f[1 : len(f)-1]
-		}
-		if !fn(i, f) || last {
-			return
-		}
-		line = rest
-	}
-}
-
-// number parses a decimal number; inf and nan are numbers too.
-func number(b []byte) (float64, bool) {
-	if len(b) == 0 {
-		return 0, false
-	}
-	if len(b) < 16 { // small integers, by far the most frequent
-		v, i := 0, 0
-		if b[0] == '-' {
-			i = 1
-		}
-		for ; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
-			v = 10*v + int(b[i]-'0')
-		}
-		switch {
-		case i < len(b) || b[i-1] == '-':
-		case b[0] != '-':
-			return float64(v), true
-		case v > 0: // ParseFloat makes −0
-			return float64(-v), true
-		}
-	}
-	// ParseFloat keeps nothing of its argument.
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
-	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)
-}
-
-// integerText parses an integer, also one that is written as a decimal number
-// like 2.0 or 1e3.
-func integerText(b []byte) (int64, bool) {
-	if v, err := strconv.ParseInt(string(b), 10, 64); err == nil {
-		return v, true
-	}
-	v, ok := number(b)
-	if !ok || !integer(v) {
-		return 0, false
-	}
-	return int64(v), true
-}
 
 // isHeader reports whether a line holds column names: none of its fields is a
 // number, and not all are empty, or one is a name that t asks for. A line of both is an
 // error unless the texts are in columns that t names by their numbers.
-func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
+func isHeader(l *fields.Lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 	var asked []string
 	if t != nil {
 		asked = slices.Concat(t.Drop, t.Only, []string{t.ID, t.Label})
@@ -193,8 +21,8 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 	nums, texts := 0, 0
 	at, text := 0, ""
 	named := false
-	fields(line, sep, func(i int, f []byte) bool {
-		_, isNumber := number(f)
+	fields.Each(line, sep, func(i int, f []byte) bool {
+		_, isNumber := fields.Number(f)
 		switch {
 		case !isNumber && slices.Contains(asked, string(f)) && len(f) > 0:
 			named = true
@@ -202,7 +30,7 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 			nums++
 		case len(f) > 0 && !slices.Contains(asked, strconv.Itoa(i)):
 			if texts++; texts == 1 {
-				at, text = i, short(f)
+				at, text = i, fields.Quote(f)
 			}
 		}
 		return true
@@ -211,22 +39,15 @@ func isHeader(l *lines, line []byte, sep byte, t *TableColumns) (bool, error) {
 		return true, nil
 	}
 	if nums > 0 && texts > 0 {
-		return false, l.fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
+		return false, l.Fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
 	}
 	return texts > 0, nil
 }
 
-// short is %q of at most 40 bytes.
-func short(b []byte) string {
-	if len(b) > 40 {
-		return strconv.Quote(string(b[:40])) + "…"
-	}
-	return strconv.Quote(string(b))
-}
-
 // csvTable reads a table of numbers, some columns of which may be something else.
 type csvTable struct {
-	*lines
+	*fields.Lines
+	src    *source
 	sep    byte
 	header []string
 	roles  []role
@@ -237,7 +58,7 @@ type csvTable struct {
 
 // readCSV reads a table of numbers.
 func readCSV(src *source, opt ReadOptions) (Points, string, error) {
-	c := &csvTable{lines: &lines{src: src}, table: opt.columns(), x: &Dense[float64]{}}
+	c := &csvTable{Lines: src.lines(), src: src, table: opt.columns(), x: &Dense[float64]{}}
 	if err := c.begin(opt.Header); err != nil {
 		return nil, "", err
 	}
@@ -250,11 +71,11 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 		}
 	}
 	var err error
-	for ; err == nil; c.line, err = c.nextData() {
+	for ; err == nil; c.line, err = c.NextData() {
 		if err := c.row(); err != nil {
 			return nil, "", err
 		}
-		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+len(c.table.labels.codes)); opt.Limit > 0 && need > opt.Limit {
+		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+c.table.labels.Len()); opt.Limit > 0 && need > opt.Limit {
 			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
@@ -267,20 +88,20 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 // begin reads up to the first line of numbers.
 func (c *csvTable) begin(header bool) error {
 	var err error
-	if c.line, err = c.nextData(); err == io.EOF {
+	if c.line, err = c.NextData(); err == io.EOF {
 		return c.src.fault("there are no lines of numbers")
 	}
 	if err != nil {
 		return err
 	}
-	c.sep = separator(c.line)
+	c.sep = fields.Separator(c.line)
 	if !header {
-		if header, err = isHeader(c.lines, c.line, c.sep, c.table); err != nil {
+		if header, err = isHeader(c.Lines, c.line, c.sep, c.table); err != nil {
 			return err
 		}
 	}
 	columns := 0
-	fields(c.line, c.sep, func(_ int, f []byte) bool {
+	fields.Each(c.line, c.sep, func(_ int, f []byte) bool {
 		if columns++; header {
 			c.header = append(c.header, string(f))
 		}
@@ -295,7 +116,7 @@ func (c *csvTable) begin(header bool) error {
 		}
 	}
 	if header {
-		if c.line, err = c.nextData(); err == io.EOF {
+		if c.line, err = c.NextData(); err == io.EOF {
 			return c.src.fault("there are no lines of numbers, only a header")
 		}
 	}
@@ -306,7 +127,7 @@ func (c *csvTable) begin(header bool) error {
 func (c *csvTable) row() error {
 	var fault error
 	got, columns := 0, len(c.roles)
-	fields(c.line, c.sep, func(i int, f []byte) bool {
+	fields.Each(c.line, c.sep, func(i int, f []byte) bool {
 		got = i + 1
 		if i >= columns {
 			return false
@@ -315,7 +136,7 @@ func (c *csvTable) row() error {
 			c.table.add(r, f)
 			return true
 		}
-		v, ok := number(f)
+		v, ok := fields.Number(f)
 		if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
 			fault = c.noNumber(i, f, v, ok)
 			return false
@@ -327,9 +148,9 @@ func (c *csvTable) row() error {
 	case fault != nil:
 		return fault
 	case got > columns:
-		return c.fault("row %d has more than the %d columns of the first line", c.x.Rows, columns)
+		return c.Fault("row %d has more than the %d columns of the first line", c.x.Rows, columns)
 	case got < columns:
-		return c.fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
+		return c.Fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
 	}
 	c.x.Rows++
 	return nil
@@ -339,11 +160,11 @@ func (c *csvTable) row() error {
 func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
 	switch {
 	case ok:
-		return c.fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
+		return c.Fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
 	case len(f) == 0:
-		return c.fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
+		return c.Fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
 	case c.header == nil:
-		return c.fault("row %d, column %d is %s, not a number", c.x.Rows, i, short(f))
+		return c.Fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
 	}
-	return c.fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], short(f), c.header[i])
+	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), c.header[i])
 }

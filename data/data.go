@@ -1,6 +1,5 @@
 // Package data holds point sets and labels: dense and sparse points as they
-// are stored on disk, the readers for every accepted file format, principal
-// components, and generators of synthetic sets.
+// are stored on disk, and the readers for every accepted file format.
 package data
 
 import (
@@ -66,7 +65,7 @@ func Select(x Points, rows []int) Points {
 	case *Stored:
 		return selectStored(x, rows)
 	case *sparse.CSR:
-		return selectSparse(x, rows)
+		return x.Select(rows)
 	}
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
@@ -94,24 +93,6 @@ func selectDense[T Element](x *Dense[T], rows []int) *Dense[T] {
 	out := NewDense[T](len(rows), x.Cols)
 	for i, r := range rows {
 		copy(out.Row(i), x.Row(r))
-	}
-	return out
-}
-
-func selectSparse(x *sparse.CSR, rows []int) *sparse.CSR {
-	var entries int64
-	for _, r := range rows {
-		entries += x.Ptr[r+1] - x.Ptr[r]
-	}
-	out := &sparse.CSR{Rows: len(rows), Cols: x.Cols, Ptr: make([]int64, len(rows)+1), Col: make([]int32, 0, entries)}
-	if x.Val != nil {
-		out.Val = make([]float64, 0, entries)
-	}
-	for i, r := range rows {
-		col, val := x.Row(r)
-		out.Col = append(out.Col, col...)
-		out.Val = append(out.Val, val...)
-		out.Ptr[i+1] = int64(len(out.Col))
 	}
 	return out
 }

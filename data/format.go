@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -45,7 +46,7 @@ type fileFormat struct {
 	// table says that the file may have columns with names.
 	table bool
 	// labels reads at most one label a point.
-	labels func(src *source, opt *LabelOptions, f *LabelFile) (*cells, error)
+	labels func(src *source, opt *LabelOptions, f *labelcells.Notes) (*labelcells.Cells, error)
 	// values reads numbers.
 	values func(src *source, opt ReadOptions) (*mat.Dense, error)
 	// lists reads any number of labels a point.

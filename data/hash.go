@@ -2,12 +2,11 @@ package data
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"unsafe"
 
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -25,11 +24,11 @@ func HashPoints(x Points) string {
 		Release(x, 0, n)
 	case *Dense[float32]:
 		fmt.Fprintf(h, "float32 %d %d\n", n, d)
-		hashNumbers(h, x.Data)
+		numbers.Hash(h, x.Data)
 		Release(x, 0, n)
 	case *Dense[float64]:
 		fmt.Fprintf(h, "float64 %d %d\n", n, d)
-		hashNumbers(h, x.Data)
+		numbers.Hash(h, x.Data)
 		Release(x, 0, n)
 	case *Stored:
 		x.hash(h)
@@ -39,9 +38,9 @@ func HashPoints(x Points) string {
 			val = nil
 		}
 		fmt.Fprintf(h, "csr %d %d %d %t\n", n, d, x.NNZ(), val != nil)
-		hashNumbers(h, x.Ptr)
-		hashNumbers(h, x.Col)
-		hashNumbers(h, val)
+		numbers.Hash(h, x.Ptr)
+		numbers.Hash(h, x.Col)
+		numbers.Hash(h, val)
 	default:
 		panic(fmt.Sprintf("data: unknown point set %T", x))
 	}
@@ -61,39 +60,21 @@ func (s *Stored) hash(h hash.Hash) {
 		raw := p.raw[(lo-p.First)*s.rowBytes() : (hi-p.First)*s.rowBytes()]
 		switch s.kind {
 		case Float16:
-			hashNumbers(h, numbersOf[uint16](raw))
+			numbers.Hash(h, numbers.Of[uint16](raw))
 		case Float32:
-			hashNumbers(h, numbersOf[float32](raw))
+			numbers.Hash(h, numbers.Of[float32](raw))
 		case Float64:
-			hashNumbers(h, numbersOf[float64](raw))
+			numbers.Hash(h, numbers.Of[float64](raw))
 		case Uint8:
 			h.Write(raw)
 		case Bool:
 			for i := lo; i < hi; i++ {
 				widen64(row, Bool, s.row(i))
-				hashNumbers(h, row)
+				numbers.Hash(h, row)
 			}
 		}
 		return nil
 	})
-}
-
-// littleEndian reports whether this machine stores the least significant byte first.
-var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// hashNumbers writes v to h, least significant byte first.
-func hashNumbers[T uint16 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
-	if littleEndian && len(v) > 0 {
-		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0]))))
-		return
-	}
-	buf := make([]byte, 0, 64<<10)
-	for len(v) > 0 {
-		n := min(len(v), cap(buf)/8)
-		buf, _ = binary.Append(buf[:0], binary.LittleEndian, v[:n]) // fixed-size numbers never fail
-		h.Write(buf)
-		v = v[n:]
-	}
 }
 
 func allOnes(v []float64) bool {

@@ -3,6 +3,8 @@ package data
 import (
 	"fmt"
 	"sync"
+
+	"github.com/bigfit/bigfit/internal/fields"
 )
 
 // IDs name n points: row i of the points is called Values[i]. All differ.
@@ -24,7 +26,7 @@ func NewIDs(from string, values []string) (*IDs, error) {
 			return nil, fmt.Errorf("%s: the id of row %d is empty; every point needs one", from, i)
 		}
 		if first, twice := ids.rows[v]; twice {
-			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from, first, i, short([]byte(v)))
+			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from, first, i, fields.Quote([]byte(v)))
 		}
 		ids.rows[v] = int32(i)
 	}

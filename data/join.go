@@ -20,7 +20,7 @@ func Join(x, y Points) (Points, error) {
 	b, sparseY := y.(*sparse.CSR)
 	switch {
 	case sparseX && sparseY:
-		return joinSparse(a, b), nil
+		return sparse.Stack(a, b), nil
 	case sparseX != sparseY:
 		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or both as dense ones")
 	}
@@ -80,26 +80,4 @@ func widen[T, S Element](dst []T, src []S) {
 	for i, v := range src {
 		dst[i] = T(v)
 	}
-}
-
-func joinSparse(x, y *sparse.CSR) *sparse.CSR {
-	out := &sparse.CSR{Rows: x.Rows + y.Rows, Cols: x.Cols, Ptr: make([]int64, 0, x.Rows+y.Rows+1), Col: make([]int32, 0, x.NNZ()+y.NNZ())}
-	out.Ptr = append(out.Ptr, x.Ptr...)
-	for _, p := range y.Ptr[1:] {
-		out.Ptr = append(out.Ptr, x.Ptr[x.Rows]+p)
-	}
-	out.Col = append(append(out.Col, x.Col...), y.Col...)
-	if x.Val != nil || y.Val != nil {
-		out.Val = make([]float64, 0, len(out.Col))
-		for _, m := range []*sparse.CSR{x, y} {
-			if m.Val != nil {
-				out.Val = append(out.Val, m.Val...)
-				continue
-			}
-			for range m.Col {
-				out.Val = append(out.Val, 1)
-			}
-		}
-	}
-	return out
 }

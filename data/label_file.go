@@ -22,14 +22,6 @@ type LabelFile struct {
 // Given reports whether the caller said what marks points without label.
 func (f *LabelFile) Given() bool { return f.given }
 
-func (f *LabelFile) note(format string, args ...any) {
-	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
-}
-
-func (f *LabelFile) warn(format string, args ...any) {
-	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
-}
-
 // LabelSummary counts labels.
 type LabelSummary struct {
 	Points  int `json:"points"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -58,9 +59,9 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	case "bool":
 		return newStored(path, Bool, n, d, raw), nil
 	case "float32":
-		return &Dense[float32]{n, d, numbersOf[float32](raw)}, nil
+		return &Dense[float32]{n, d, numbers.Of[float32](raw)}, nil
 	case "float64":
-		return &Dense[float64]{n, d, numbersOf[float64](raw)}, nil
+		return &Dense[float64]{n, d, numbers.Of[float64](raw)}, nil
 	case "uint8":
 		return &Dense[uint8]{n, d, raw}, nil
 	}
@@ -165,9 +166,9 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	}
 	switch v := a.Data.(type) {
 	case []npy.Half:
-		return newStored(what, Float16, n, d, bytesOf(v)), nil
+		return newStored(what, Float16, n, d, numbers.Bytes(v)), nil
 	case []bool:
-		return newStored(what, Bool, n, d, bytesOf(v)), nil
+		return newStored(what, Bool, n, d, numbers.Bytes(v)), nil
 	case []uint8:
 		return &Dense[uint8]{n, d, v}, nil
 	case []float32:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -132,7 +133,7 @@ func checkMagnitude(what string, x Points) error {
 			return nil
 		}
 		err = x.pass(func(p *Part, lo, hi int) error {
-			values := numbersOf[float64](p.raw[(lo-p.First)*x.rowBytes() : (hi-p.First)*x.rowBytes()])
+			values := numbers.Of[float64](p.raw[(lo-p.First)*x.rowBytes() : (hi-p.First)*x.rowBytes()])
 			t, err := largest(p.name(what), values, inRows(x.Cols, p.At+lo-p.First))
 			top = max(top, t)
 			return err
@@ -201,48 +202,10 @@ func checkFinite(what string, x Points) error {
 // finite returns an error for the first NaN or infinite value; what names the
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
-	b := notFinite(x.Data)
-	mapped.Drop(bytesOf(x.Data))
+	b := numbers.NotFinite(x.Data)
+	mapped.Drop(numbers.Bytes(x.Data))
 	if b >= 0 {
 		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
 	}
 	return nil
 }
-
-// notFinite returns the place of the first NaN or infinite value, −1 if there is none.
-func notFinite[T float32 | float64](values []T) int {
-	const grain = 1 << 16
-	bad := make([]int, par.Chunks(len(values), grain))
-	par.For(len(values), grain, func(lo, hi int) {
-		// x·0 is 0 for a finite x and NaN for any other.
-		var s0, s1, s2, s3 T
-		v := values[lo:hi]
-		for ; len(v) >= 4; v = v[4:] {
-			s0 += v[0] * 0
-			s1 += v[1] * 0
-			s2 += v[2] * 0
-			s3 += v[3] * 0
-		}
-		for _, e := range v {
-			s0 += e * 0
-		}
-		if s0+s1+s2+s3 == 0 {
-			return
-		}
-		for i, e := range values[lo:hi] {
-			if e*0 != 0 {
-				bad[lo/grain] = lo + i + 1
-				return
-			}
-		}
-	})
-	for _, b := range bad {
-		if b > 0 {
-			return b - 1
-		}
-	}
-	return -1
-}
-
-// integer reports whether v is an integer that int64 holds exactly.
-func integer(v float64) bool { return v == math.Trunc(v) && v >= -1<<63 && v < 1<<63 }

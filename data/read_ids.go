@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/table"
@@ -58,7 +59,7 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := idColumn(names(t), "")
+	name := labelcells.IDColumn(t.Names(), "")
 	if err := t.Close(); err != nil || name == "" {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	column := idColumn(names(t), "")
+	column := labelcells.IDColumn(t.Names(), "")
 	if err := t.Close(); err != nil || column == "" {
 		return nil, "", err
 	}
@@ -84,18 +85,6 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 	}
 	ids, err := NewIDs(fmt.Sprintf("%s to %s: column %s", paths[0], paths[len(paths)-1], column), r.ids)
 	return ids, column, err
-}
-
-// idColumn returns the column with the most usual name of ids that is not the one of labels;
-// empty if there is none.
-func idColumn(columns []string, label string) string {
-	best, name := len(idNames), ""
-	for _, c := range columns {
-		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best && c != label {
-			best, name = at, c
-		}
-	}
-	return name
 }
 
 // idReader gathers the ids in files.
@@ -137,14 +126,14 @@ func (r *idReader) file(path string) error {
 	}
 	texts, ok := a.Data.([]string)
 	if !ok {
-		c, err := labelCells(what, a)
+		c, err := labelcells.FromArray(what, a)
 		if err != nil {
 			return err
 		}
-		if c.labeled != nil {
-			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.labeled, false))
+		if c.Labeled != nil {
+			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.Labeled, false))
 		}
-		for _, v := range c.values {
+		for _, v := range c.Values {
 			texts = append(texts, fmt.Sprint(v))
 		}
 	}
@@ -158,9 +147,9 @@ func (r *idReader) file(path string) error {
 
 // lines reads one id a line.
 func (r *idReader) lines(src *source) error {
-	l := &lines{src: src}
+	l := src.lines()
 	for first := true; ; first = false {
-		line, err := l.nextData()
+		line, err := l.NextData()
 		if err == io.EOF {
 			return nil
 		}
@@ -170,7 +159,7 @@ func (r *idReader) lines(src *source) error {
 		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 			line = line[1 : len(line)-1]
 		}
-		if first && isNamed(string(line), idNames) {
+		if first && labelcells.IsIDName(string(line)) {
 			continue
 		}
 		if err := r.add(src.path, string(line)); err != nil {
@@ -188,8 +177,8 @@ func (r *idReader) column(src *source) error {
 	defer t.Close()
 	name := src.key
 	if name == "" {
-		columns := names(t)
-		if name = idColumn(columns, ""); name == "" {
+		columns := t.Names()
+		if name = labelcells.IDColumn(columns, ""); name == "" {
 			return src.fault("which column holds the ids, %s? Name it as %s:COLUMN", strings.Join(columns[:min(20, len(columns))], ", "), src.path)
 		}
 	}

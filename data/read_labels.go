@@ -2,12 +2,8 @@ package data
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/labelcells"
 )
 
 // LabelOptions are the options of [ReadLabels].
@@ -59,19 +55,19 @@ func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
 	}
 	defer src.Close()
 	opt.Key = key
-	f := &LabelFile{Path: path}
-	c, err := src.cells(&opt, f)
+	var f labelcells.Notes
+	c, err := src.cells(&opt, &f)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.values) == 0 && (c.text == nil || len(c.text.codes) == 0) {
-		return nil, fmt.Errorf("%s: there are no labels", c.what)
+	if c.Len() == 0 {
+		return nil, fmt.Errorf("%s: there are no labels", c.What)
 	}
-	return c.labels(newMarker(&opt, src.format), f)
+	return labelsOf(path, c, newMarker(&opt, src.format.classMinusOne), &f)
 }
 
 // cells reads the labels as they stand in the file.
-func (s *source) cells(opt *LabelOptions, f *LabelFile) (*cells, error) {
+func (s *source) cells(opt *LabelOptions, f *labelcells.Notes) (*labelcells.Cells, error) {
 	if s.format.labels != nil {
 		return s.format.labels(s, opt, f)
 	}
@@ -79,67 +75,26 @@ func (s *source) cells(opt *LabelOptions, f *LabelFile) (*cells, error) {
 	if err != nil {
 		return nil, err
 	}
-	return labelCells(what, a)
+	return labelcells.FromArray(what, a)
 }
 
-// labelCells returns the labels of an array.
-func labelCells(what string, a *npy.Array) (*cells, error) {
-	long := 0
-	for _, s := range a.Shape {
-		if s != 1 {
-			long++
-		}
-	}
-	if len(a.Shape) == 0 || long > 1 {
-		return nil, fmt.Errorf("%s: it is %s, want one label a point; of an indicator matrix save .argmax(axis=1)", what, a)
-	}
-	c := &cells{what: what, unit: "row"}
-	switch d := a.Data.(type) {
-	case []string:
-		c.text = &column{}
-		for i, text := range d {
-			c.text.add(trim([]byte(text)), i)
-		}
-		return c, nil
-	case []float32, []float64:
-		v, _ := a.Float64s()
-		c.values, c.floats = make([]int64, len(v)), true
-		for i, x := range v {
-			if math.IsNaN(x) {
-				if c.labeled == nil {
-					c.labeled = slices.Repeat([]bool{true}, len(v))
-				}
-				c.labeled[i] = false
-				continue
-			}
-			if !integer(x) {
-				return nil, fmt.Errorf("%s: row %d is %v; labels must be integers, or NaN for none", what, i, x)
-			}
-			c.values[i] = int64(x)
-		}
-		return c, nil
-	case []uint64:
-		for i, v := range d {
-			if v > math.MaxInt64 {
-				return nil, fmt.Errorf("%s: row %d is %d; labels must fit int64", what, i, v)
-			}
-		}
-	}
-	var err error
-	if c.values, err = a.Int64s(); err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	return c, nil
+// newMarker returns what marks rows without label.
+func newMarker(opt *LabelOptions, classMinusOne bool) *labelcells.Marker {
+	return labelcells.NewMarker(opt.Unlabeled, opt.NoUnlabeled, classMinusOne)
 }
 
-// isName reports whether text may name a column.
-func isName(b []byte) bool {
-	if len(b) == 0 {
-		return false
+// labelsOf makes labels of the cells of a file.
+func labelsOf(path string, c *labelcells.Cells, m *labelcells.Marker, f *labelcells.Notes) (*Labels, error) {
+	got, err := c.Labels(m, f)
+	if err != nil {
+		return nil, err
 	}
-	r, _ := utf8.DecodeRune(b)
-	if _, isNumber := number(b); isNumber {
-		return false
+	var l *Labels
+	if got.Names != nil {
+		l = NewNamedLabels(got.Names, got.Codes)
+	} else {
+		l = NewLabels(got.Values, got.Labeled)
 	}
-	return r == '_' || unicode.IsLetter(r)
+	l.Read = &LabelFile{Path: path, Marks: m.Seen, Notes: f.Notes, Warnings: f.Warnings, given: m.Given}
+	return l, nil
 }

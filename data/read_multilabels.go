@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -75,10 +76,10 @@ type labelLists struct {
 
 // readLabelLists reads the labels in front of lines of svmlight.
 func readLabelLists(src *source, limit int64) (*labelLists, error) {
-	l := &lines{src: src}
+	l := src.lines()
 	out := &labelLists{starts: []int{0}}
 	for {
-		line, err := l.nextData()
+		line, err := l.NextData()
 		if err == io.EOF {
 			return out, nil
 		}
@@ -86,17 +87,17 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 			return nil, err
 		}
 		at := len(out.known)
-		label, _, err := l.svmlightLabel(line, at)
+		label, _, err := svmlightLabel(l, line, at)
 		if err != nil {
 			return nil, err
 		}
 		from := len(out.labels)
 		known := string(label) != "nan"
 		for rest := label; known && len(label) > 0; {
-			part, after := cut(rest, ',')
-			v, ok := integerText(part)
+			part, after := fields.Cut(rest, ',')
+			v, ok := fields.Integer(part)
 			if !ok {
-				return nil, l.fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, short(label))
+				return nil, l.Fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, fields.Quote(label))
 			}
 			out.labels = append(out.labels, v)
 			if len(part) == len(rest) {
@@ -108,7 +109,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 		slices.Sort(set)
 		for p := range set {
 			if p > 0 && set[p] == set[p-1] {
-				return nil, l.fault("row %d has the label %d twice", at, set[p])
+				return nil, l.Fault("row %d has the label %d twice", at, set[p])
 			}
 		}
 		out.starts, out.known = append(out.starts, len(out.labels)), append(out.known, known)
@@ -148,15 +149,15 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 
 // svmlightLabel cuts a line of svmlight at its first blank, behind the labels. The
 // label is nil for a line that begins with a blank and a pair index:value.
-func (l *lines) svmlightLabel(line []byte, row int) (label, rest []byte, err error) {
+func svmlightLabel(l *fields.Lines, line []byte, row int) (label, rest []byte, err error) {
 	line, _, _ = bytes.Cut(line, []byte("#"))
-	line = trim(line)
-	label, rest = cut(line, 0)
+	line = fields.Trim(line)
+	label, rest = fields.Cut(line, 0)
 	switch {
 	case bytes.IndexByte(label, ':') < 0:
 		return label, rest, nil
-	case l.indented:
+	case l.Indented:
 		return nil, line, nil
 	}
-	return nil, nil, l.fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, short(label))
+	return nil, nil, l.Fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, fields.Quote(label))
 }

@@ -58,7 +58,7 @@ func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
 
 // choose finds the columns to read.
 func (t *tablePoints) choose(r *table.Reader) error {
-	roles, err := t.table.roles(t.path, names(r), len(r.Columns()))
+	roles, err := t.table.roles(t.path, r.Names(), len(r.Columns()))
 	if err != nil {
 		return err
 	}

@@ -1,24 +1,23 @@
 package data
 
 import (
-	"fmt"
-	"math"
-
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/labelcells"
 )
 
 // readTableValues reads a column of numbers from a table, n×1, and joins it with the points
 // as [ReadLabels] does. What marks rows without label is NaN here.
 func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
-	f := opt.File
-	if f == nil {
-		f = &LabelFile{}
-	}
-	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points, IDs: opt.IDs}, f)
+	var f labelcells.Notes
+	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points, IDs: opt.IDs}, &f)
 	if err != nil {
 		return nil, err
 	}
-	return c.numbers()
+	if opt.File != nil {
+		opt.File.Notes, opt.File.Warnings = append(opt.File.Notes, f.Notes...), append(opt.File.Warnings, f.Warnings...)
+	}
+	return c.Numbers()
 }
 
 // Values returns the labels that were read as numbers, n×1, with NaN for none; nil if no
@@ -27,37 +26,7 @@ func (t *TableColumns) Values() (*mat.Dense, error) {
 	if t.Label == "" {
 		return nil, nil
 	}
-	return (&cells{what: t.from + ": column " + t.Label, text: &t.labels, unit: "row"}).numbers()
-}
-
-// numbers returns text as numbers, n×1.
-func (c *cells) numbers() (*mat.Dense, error) {
-	t := c.text
-	distinct := make([]float64, len(t.texts))
-	for k, text := range t.texts {
-		v, ok := number([]byte(text))
-		switch {
-		case isAbsent(text):
-			v = math.NaN()
-		case !ok:
-			return nil, fmt.Errorf("%s: row %d is %s, want a number", c.what, t.first[k], short([]byte(text)))
-		case math.IsInf(v, 0):
-			return nil, fmt.Errorf("%s: row %d is %s; values must be finite, or nan for none", c.what, t.first[k], short([]byte(text)))
-		}
-		distinct[k] = v
-	}
-	if len(t.codes) == 0 {
-		return nil, fmt.Errorf("%s: there are no values", c.what)
-	}
-	y := mat.NewDense(len(t.codes), 1, nil)
-	for i, k := range t.codes {
-		v := math.NaN()
-		if k >= 0 {
-			v = distinct[k]
-		}
-		y.Set(i, 0, v)
-	}
-	return y, nil
+	return (&labelcells.Cells{What: t.from + ": column " + t.Label, Text: &t.labels, Unit: "row"}).Numbers()
 }
 
 // readTextValues reads a column of a table, or one number a line.

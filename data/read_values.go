@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -61,29 +62,29 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 
 // readValueLines reads one number a line.
 func readValueLines(src *source, limit int64) (*mat.Dense, error) {
-	l := &lines{src: src}
+	l := src.lines()
 	var values []float64
 	for first := true; ; first = false {
-		line, err := l.nextData()
+		line, err := l.NextData()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		v, ok := number(line)
+		v, ok := fields.Number(line)
 		switch {
 		case string(line) == "?":
 			v = math.NaN()
 		case ok && math.IsInf(v, 0):
-			return nil, l.fault("it is %s; values must be finite, or nan for none", short(line))
+			return nil, l.Fault("it is %s; values must be finite, or nan for none", fields.Quote(line))
 		case ok:
 		case bytes.ContainsAny(line, ",;\t "):
-			return nil, l.fault("it is %s, want one number a line", short(line))
-		case first && isName(bytes.Trim(line, `"`)):
+			return nil, l.Fault("it is %s, want one number a line", fields.Quote(line))
+		case first && fields.IsName(bytes.Trim(line, `"`)):
 			continue
 		default:
-			return nil, l.fault("it is %s, want a number", short(line))
+			return nil, l.Fault("it is %s, want a number", fields.Quote(line))
 		}
 		values = append(values, v)
 		if need := 8 * int64(len(values)); limit > 0 && need > limit {

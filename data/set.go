@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -84,9 +85,9 @@ func asStored(what string, x Points) *Stored {
 	case *Stored:
 		return x
 	case *Dense[float32]:
-		return newStored(what, Float32, x.Rows, x.Cols, bytesOf(x.Data))
+		return newStored(what, Float32, x.Rows, x.Cols, numbers.Bytes(x.Data))
 	case *Dense[float64]:
-		return newStored(what, Float64, x.Rows, x.Cols, bytesOf(x.Data))
+		return newStored(what, Float64, x.Rows, x.Cols, numbers.Bytes(x.Data))
 	case *Dense[uint8]:
 		return newStored(what, Uint8, x.Rows, x.Cols, x.Data)
 	}
@@ -149,7 +150,7 @@ func (s *set) points() (Points, error) {
 		if s.opt.Limit > 0 && 2*s.held > s.opt.Limit {
 			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held, Limit: s.opt.Limit}
 		}
-		x := stacked(s.sparse)
+		x := sparse.Stack(s.sparse...)
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
 	x, err := Joined(s.stored...)
@@ -170,34 +171,4 @@ func checked(x Points, err error) (Points, error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// stacked returns the rows of matrices of the same columns, one after the other.
-func stacked(list []*sparse.CSR) *sparse.CSR {
-	rows, entries, values := 0, 0, false
-	for _, m := range list {
-		rows, entries, values = rows+m.Rows, entries+len(m.Col), values || m.Val != nil
-	}
-	out := &sparse.CSR{Rows: rows, Cols: list[0].Cols, Ptr: make([]int64, 1, rows+1), Col: make([]int32, 0, entries)}
-	if values {
-		out.Val = make([]float64, 0, entries)
-	}
-	for _, m := range list {
-		before := int64(len(out.Col))
-		out.Col = append(out.Col, m.Col...)
-		for _, p := range m.Ptr[1:] {
-			out.Ptr = append(out.Ptr, before+p)
-		}
-		if !values {
-			continue
-		}
-		if m.Val != nil {
-			out.Val = append(out.Val, m.Val...)
-			continue
-		}
-		for range m.Col {
-			out.Val = append(out.Val, 1)
-		}
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/bigfit/bigfit/internal/fields"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/shards"
 )
@@ -39,6 +40,9 @@ func (s *source) Close() error {
 func (s *source) fault(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{s.path}, args...)...)
 }
+
+// lines returns the lines of the content.
+func (s *source) lines() *fields.Lines { return fields.NewLines(s.path, s.r, s.readError) }
 
 // readError describes a failed read of the content.
 func (s *source) readError(err error) error {

@@ -1,16 +1,15 @@
 package data
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"unsafe"
 
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/sealed"
 	"github.com/bigfit/bigfit/internal/simd"
@@ -61,7 +60,7 @@ type Part struct {
 // NewHalves returns points in float16, given by the bits of their coordinates,
 // row-major; they alias bits.
 func NewHalves(rows, cols int, bits []uint16) *Stored {
-	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, bytesOf(bits[:rows*cols]))}
+	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
 }
 
 // newStored returns points that lie in raw without gaps; name is that of their file.
@@ -78,27 +77,6 @@ func onePart(rows int, raw []byte) []Part {
 		return nil
 	}
 	return []Part{{Rows: rows, raw: raw}}
-}
-
-// stored are the numbers that [Stored] points are in memory.
-type stored interface {
-	bool | uint8 | uint16 | npy.Half | float32 | float64
-}
-
-// bytesOf returns the memory of v.
-func bytesOf[T stored](v []T) []byte {
-	if len(v) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
-}
-
-// numbersOf returns bytes, which are aligned for T, as numbers.
-func numbersOf[T stored](raw []byte) []T {
-	if len(raw) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(*new(T))))
 }
 
 // Dims returns the number of points and their dimension.
@@ -148,7 +126,7 @@ func (s *Stored) row(i int) []byte {
 
 // Halves returns the bits of point i of float16 points; they alias s and must not be
 // written to.
-func (s *Stored) Halves(i int) []uint16 { return numbersOf[uint16](s.row(i)) }
+func (s *Stored) Halves(i int) []uint16 { return numbers.Of[uint16](s.row(i)) }
 
 // each calls visit with the bytes of rows lo to hi, which dst of so many columns are for,
 // a part at a time.
@@ -175,12 +153,12 @@ func (s *Stored) Read32(dst []float32, lo, hi int) {
 func widen32(dst []float32, k Kind, raw []byte) {
 	switch k {
 	case Float16:
-		v := numbersOf[uint16](raw)
+		v := numbers.Of[uint16](raw)
 		simd.Widen(dst[:len(v)], v)
 	case Float32:
-		copy(dst, numbersOf[float32](raw))
+		copy(dst, numbers.Of[float32](raw))
 	case Float64:
-		for i, v := range numbersOf[float64](raw) {
+		for i, v := range numbers.Of[float64](raw) {
 			dst[i] = float32(v)
 		}
 	case Uint8:
@@ -198,7 +176,7 @@ func widen64(dst []float64, k Kind, raw []byte) {
 	switch k {
 	case Float16:
 		var block [256]float32 // on the way, as it stays in the nearest cache
-		for v := numbersOf[uint16](raw); len(v) > 0; {
+		for v := numbers.Of[uint16](raw); len(v) > 0; {
 			b := block[:min(len(v), len(block))]
 			simd.Widen(b, v[:len(b)])
 			for i, f := range b {
@@ -207,11 +185,11 @@ func widen64(dst []float64, k Kind, raw []byte) {
 			v, dst = v[len(b):], dst[len(b):]
 		}
 	case Float32:
-		for i, v := range numbersOf[float32](raw) {
+		for i, v := range numbers.Of[float32](raw) {
 			dst[i] = float64(v)
 		}
 	case Float64:
-		copy(dst, numbersOf[float64](raw))
+		copy(dst, numbers.Of[float64](raw))
 	case Uint8:
 		for i, v := range raw {
 			dst[i] = float64(v)
@@ -337,9 +315,9 @@ func Release(x Points, lo, hi int) {
 	case *Dense[uint8]:
 		mapped.Drop(sliceDense(x, lo, hi).Data)
 	case *Dense[float32]:
-		mapped.Drop(bytesOf(sliceDense(x, lo, hi).Data))
+		mapped.Drop(numbers.Bytes(sliceDense(x, lo, hi).Data))
 	case *Dense[float64]:
-		mapped.Drop(bytesOf(sliceDense(x, lo, hi).Data))
+		mapped.Drop(numbers.Bytes(sliceDense(x, lo, hi).Data))
 	case *Stored:
 		x.drop(lo, hi)
 	}
@@ -373,18 +351,18 @@ func (s *Stored) checkFinite(what string) error {
 		var value float64
 		switch s.kind {
 		case Float16:
-			v := numbersOf[uint16](raw)
-			if bad = notFiniteHalf(raw, v); bad >= 0 {
+			v := numbers.Of[uint16](raw)
+			if bad = numbers.NotFiniteHalf(raw, v); bad >= 0 {
 				value = float64(simd.FromHalf(v[bad]))
 			}
 		case Float32:
-			v := numbersOf[float32](raw)
-			if bad = notFinite(v); bad >= 0 {
+			v := numbers.Of[float32](raw)
+			if bad = numbers.NotFinite(v); bad >= 0 {
 				value = float64(v[bad])
 			}
 		case Float64:
-			v := numbersOf[float64](raw)
-			if bad = notFinite(v); bad >= 0 {
+			v := numbers.Of[float64](raw)
+			if bad = numbers.NotFinite(v); bad >= 0 {
 				value = v[bad]
 			}
 		default:
@@ -407,28 +385,4 @@ func (p *Part) name(what string) string {
 		return p.Name
 	}
 	return what
-}
-
-// notFiniteHalf returns the place of the first float16 in v, whose memory is raw, that is
-// NaN or infinite, or −1: their five bits of the exponent are ones.
-func notFiniteHalf(raw []byte, v []uint16) int {
-	const grain = 1 << 20 // bytes, a multiple of 8
-	found := make([]bool, par.Chunks(len(raw), grain))
-	par.For(len(raw), grain, func(lo, hi int) {
-		var any uint64
-		b := raw[lo:hi]
-		for ; len(b) >= 8; b = b[8:] {
-			any |= binary.NativeEndian.Uint64(b)&0x7c00_7c00_7c00_7c00 + 0x0400_0400_0400_0400
-		}
-		for ; len(b) >= 2; b = b[2:] {
-			any |= uint64(binary.NativeEndian.Uint16(b)&0x7c00) + 0x0400
-		}
-		found[lo/grain] = any&0x8000_8000_8000_8000 != 0
-	})
-	c := slices.Index(found, true)
-	if c < 0 {
-		return -1
-	}
-	from := c * grain / 2
-	return from + slices.IndexFunc(v[from:], func(h uint16) bool { return h&0x7c00 == 0x7c00 })
 }

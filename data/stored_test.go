@@ -1,13 +1,13 @@
 package data
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
@@ -45,7 +45,7 @@ func inParts(t *testing.T, d int, sizes ...int) (sets []*Stored, same []Points) 
 		}
 		return x
 	}
-	sets = []*Stored{cut(Float16, bytesOf(half)), cut(Float32, bytesOf(x32.Data)), cut(Float64, bytesOf(x64.Data)), cut(Uint8, bytes), cut(Bool, bytesOf(bits))}
+	sets = []*Stored{cut(Float16, numbers.Bytes(half)), cut(Float32, numbers.Bytes(x32.Data)), cut(Float64, numbers.Bytes(x64.Data)), cut(Uint8, bytes), cut(Bool, numbers.Bytes(bits))}
 	return sets, []Points{x16, x32, x64, &Dense[uint8]{n, d, bytes}, xBits}
 }
 
@@ -118,34 +118,6 @@ func TestStoredAsDense(t *testing.T) {
 	}
 }
 
-func TestStoredPCA(t *testing.T) {
-	sets, same := inParts(t, 20, 100, 4000, 950)
-	for s, x := range sets[:3] {
-		got, err := NewPCA(context.Background(), x, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := NewPCA(context.Background(), same[s], 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(got.Components.RawMatrix().Data, want.Components.RawMatrix().Data) || got.Total != want.Total {
-			t.Errorf("%v: other principal components than of the same points in memory", x.Kind())
-		}
-		a, err := got.Apply(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := want.Apply(same[s])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(a.Data, b.Data) {
-			t.Errorf("%v: other coordinates", x.Kind())
-		}
-	}
-}
-
 // The first bad value is named by its file and its row there.
 func TestStoredFaults(t *testing.T) {
 	for _, c := range []struct {
@@ -153,11 +125,11 @@ func TestStoredFaults(t *testing.T) {
 		spoil func(raw []byte)
 		text  string
 	}{
-		{0, func(raw []byte) { numbersOf[uint16](raw)[1*11+4] = 0xfc00 }, "part 1: row 301, column 4 is -Inf; every value must be finite: float16 ends at ±65504"},
-		{0, func(raw []byte) { numbersOf[uint16](raw)[1*11+10] = 0x7e01 }, "part 1: row 301, column 10 is NaN; every value must be finite: remove or impute it"},
-		{1, func(raw []byte) { numbersOf[float32](raw)[6*11] = float32(math.Inf(1)) }, "part 1: row 306, column 0 is +Inf"},
-		{2, func(raw []byte) { numbersOf[float64](raw)[6*11+1] = math.NaN() }, "part 1: row 306, column 1 is NaN"},
-		{2, func(raw []byte) { numbersOf[float64](raw)[6*11+1] = -1e200 }, "part 1: row 306, column 1 is -1e+200; values beyond"},
+		{0, func(raw []byte) { numbers.Of[uint16](raw)[1*11+4] = 0xfc00 }, "part 1: row 301, column 4 is -Inf; every value must be finite: float16 ends at ±65504"},
+		{0, func(raw []byte) { numbers.Of[uint16](raw)[1*11+10] = 0x7e01 }, "part 1: row 301, column 10 is NaN; every value must be finite: remove or impute it"},
+		{1, func(raw []byte) { numbers.Of[float32](raw)[6*11] = float32(math.Inf(1)) }, "part 1: row 306, column 0 is +Inf"},
+		{2, func(raw []byte) { numbers.Of[float64](raw)[6*11+1] = math.NaN() }, "part 1: row 306, column 1 is NaN"},
+		{2, func(raw []byte) { numbers.Of[float64](raw)[6*11+1] = -1e200 }, "part 1: row 306, column 1 is -1e+200; values beyond"},
 	} {
 		sets, _ := inParts(t, 11, 5, 7, 2)
 		x := sets[c.set]

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/fields"
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -29,9 +31,9 @@ func looksSVMLight(head []byte) bool {
 		if !complete && len(tokens) > 2 {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
-		if !blank(line[0]) || !strings.Contains(tokens[0], ":") {
+		if !fields.Blank(line[0]) || !strings.Contains(tokens[0], ":") {
 			for _, v := range strings.Split(tokens[0], ",") {
-				if _, ok := number([]byte(v)); !ok {
+				if _, ok := fields.Number([]byte(v)); !ok {
 					return false
 				}
 			}
@@ -55,7 +57,8 @@ func looksSVMLight(head []byte) bool {
 
 // svmlight reads lines "label index:value …" as a matrix.
 type svmlight struct {
-	lines
+	*fields.Lines
+	src             *source
 	m               *sparse.CSR
 	row             []svmlightEntry // of the current line
 	lowest, highest int             // index
@@ -85,9 +88,9 @@ func newSVMLight() *svmlight {
 
 // readFile appends the points of a file.
 func (r *svmlight) readFile(src *source, limit int64) error {
-	r.lines = lines{src: src}
+	r.Lines, r.src = src.lines(), src
 	for {
-		line, err := r.nextData()
+		line, err := r.NextData()
 		if err == io.EOF {
 			return nil
 		}
@@ -129,7 +132,7 @@ func (r *svmlight) points(opt ReadOptions) (Points, error) {
 // readRow appends the point of a line.
 func (r *svmlight) readRow(line []byte) error {
 	m, at := r.m, r.m.Rows
-	label, rest, err := r.svmlightLabel(line, at)
+	label, rest, err := svmlightLabel(r.Lines, line, at)
 	if err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (r *svmlight) readRow(line []byte) error {
 	r.row = r.row[:0]
 	for len(rest) > 0 {
 		var token []byte
-		token, rest = cut(rest, 0)
+		token, rest = fields.Cut(rest, 0)
 		if err := r.readEntry(token, at); err != nil {
 			return err
 		}
@@ -147,7 +150,7 @@ func (r *svmlight) readRow(line []byte) error {
 	slices.SortFunc(r.row, func(a, b svmlightEntry) int { return int(a.col) - int(b.col) })
 	for i, e := range r.row {
 		if i > 0 && r.row[i-1].col == e.col {
-			return r.fault("row %d has index %d twice", at, e.col)
+			return r.Fault("row %d has index %d twice", at, e.col)
 		}
 		m.Col = append(m.Col, e.col)
 		m.Val = append(m.Val, e.val)
@@ -166,9 +169,9 @@ func (r *svmlight) readRow(line []byte) error {
 // several numbers with commas between.
 func (r *svmlight) checkLabels(label []byte, row int) error {
 	for rest := label; len(label) > 0; {
-		first, after := cut(rest, ',')
-		if _, ok := number(first); !ok {
-			return r.fault("the label of row %d is %s, not a number", row, short(label))
+		first, after := fields.Cut(rest, ',')
+		if _, ok := fields.Number(first); !ok {
+			return r.Fault("the label of row %d is %s, not a number", row, fields.Quote(label))
 		}
 		if len(first) == len(rest) {
 			break
@@ -184,16 +187,16 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 	if ok && string(index) == "qid" {
 		return nil
 	}
-	c, whole := number(index)
+	c, whole := fields.Number(index)
 	if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
-		return r.fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, short(token))
+		return r.Fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, fields.Quote(token))
 	}
-	v, isNum := number(value)
+	v, isNum := fields.Number(value)
 	if !isNum {
-		return r.fault("row %d, index %d has the value %s, not a number", row, int(c), short(value))
+		return r.Fault("row %d, index %d has the value %s, not a number", row, int(c), fields.Quote(value))
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return r.fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", row, int(c), v)
+		return r.Fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", row, int(c), v)
 	}
 	r.row = append(r.row, svmlightEntry{int32(c), v})
 	return nil
@@ -201,27 +204,27 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 
 // readSVMLightLabels reads the labels of lines with one integer each; see
 // [ReadMultiLabels] for others.
-func readSVMLightLabels(src *source, opt *LabelOptions, _ *LabelFile) (*cells, error) {
-	l := &lines{src: src}
-	c := &cells{what: src.path, unit: "row"}
+func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*labelcells.Cells, error) {
+	l := src.lines()
+	c := &labelcells.Cells{What: src.path, Unit: "row"}
 	for {
-		line, err := l.nextData()
+		line, err := l.NextData()
 		if err == io.EOF {
 			return c, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		label, _, err := l.svmlightLabel(line, len(c.values))
+		label, _, err := svmlightLabel(l, line, len(c.Values))
 		if err != nil {
 			return nil, err
 		}
-		v, ok := integerText(label)
+		v, ok := fields.Integer(label)
 		if !ok {
-			return nil, l.fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.values), short(label))
+			return nil, l.Fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.Values), fields.Quote(label))
 		}
-		c.values = append(c.values, v)
-		if need := 8 * int64(len(c.values)); opt.Limit > 0 && need > opt.Limit {
+		c.Values = append(c.Values, v)
+		if need := 8 * int64(len(c.Values)); opt.Limit > 0 && need > opt.Limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}

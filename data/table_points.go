@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/fields"
+	"github.com/bigfit/bigfit/internal/labelcells"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -23,7 +25,7 @@ type TableColumns struct {
 	from   string // the first file
 	names  []string
 	ids    []string
-	labels column
+	labels labelcells.Column
 }
 
 // columns returns what the columns of a table are; a key names the coordinates.
@@ -63,7 +65,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	find := func(name, flag string) (int, error) {
 		if at := slices.Index(header, name); at >= 0 {
 			if slices.Contains(header[at+1:], name) {
-				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, short([]byte(name)))
+				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, fields.Quote([]byte(name)))
 			}
 			return at, nil
 		}
@@ -71,9 +73,9 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 			return at, nil
 		}
 		if header == nil {
-			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, short([]byte(name)), flag, columns-1)
+			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, fields.Quote([]byte(name)), flag, columns-1)
 		}
-		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, short([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
+		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, fields.Quote([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
 	}
 	if len(t.Only) > 0 {
 		for i := range roles {
@@ -87,7 +89,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 				return err
 			}
 			if taken := roles[at]; r != roleCoordinate && taken != roleCoordinate && (taken != roleDropped || r == roleDropped && len(t.Only) == 0) {
-				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, short([]byte(name)))
+				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, fields.Quote([]byte(name)))
 			}
 			roles[at] = r
 		}
@@ -135,7 +137,7 @@ func (t *TableColumns) add(r role, field []byte) {
 	case roleID:
 		t.ids = append(t.ids, string(field))
 	case roleLabel:
-		t.labels.add(field, len(t.labels.codes))
+		t.labels.Add(field, t.labels.Len())
 	}
 }
 
@@ -157,8 +159,8 @@ func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
 		return nil, nil
 	}
 	what := t.from + ": column " + t.Label
-	c := &cells{what: what, text: &t.labels, unit: "row"}
-	return c.labels(newMarker(&opt, nil), &LabelFile{Path: what})
+	c := &labelcells.Cells{What: what, Text: &t.labels, Unit: "row"}
+	return labelsOf(what, c, newMarker(&opt, false), &labelcells.Notes{})
 }
 
 // Suspects returns a line for every coordinate that may be the label: one with a usual
@@ -171,7 +173,7 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	for j := range max(len(determined), len(t.names)) {
 		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
 		if j < len(t.names) {
-			name, usual = fmt.Sprintf("column %s", short([]byte(t.names[j]))), isNamed(t.names[j], labelNames)
+			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), labelcells.IsLabelName(t.names[j])
 		}
 		switch {
 		case j < len(determined) && determined[j]:

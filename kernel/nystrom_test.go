@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 )
@@ -14,7 +15,7 @@ import (
 // K̂ of all points as landmarks is K, as operators and as coefficients; products
 // that are interrupted are zero from there on.
 func TestNystromOperator(t *testing.T) {
-	x, _ := data.TwoMoons(40, 0.1, 2)
+	x, _ := synthetic.TwoMoons(40, 0.1, 2)
 	k := kernel.Kernel{Kind: kernel.Laplace, Sigma: 1}
 	g, err := kernel.Gram(x, k, 0)
 	if err != nil {

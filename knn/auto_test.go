@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -93,8 +94,8 @@ func TestChoose(t *testing.T) {
 
 // Estimates are positive and finite, of whole sets and of parts.
 func TestTime(t *testing.T) {
-	small, _ := data.TwoMoons(300, 0.1, 1)
-	large, _ := data.TwoMoons(20_000, 0.1, 1)
+	small, _ := synthetic.TwoMoons(300, 0.1, 1)
+	large, _ := synthetic.TwoMoons(20_000, 0.1, 1)
 	for _, x := range []data.Points{small, large} {
 		for _, m := range []knn.Method{knn.Brute, knn.KDTree, knn.BallTree, knn.NNDescent} {
 			for _, queries := range []int{0, 5} {
@@ -121,7 +122,7 @@ func TestDuration(t *testing.T) {
 }
 
 func TestNewIndexMethods(t *testing.T) {
-	x, _ := data.TwoMoons(300, 0.05, 1)
+	x, _ := synthetic.TwoMoons(300, 0.05, 1)
 	want, err := mustIndex(t, x, knn.Brute).Self(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)

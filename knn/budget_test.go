@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 )
 
 // TestMaxPairs: a radius that joins too much is an error, one that does not is
 // not, with every exact index.
 func TestMaxPairs(t *testing.T) {
-	moons, _ := data.TwoMoons(400, 0.05, 1)
-	bytes, _ := data.Digits(300, 1)
+	moons, _ := synthetic.TwoMoons(400, 0.05, 1)
+	bytes, _ := synthetic.Digits(300, 1)
 	for _, c := range []struct {
 		x      data.Points
 		build  func(data.Points, *knn.Settings) (knn.Index, error)

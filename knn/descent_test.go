@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -57,8 +58,8 @@ func TestDescentThreads(t *testing.T) {
 	if testing.Short() {
 		n = 18000
 	}
-	x := data.Manifold(n, 16, 6, 0.01, 1)
-	q := data.Manifold(100, 16, 6, 0.02, 2)
+	x := synthetic.Manifold(n, 16, 6, 0.01, 1)
+	q := synthetic.Manifold(100, 16, 6, 0.02, 2)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var self, query *knn.Neighbors
 	var stats knn.DescentStats
@@ -91,7 +92,7 @@ func TestDescentRecall(t *testing.T) {
 	if testing.Short() {
 		n = 4000
 	}
-	manifold := data.Manifold(n+500, 32, 8, 0.01, 1)
+	manifold := synthetic.Manifold(n+500, 32, 8, 0.01, 1)
 	inside, outside := make([]int, n), make([]int, 500)
 	for i := range inside {
 		inside[i] = i
@@ -236,7 +237,7 @@ func TestDescentHard(t *testing.T) {
 }
 
 func TestDescentRaisesEffort(t *testing.T) {
-	x := data.Manifold(6000, 40, 20, 0.01, 3)
+	x := synthetic.Manifold(6000, 40, 20, 0.01, 3)
 	ctx := context.Background()
 	ix := newDescent(t, x, knn.DescentSettings{})
 	selfOf(t, ix, 10)
@@ -254,7 +255,7 @@ func TestDescentRaisesEffort(t *testing.T) {
 		t.Errorf("recall %v, %v", r, err)
 	}
 
-	x = data.Manifold(6000, 100, 100, 1, 3) // hardly anything but noise
+	x = synthetic.Manifold(6000, 100, 100, 1, 3) // hardly anything but noise
 	ix = newDescent(t, x, knn.DescentSettings{Recall: 1, Trees: 1, Candidates: 1, Exchanges: 1})
 	nb, err := ix.Self(ctx, 10)
 	if !errors.Is(err, knn.ErrRecall) || nb == nil || nb.Len() != 6000 {
@@ -266,7 +267,7 @@ func TestDescentRaisesEffort(t *testing.T) {
 }
 
 func TestDescentSearchesAgainForMore(t *testing.T) {
-	x := data.Manifold(2000, 8, 4, 0.01, 3)
+	x := synthetic.Manifold(2000, 8, 4, 0.01, 3)
 	ix := newDescent(t, x, knn.DescentSettings{})
 	five := selfOf(t, ix, 5)
 	if s := ix.Stats(); s.K != 5 {
@@ -294,7 +295,7 @@ func TestDescentSearchesAgainForMore(t *testing.T) {
 }
 
 func TestDescentStops(t *testing.T) {
-	x := data.Manifold(5000, 8, 4, 0.01, 3)
+	x := synthetic.Manifold(5000, 8, 4, 0.01, 3)
 	for _, steps := range []int{1, 5, 9} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
@@ -316,7 +317,7 @@ func TestDescentStops(t *testing.T) {
 
 func TestDescentProgress(t *testing.T) {
 	last := 0
-	ix := newDescent(t, data.Manifold(5000, 8, 4, 0.01, 3), knn.DescentSettings{Settings: knn.Settings{OnProgress: func(done, total int) {
+	ix := newDescent(t, synthetic.Manifold(5000, 8, 4, 0.01, 3), knn.DescentSettings{Settings: knn.Settings{OnProgress: func(done, total int) {
 		if done <= last || done > total || total != 5000 {
 			t.Errorf("%d of %d after %d", done, total, last)
 		}
@@ -329,7 +330,7 @@ func TestDescentProgress(t *testing.T) {
 }
 
 func TestDescentFaults(t *testing.T) {
-	x := data.Manifold(50, 8, 4, 0.01, 3)
+	x := synthetic.Manifold(50, 8, 4, 0.01, 3)
 	_, err := knn.NewDescent(x, &knn.DescentSettings{Settings: knn.Settings{Metric: 99}, Trees: -1, Candidates: 101, Exchanges: -1, Tolerance: 2, Recall: 1.5, Sample: -2, Widening: -1})
 	if err == nil {
 		t.Fatal("no error")
@@ -369,7 +370,7 @@ func TestDescentFaults(t *testing.T) {
 
 // Most of the neighbours found are the nearest ones; the index says how many.
 func ExampleNewDescent() {
-	x := data.Manifold(5000, 20, 5, 0.01, 1)
+	x := synthetic.Manifold(5000, 20, 5, 0.01, 1)
 	ix, err := knn.NewDescent(x, &knn.DescentSettings{Recall: 0.95})
 	if err != nil {
 		panic(err)
@@ -387,7 +388,7 @@ func ExampleNewDescent() {
 
 func BenchmarkDescent(b *testing.B) {
 	for _, n := range []int{15625, 62500} {
-		x := data.Manifold(n, 64, 10, 0.01, 1)
+		x := synthetic.Manifold(n, 64, 10, 0.01, 1)
 		b.Run(fmt.Sprintf("self/%dx64", n), func(b *testing.B) {
 			for b.Loop() {
 				selfOf(b, newDescent(b, x, knn.DescentSettings{Sample: -1}), 10)
@@ -396,7 +397,7 @@ func BenchmarkDescent(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("query/%dx64", n), func(b *testing.B) {
 			ix := newDescent(b, x, knn.DescentSettings{Sample: -1})
-			q := data.Manifold(1000, 64, 10, 0.02, 1)
+			q := synthetic.Manifold(1000, 64, 10, 0.02, 1)
 			for b.Loop() {
 				if _, err := ix.Query(context.Background(), q, 10); err != nil {
 					b.Fatal(err)

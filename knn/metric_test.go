@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
@@ -256,7 +257,7 @@ func typOf(rows [][]float64) data.Points { return float64s.of(rows) }
 
 // An inner product is no length: radii and weights made of distances are refused.
 func TestInnerProductEdges(t *testing.T) {
-	ix := brute(t, data.Manifold(50, 4, 2, 0, 1), knn.InnerProduct)
+	ix := brute(t, synthetic.Manifold(50, 4, 2, 0, 1), knn.InnerProduct)
 	_, err := ix.Within(t.Context(), 1)
 	mentions(t, err, "inner-product", "radius", "cosine")
 	for _, s := range []knn.GraphSettings{{Radius: 1}, {K: 3, Weights: knn.Heat}, {K: 3, Weights: knn.SelfTuning}} {

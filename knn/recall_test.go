@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestRecall(t *testing.T) {
 	ctx := context.Background()
 	const n, k = 40000, 4
-	x := data.Manifold(n, 3, 2, 0.01, 1)
+	x := synthetic.Manifold(n, 3, 2, 0.01, 1)
 	ix, err := knn.NewKDTree(x, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
@@ -76,7 +77,7 @@ func TestDescentRows(t *testing.T) {
 	for p := range wideDocs.Col {
 		wideDocs.Col[p] *= 5_000_000
 	}
-	half := asHalves(t, data.Manifold(n+100, 32, 6, 0.01, 1))
+	half := asHalves(t, synthetic.Manifold(n+100, 32, 6, 0.01, 1))
 	for _, c := range []struct {
 		name    string
 		x       data.Points
@@ -154,7 +155,7 @@ func TestBruteInParts(t *testing.T) {
 	if testing.Short() {
 		n = 1<<14 + 1
 	}
-	dense := data.Manifold(n, 5, 3, 0.01, 2)
+	dense := synthetic.Manifold(n, 5, 3, 0.01, 2)
 	for i := 0; i < n; i += 50 {
 		copy(dense.Row(i), dense.Row(n-1-i)) // ties across parts
 	}

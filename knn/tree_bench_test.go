@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -31,8 +32,8 @@ func BenchmarkTree(b *testing.B) {
 		{"1000000x3/float64", func() data.Points { return uniform[float64](1_000_000, 3) }},
 		{"1000000x2/float32", func() data.Points { return uniform[float32](1_000_000, 2) }},
 		{"100000x8/float32", func() data.Points { return uniform[float32](100_000, 8) }},
-		{"1000000x3 surface/float32", func() data.Points { return data.Manifold(1_000_000, 3, 2, 0, 1) }},
-		{"100000x16 of 4/float32", func() data.Points { return data.Manifold(100_000, 16, 4, 0, 1) }},
+		{"1000000x3 surface/float32", func() data.Points { return synthetic.Manifold(1_000_000, 3, 2, 0, 1) }},
+		{"100000x16 of 4/float32", func() data.Points { return synthetic.Manifold(100_000, 16, 4, 0, 1) }},
 	}
 	for _, set := range sets {
 		var x data.Points

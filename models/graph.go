@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -37,7 +38,7 @@ type Neighborhood struct {
 	// Points are the training points as the graph was built on them, after PCA;
 	// nil if the graph came without points.
 	Points data.Points
-	PCA    *data.PCA // applied to new points first; may be nil
+	PCA    *pca.Projection // applied to new points first; may be nil
 
 	Metric knn.Metric
 	// Method searches for the neighbours of new points; Auto compares all pairs.

@@ -5,13 +5,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 )
 
 // The index of a neighbourhood that is kept is made once, whoever asks first.
 func TestIndexMadeOnce(t *testing.T) {
-	x, _ := data.TwoMoons(400, 0.1, 1)
+	x, _ := synthetic.TwoMoons(400, 0.1, 1)
 	given := Neighborhood{Points: x, Method: knn.NNDescent, Edges: knn.GraphSettings{K: 5}}
 	h, other := given.Keep(), given.Keep()
 	var all [4]knn.Index
@@ -38,11 +38,11 @@ func TestIndexMadeOnce(t *testing.T) {
 // Weights of new points are those of their own lists; for Jaccard those of the
 // training points are searched for, whichever the index.
 func TestNeighborhoodWeights(t *testing.T) {
-	x, _ := data.TwoMoons(300, 0.1, 1)
+	x, _ := synthetic.TwoMoons(300, 0.1, 1)
 	for i := range 20 { // six points at one place, more than neighbours
 		copy(x.Row(i), x.Row(i/6*6))
 	}
-	q, _ := data.TwoMoons(70, 0.1, 2)
+	q, _ := synthetic.TwoMoons(70, 0.1, 2)
 	ix, err := knn.NewBrute(x, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // PointEntries are the arrays of training points, points (n×d) or those of a
 // sparse matrix, and of the principal components they are projected on; none of
 // what is nil.
-func PointEntries(x data.Points, p *data.PCA) []npy.Entry {
+func PointEntries(x data.Points, p *pca.Projection) []npy.Entry {
 	var entries []npy.Entry
 	switch x := x.(type) {
 	case nil:
@@ -39,11 +40,11 @@ func PointEntries(x data.Points, p *data.PCA) []npy.Entry {
 }
 
 // pca reads the principal components; nil if there are none.
-func (r *Reader) PCA() *data.PCA {
+func (r *Reader) PCA() *pca.Projection {
 	if r.Err != nil || !r.archive.Has("pca_mean") {
 		return nil
 	}
-	p := &data.PCA{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}
+	p := &pca.Projection{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}
 	if total := Numbers[float64](r, "pca_total"); len(total) == 1 {
 		p.Total = total[0]
 	}
@@ -51,7 +52,7 @@ func (r *Reader) PCA() *data.PCA {
 }
 
 // checkPCA returns an error unless p projects on d dimensions; nil is none.
-func checkPCA(p *data.PCA, d int) error {
+func checkPCA(p *pca.Projection, d int) error {
 	if p == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -57,7 +58,7 @@ func Example() {
 	fmt.Println(description.Learner, description.Params)
 
 	// Predict.
-	fresh, truth := data.TwoMoons(1000, 0.05, 2)
+	fresh, truth := synthetic.TwoMoons(1000, 0.05, 2)
 	p, err := (&pipeline.Pipeline{}).Predict(ctx, m, fresh, models.PredictSettings{}, false)
 	if err != nil {
 		panic(err)
@@ -70,7 +71,7 @@ func Example() {
 
 // writeMoons writes 300 points of two moons, and the labels of four of them.
 func writeMoons(dir string) {
-	x, y := data.TwoMoons(300, 0.05, 1)
+	x, y := synthetic.TwoMoons(300, 0.05, 1)
 	labels := pipeline.ClassValues(y.Keep([]int{0, 1, 2, 3}))
 	for name, e := range map[string]npy.Entry{"X.npy": {Shape: []int{300, 2}, Data: x.Data}, "y.npy": {Shape: []int{300}, Data: labels}} {
 		if err := npy.WriteFile(filepath.Join(dir, name), e.Shape, e.Data); err != nil {
@@ -82,7 +83,7 @@ func writeMoons(dir string) {
 // One model answers many requests at the same time.
 func ExamplePipeline_Predict() {
 	ctx := context.Background()
-	x, truth := data.TwoMoons(300, 0.05, 1)
+	x, truth := synthetic.TwoMoons(300, 0.05, 1)
 	t, err := models.ClassTargets(truth.Keep([]int{0, 1, 2, 3}))
 	if err != nil {
 		panic(err)
@@ -102,7 +103,7 @@ func ExamplePipeline_Predict() {
 	var wg sync.WaitGroup
 	for r := range requests {
 		wg.Go(func() {
-			points, truth := data.TwoMoons(50, 0.05, uint64(2+r))
+			points, truth := synthetic.TwoMoons(50, 0.05, uint64(2+r))
 			p, err := serve(ctx, points)
 			if err != nil {
 				panic(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -29,7 +30,7 @@ import (
 func byHand(t *testing.T, x data.Points, components int) (*sparse.CSR, data.Points) {
 	t.Helper()
 	if components > 0 {
-		c, err := data.NewPCA(t.Context(), x, components)
+		c, err := pca.New(t.Context(), x, components)
 		if err != nil {
 			t.Fatal(err)
 		}

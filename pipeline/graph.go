@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -83,7 +84,7 @@ type Graph struct {
 
 // Project applies the principal components that s asks for to x; without any it
 // returns x and nil.
-func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points, *data.PCA, error) {
+func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points, *pca.Projection, error) {
 	if s == nil || s.PCA == 0 {
 		return x, nil, nil
 	}
@@ -93,7 +94,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 		return nil, nil, err
 	}
 	p.observer().Begin("pca")
-	c, err := data.NewPCA(ctx, x, s.PCA)
+	c, err := pca.New(ctx, x, s.PCA)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +204,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if err := s.Metric.CheckEdges(&s.Graph); err != nil {
 		return nil, nil, err
 	}
-	z, pca, err := p.Project(ctx, x, &s)
+	z, projection, err := p.Project(ctx, x, &s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,7 +219,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if g.seconds, err = e.seconds(s.Method); err != nil {
 		return nil, nil, err
 	}
-	g.Neighborhood = models.Neighborhood{Points: z, PCA: pca, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
+	g.Neighborhood = models.Neighborhood{Points: z, PCA: projection, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
 	if p.Checkpoint == nil {
 		return g, nil, nil
 	}

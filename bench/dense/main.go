@@ -29,6 +29,7 @@ import (
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/pca"
 )
 
 // work is one operation on matrices of m×k and k×n.
@@ -50,7 +51,7 @@ var works = []work{
 	{"syrk-square", "AᵀA, 2000×2000 float64", 2000, 2000, 2000, 8e9, syrk},
 	{"syrk-tall", "AᵀA, 60000×500 float64", 60000, 500, 500, 15e9, syrk},
 	{"eigen", "eigenvalues and vectors, symmetric 2000×2000", 2000, 2000, 2000, 0, eigen},
-	{"pca", "MNIST 60000×784 uint8, 100 principal components, projected", 0, 0, 0, 0, pca},
+	{"pca", "MNIST 60000×784 uint8, 100 principal components, projected", 0, 0, 0, 0, projection},
 }
 
 func main() {
@@ -206,13 +207,13 @@ func eigen(w *work) (func() error, error) {
 
 func images() string { return filepath.Join(os.Getenv("BIGFIT_DATA"), "mnist_train_images.npz") }
 
-func pca(*work) (func() error, error) {
+func projection(*work) (func() error, error) {
 	x, err := data.ReadPoints(images(), data.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	return func() error {
-		p, err := data.NewPCA(context.Background(), x, components)
+		p, err := pca.New(context.Background(), x, components)
 		if err != nil {
 			return err
 		}

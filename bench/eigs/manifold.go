@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/bench/peers"
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -17,7 +17,7 @@ import (
 // dimensions, 10 neighbours found by NN-descent, and prints what it took.
 func measureManifold(o *options) error {
 	limitMemory(o.memory)
-	x := data.Manifold(o.points, 64, 10, 0.01, 1)
+	x := synthetic.Manifold(o.points, 64, 10, 0.01, 1)
 	start := time.Now()
 	ix, err := knn.NewIndex(x, knn.NNDescent, &knn.DescentSettings{Sample: -1})
 	if err != nil {

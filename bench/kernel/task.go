@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -163,7 +164,7 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 			return nil, fmt.Errorf("-n %d: there are %d fours and nines", n, len(rows))
 		}
 		all := data.Select(e.X, rows)
-		p, err := data.NewPCA(ctx, all, 50)
+		p, err := pca.New(ctx, all, 50)
 		if err != nil {
 			return nil, err
 		}

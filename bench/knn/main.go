@@ -27,6 +27,7 @@ import (
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/lists"
@@ -280,9 +281,9 @@ func newsgroups(dir string) (data.Points, error) {
 
 // cube is a million points, uniform in a cube.
 func cube(string) (data.Points, error) {
-	return data.Manifold(1_000_000, 3, 3, 0, manifoldSeed), nil
+	return synthetic.Manifold(1_000_000, 3, 3, 0, manifoldSeed), nil
 }
 
 func manifold(n int) func(string) (data.Points, error) {
-	return func(string) (data.Points, error) { return data.Manifold(n, 64, 10, 0.01, manifoldSeed), nil }
+	return func(string) (data.Points, error) { return synthetic.Manifold(n, 64, 10, 0.01, manifoldSeed), nil }
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/pca"
 )
 
 // Options of an experiment's constructor.
@@ -53,7 +54,7 @@ func MNIST(o Options) (*Experiment, error) {
 	if o.Best {
 		dimensions, e.Graph, e.Rows = BestDimensions, BestGraph, mnistTable.bestRows(BestPenalty)
 	}
-	p, err := data.NewPCA(context.Background(), x, dimensions)
+	p, err := pca.New(context.Background(), x, dimensions)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -43,11 +44,11 @@ func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results
 	rows := data.Range(0, min(pairsTrain, truth.Len()))
 	x, truth = data.Select(x, rows), truth.Select(rows)
 	n, d := x.Dims()
-	pca, err := data.NewPCA(ctx, x, min(100, d, n))
+	p, err := pca.New(ctx, x, min(100, d, n))
 	if err != nil {
 		return nil, err
 	}
-	y, err := pca.Apply(x)
+	y, err := p.Apply(x)
 	if err != nil {
 		return nil, err
 	}

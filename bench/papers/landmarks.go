@@ -7,10 +7,12 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -32,7 +34,7 @@ type digitImages struct {
 // Landmarks goes past the n³ of Belkin, Niyogi & Sindhwani (2006), section 7: LapRLS
 // and RLS on the 60,000 training images of MNIST, 1000 of them labeled, 4000
 // landmarks, and their errors on the others and on the 10,000 test images, over five
-// draws. The images are taken as they are and deskewed ([data.Deskew]). The graph is
+// draws. The images are taken as they are and deskewed ([synthetic.Deskew]). The graph is
 // that of [BestGraph], with L = D − W; the Gaussian kernel sees the first 40
 // principal components, its σ is half the median distance. γ_A and γ_I are chosen
 // for each draw by fivefold cross-validation on its labels.
@@ -55,7 +57,7 @@ func Landmarks(ctx context.Context, o Options, obs pipeline.Observer) (*results.
 	}
 	d.name = "deskewed"
 	for _, images := range []**data.Dense[uint8]{&d.x, &d.xt} {
-		if *images, err = data.Deskew(*images, data.DigitSide); err != nil {
+		if *images, err = synthetic.Deskew(*images, synthetic.DigitSide); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +101,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 		return nil, err
 	}
 	in := &landmarkData{digitImages: d}
-	p, err := data.NewPCA(ctx, d.x, r.dimensions)
+	p, err := pca.New(ctx, d.x, r.dimensions)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +203,7 @@ func texts(numbers []float64) []string {
 
 // bestGraph makes the graph of our recipe.
 func bestGraph(ctx context.Context, x data.Points) (*sparse.CSR, error) {
-	p, err := data.NewPCA(ctx, x, BestDimensions)
+	p, err := pca.New(ctx, x, BestDimensions)
 	if err != nil {
 		return nil, err
 	}

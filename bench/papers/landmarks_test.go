@@ -4,13 +4,13 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 )
 
 // On drawn digits the graph helps, on the points of the graph and on others.
 func TestLandmarks(t *testing.T) {
-	x, truth := data.Digits(3000, 3)
-	xt, truthT := data.Digits(300, 4)
+	x, truth := synthetic.Digits(3000, 3)
+	xt, truthT := synthetic.Digits(300, 4)
 	run := landmarkRun{landmarks: 300, labels: 60, draws: 3, dimensions: 20, gammaA: []float64{1e-7, 1e-4}, gammaI: []float64{1e-3, 1e-2, 0.1}}
 	records, err := run.images(context.Background(), Options{}, &digitImages{"drawn", x, xt, truth, truthT}, &observer{t: t})
 	if err != nil {

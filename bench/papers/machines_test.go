@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
@@ -86,8 +87,8 @@ func checkCells(t *testing.T, table *results.Table, want int) {
 
 func TestMoons(t *testing.T) {
 	dir := t.TempDir()
-	x, y := data.TwoMoons(160, 0.05, 1)
-	xt, yt := data.TwoMoons(120, 0.05, 2)
+	x, y := synthetic.TwoMoons(160, 0.05, 1)
+	xt, yt := synthetic.TwoMoons(120, 0.05, 2)
 	write(t, dir, "sindhwani_2moons.npz", matrix("X", 160, x.Data, 320), npy.Entry{Name: "y", Data: y.Index},
 		matrix("Xt", 120, xt.Data, 240), npy.Entry{Name: "yt", Data: yt.Index})
 	obs := &observer{t: t}

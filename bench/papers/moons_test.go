@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
@@ -15,7 +15,7 @@ import (
 // manifold wins.
 func TestMoonsFigure(t *testing.T) {
 	ctx := context.Background()
-	x, y := data.TwoMoons(400, 0.05, 3)
+	x, y := synthetic.TwoMoons(400, 0.05, 3)
 	fig, err := NewMoonsFigure(ctx, x, y, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestMoonsFigure(t *testing.T) {
 	if last := fig.Errors[len(fig.Errors)-1]; !(fig.Errors[0] > 5 && last == 0) {
 		t.Errorf("errors %v", fig.Errors)
 	}
-	wide, classes := data.Digits(100, 1)
+	wide, classes := synthetic.Digits(100, 1)
 	if _, err := NewMoonsFigure(ctx, wide, classes, 1); err == nil || !strings.Contains(err.Error(), "784 and 10") {
 		t.Errorf("error %v", err)
 	}

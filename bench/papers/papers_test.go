@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -68,9 +69,9 @@ func run(t *testing.T, e *Experiment) *Outcome {
 	return o
 }
 
-// synthetic is an experiment on drawn digits.
-func synthetic() *Experiment {
-	x, truth := data.Digits(300, 3)
+// drawn is an experiment on drawn digits.
+func drawn() *Experiment {
+	x, truth := synthetic.Digits(300, 3)
 	nan := math.NaN()
 	return &Experiment{
 		Name: "synthetic", X: x, Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 60, Splits: 4, Seed: 7, KNN: true, GNN: true,
@@ -82,7 +83,7 @@ func synthetic() *Experiment {
 }
 
 func TestExperiment(t *testing.T) {
-	e := synthetic()
+	e := drawn()
 	o := run(t, e)
 	type key struct {
 		labels       float64
@@ -149,7 +150,7 @@ func TestExperimentDeterministic(t *testing.T) {
 	var first []byte
 	for _, threads := range []int{1, 2} {
 		runtime.GOMAXPROCS(threads)
-		text, err := json.Marshal(run(t, synthetic()).Table)
+		text, err := json.Marshal(run(t, drawn()).Table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestExperimentDeterministic(t *testing.T) {
 			t.Errorf("other results at %d threads:\n%s\n%s", threads, first, text)
 		}
 	}
-	other := synthetic()
+	other := drawn()
 	other.Seed = 8
 	if text, err := json.Marshal(run(t, other).Table); err != nil || string(text) == string(first) {
 		t.Errorf("the same results from another seed: %v", err)
@@ -168,7 +169,7 @@ func TestExperimentDeterministic(t *testing.T) {
 }
 
 func TestExperimentRows(t *testing.T) {
-	e := synthetic()
+	e := drawn()
 	e.KNN, e.GNN, e.Splits, e.Labels = false, false, 1, []int{200}
 	o := run(t, e)
 	if r := o.Table.Records; len(r) != 2 || o.Table.Value(r[0], "labels").Number != 200 || o.Table.Value(r[0], "error_mean").Deviation != 0 {
@@ -191,7 +192,7 @@ func TestExperimentFaults(t *testing.T) {
 		{"more neighbours than points", func(e *Experiment) { e.Graph.K = 300 }, "300"},
 		{"bad graph", func(e *Experiment) { e.Graph.T = -1 }, "-1"},
 	} {
-		e := synthetic()
+		e := drawn()
 		c.change(e)
 		if o, err := e.Run(context.Background(), &observer{t: t}); err == nil || o != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
@@ -199,7 +200,7 @@ func TestExperimentFaults(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := synthetic().Run(cancelled, &observer{t: t}); !errors.Is(err, context.Canceled) {
+	if _, err := drawn().Run(cancelled, &observer{t: t}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -256,7 +257,7 @@ func TestMissingData(t *testing.T) {
 	}
 	// Images without labels, and too few labels.
 	dir := t.TempDir()
-	images, truth := data.Digits(150, 1)
+	images, truth := synthetic.Digits(150, 1)
 	if err := npy.WriteArchive(filepath.Join(dir, "mnist_train_images.npz"), []npy.Entry{{Name: "images", Shape: []int{150, 28, 28}, Data: images.Data}}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -16,7 +17,7 @@ import (
 )
 
 func TestPropagation(t *testing.T) {
-	x, truth := data.Digits(400, 3)
+	x, truth := synthetic.Digits(400, 3)
 	e := &Propagation{X: x, Truth: truth, Graph: knn.GraphSettings{K: 8}, Seed: 5, Rows: []PropagationRow{{2, true, 3}, {60, false, 2}}}
 	obs := &observer{t: t}
 	table, err := e.Run(context.Background(), obs)

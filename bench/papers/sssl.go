@@ -13,6 +13,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -126,7 +127,7 @@ const ssslCoarse = 1e-6
 // with the mean of the labels. Differences from SSSL are of the same draws, and so are
 // their standard errors.
 //
-// The field on the sphere is of [data.Climate] in place of the measured one. It is
+// The field on the sphere is of [synthetic.Climate] in place of the measured one. It is
 // smooth, and the widths are too large for it unless γ_A is far smaller than for the
 // other sets; a second LapRLS shows what becomes of it if the grid ends at 1e-6. With
 // half the median among the widths, both are as good as SSSL.
@@ -214,7 +215,7 @@ func ssslSets(o Options) ([]ssslSet, error) {
 		}
 		sets = append(sets, ssslSet{f.name, x, values})
 	}
-	x, values := data.Climate(66, 144, 1, 0.1, o.Seed)
+	x, values := synthetic.Climate(66, 144, 1, 0.1, o.Seed)
 	return append(sets, ssslSet{"sphere", x, values}), nil
 }
 

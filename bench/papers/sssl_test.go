@@ -12,13 +12,14 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 )
 
 func TestSSSLOnTheSphere(t *testing.T) {
-	x, values := data.Climate(20, 45, 1, 0.1, 1)
+	x, values := synthetic.Climate(20, 45, 1, 0.1, 1)
 	s := &ssslSet{"sphere", x, values}
 	d, err := s.draw(t.Context(), 1, 3)
 	if err != nil {
@@ -78,7 +79,7 @@ func TestRank(t *testing.T) {
 
 // The number of eigenfunctions and the width are those of the least risk.
 func TestSSSLChoice(t *testing.T) {
-	x, values := data.Climate(20, 45, 1, 3, 1)
+	x, values := synthetic.Climate(20, 45, 1, 3, 1)
 	s := &ssslSet{"sphere", x, values}
 	d, err := s.draw(t.Context(), 1, 0)
 	if err != nil {

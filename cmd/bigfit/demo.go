@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -92,12 +93,12 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := checkOutput(nil, filepath.Join(dir, "report.html")); err != nil {
 		return err
 	}
-	const side = data.DigitSide
+	const side = synthetic.DigitSide
 	if err := a.need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
 		return err
 	}
 	st := a.progress.Stage("digits")
-	digits, truth := data.Digits(n, a.seed)
+	digits, truth := synthetic.Digits(n, a.seed)
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	run := &demoRun{digits: digits, settings: demoSettings{
 		Points: n, Seed: a.seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
@@ -117,7 +118,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 		return err
 	}
 	st = a.progress.Stage("moons")
-	x, y := data.TwoMoons(demoMoons, demoNoise, a.seed)
+	x, y := synthetic.TwoMoons(demoMoons, demoNoise, a.seed)
 	fig, err := papers.NewMoonsFigure(ctx, x, y, a.seed)
 	if err != nil {
 		return err

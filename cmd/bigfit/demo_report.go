@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
 )
@@ -86,7 +87,7 @@ func (r *demoRun) eigenmaps() []report.Block {
 
 // strip shows unlabeled digits: half of them wrong ones, as far as there are any.
 func (r *demoRun) strip() *report.ImageStrip {
-	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: data.DigitSide, Height: data.DigitSide,
+	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: synthetic.DigitSide, Height: synthetic.DigitSide,
 		Caption: fmt.Sprintf("Unlabeled digits, true class and prediction; the first ones are mistakes. %.2f %% of all are wrong.", r.error)}
 	add := func(wrong bool, most int) {
 		for i, c := range r.e.Truth.Index {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -19,7 +19,7 @@ import (
 func intoMoons(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	x, y := data.TwoMoons(120, 0.06, 1)
+	x, y := synthetic.TwoMoons(120, 0.06, 1)
 	labels, classes := make([]int64, 120), make([]int64, 120)
 	for i, c := range y.Index {
 		labels[i], classes[i] = -1, int64(c)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
@@ -59,7 +59,7 @@ func TestReproductionBlocks(t *testing.T) {
 func TestReproduceReport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, os.Mkdir("sets", 0o777))
-	x, y := data.TwoMoons(100, 0.05, 1)
+	x, y := synthetic.TwoMoons(100, 0.05, 1)
 	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []npy.Entry{
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{100, 2}, Data: x.Data}, {Name: "yt", Data: y.Index},

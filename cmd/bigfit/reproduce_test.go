@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 )
 
 // gzipIDX writes a file in MNIST's own form.
@@ -35,12 +35,12 @@ func TestReproduce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, os.Mkdir("mnist", 0o777))
 	const n = 1100
-	x, y := data.Digits(n, 1)
+	x, y := synthetic.Digits(n, 1)
 	labels := make([]byte, n)
 	for i, c := range y.Index {
 		labels[i] = byte(c)
 	}
-	gzipIDX(t, "mnist/train-images-idx3-ubyte.gz", []uint32{n, data.DigitSide, data.DigitSide}, x.Data)
+	gzipIDX(t, "mnist/train-images-idx3-ubyte.gz", []uint32{n, synthetic.DigitSide, synthetic.DigitSide}, x.Data)
 	gzipIDX(t, "mnist/train-labels-idx1-ubyte.gz", []uint32{n}, labels)
 	t.Setenv("BIGFIT_DATA", "mnist")
 

@@ -1,4 +1,4 @@
-// Package handwriting draws digits as a hand writes them: see data.Digits, which says how
+// Package handwriting draws digits as a hand writes them: see synthetic.Digits, which says how
 // the classes look and vary.
 package handwriting
 

@@ -157,6 +157,15 @@ func (r *Reader) Format() Format { return r.format }
 // first rows, unless [Reader.Scan] was called.
 func (r *Reader) Columns() []Column { return slices.Clone(r.eng.columns()) }
 
+// Names returns the names of the columns of the file.
+func (r *Reader) Names() []string {
+	var out []string
+	for _, c := range r.eng.columns() {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
 // Rows returns the number of rows, and false if only reading tells.
 func (r *Reader) Rows() (int64, bool) { n := r.eng.rows(); return max(n, 0), n >= 0 }
 

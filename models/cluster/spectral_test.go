@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
@@ -24,7 +25,7 @@ import (
 // spectralProblem returns two moons and the Laplacian of their graph.
 func spectralProblem(t *testing.T, n, k int, kind sparse.Kind) (*data.Dense[float64], *sparse.Laplacian, *data.Labels) {
 	t.Helper()
-	x, y := data.TwoMoons(n, 0.05, 3)
+	x, y := synthetic.TwoMoons(n, 0.05, 3)
 	return x, spectralLaplacian(t, x, k, kind), y
 }
 
@@ -195,7 +196,7 @@ func TestSpectralTransform(t *testing.T) {
 			if _, ari := agreement(t, truth, m.Clusters()); ari != 1 {
 				t.Errorf("two moons: adjusted Rand %v", ari)
 			}
-			fresh, ny := data.TwoMoons(300, 0.05, 8)
+			fresh, ny := synthetic.TwoMoons(300, 0.05, 8)
 			p, err := m.Predict(context.Background(), fresh, nil)
 			if err != nil {
 				t.Fatal(err)

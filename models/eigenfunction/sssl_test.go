@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
@@ -54,7 +55,7 @@ func eigenfunctions(t testing.TB, x kernel.Source, s, landmarks int, limit int64
 // 1, by a held Gram matrix, by tiles and on all points as landmarks.
 func TestEigenfunctionsAreEigenvectors(t *testing.T) {
 	const n, s = 1200, 12
-	x := data.Manifold(n, 6, 2, 0.01, 3)
+	x := synthetic.Manifold(n, 6, 2, 0.01, 3)
 	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.5}
 	gram, err := kernel.Gram(x, k, 0)
 	if err != nil {
@@ -92,7 +93,7 @@ func TestEigenfunctionsAreEigenvectors(t *testing.T) {
 
 // With landmarks the values grow with their number, to the exact ones.
 func TestEigenfunctionsOfLandmarks(t *testing.T) {
-	x := data.Manifold(1000, 6, 2, 0.01, 3)
+	x := synthetic.Manifold(1000, 6, 2, 0.01, 3)
 	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.4}
 	exact, _ := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 15, 0, 0)
 	some, at := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 15, 300, 0)
@@ -122,7 +123,7 @@ func TestEigenfunctionsOfLandmarks(t *testing.T) {
 // planted is a function in the span of eight eigenfunctions with labels at every
 // eighth point.
 func planted(t *testing.T) (x *data.Dense[float32], k kernel.Kernel, y *models.Targets, fitted *mat.Dense) {
-	x = data.Manifold(600, 5, 2, 0.01, 2)
+	x = synthetic.Manifold(600, 5, 2, 0.01, 2)
 	k = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.6}
 	_, at := eigenfunctions(t, kernel.Source{Kernel: k, Points: x}, 8, 0, 0)
 	fitted = mat.NewDense(600, 2, nil)
@@ -317,7 +318,7 @@ func TestSSSLSameBits(t *testing.T) {
 			}
 		}
 	}
-	x := data.Manifold(1500, 6, 2, 0.01, 3)
+	x := synthetic.Manifold(1500, 6, 2, 0.01, 3)
 	y := mat.NewDense(1500, 1, nil)
 	for i := range 1500 {
 		y.Set(i, 0, math.NaN())
@@ -393,7 +394,7 @@ func TestPowerLaw(t *testing.T) {
 func BenchmarkSSSL(b *testing.B) {
 	for _, n := range []int{50_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			x := data.Manifold(n, 64, 5, 0.01, 1)
+			x := synthetic.Manifold(n, 64, 5, 0.01, 1)
 			y := mat.NewDense(n, 1, nil)
 			for i := range n {
 				y.Set(i, 0, math.NaN())

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -23,7 +24,7 @@ import (
 )
 
 func TestEigenmapTwoMoons(t *testing.T) {
-	x, truth := data.TwoMoons(600, 0.06, 3)
+	x, truth := synthetic.TwoMoons(600, 0.06, 3)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Combinatorial, 30)
 	for seed := range uint64(10) {
 		// One label a class.
@@ -38,7 +39,7 @@ func TestEigenmapTwoMoons(t *testing.T) {
 }
 
 func TestEigenmapDigits(t *testing.T) {
-	x, truth := data.Digits(1500, 5)
+	x, truth := synthetic.Digits(1500, 5)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Normalized, 100)
 	var ours, theirs float64
 	const draws = 5
@@ -130,7 +131,7 @@ func largestAbs(a mat.Matrix) float64 {
 }
 
 func TestCoefficients(t *testing.T) {
-	x, truth := data.Digits(500, 1)
+	x, truth := synthetic.Digits(500, 1)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 120)
 	reference := p.Eigs.Values[19]
 	for _, c := range []struct {
@@ -275,7 +276,7 @@ func TestUnseenVectors(t *testing.T) {
 // TestTwoClassesOrMany lets a third class be absent, so that two of many columns
 // must say what the single one does.
 func TestTwoClassesOrMany(t *testing.T) {
-	x, truth := data.TwoMoons(300, 0.15, 1)
+	x, truth := synthetic.TwoMoons(300, 0.15, 1)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 7}, sparse.Combinatorial, 40)
 	two, err := truth.Draw(20, 1)
 	if err != nil {
@@ -301,7 +302,7 @@ func TestTwoClassesOrMany(t *testing.T) {
 }
 
 func TestAbsentClass(t *testing.T) {
-	x, truth := data.Digits(400, 2)
+	x, truth := synthetic.Digits(400, 2)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Combinatorial, 30)
 	if p.C.Count() != 1 {
 		t.Fatalf("%d components", p.C.Count())
@@ -323,7 +324,7 @@ func TestAbsentClass(t *testing.T) {
 }
 
 func TestAnyIntegersAsClasses(t *testing.T) {
-	x, truth := data.TwoMoons(120, 0.05, 1)
+	x, truth := synthetic.TwoMoons(120, 0.05, 1)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 7}, sparse.Combinatorial, 10)
 	values := make([]int64, 120)
 	for i, c := range truth.Index {
@@ -351,7 +352,7 @@ func TestAnyIntegersAsClasses(t *testing.T) {
 
 // TestEquivariance permutes classes; Conform permutes points.
 func TestEquivariance(t *testing.T) {
-	x, truth := data.Digits(350, 4)
+	x, truth := synthetic.Digits(350, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 50)
 	y, err := truth.Draw(60, 2)
 	if err != nil {
@@ -385,7 +386,7 @@ func TestEquivariance(t *testing.T) {
 }
 
 func TestRefit(t *testing.T) {
-	x, truth := data.Digits(300, 4)
+	x, truth := synthetic.Digits(300, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 40)
 	y, err := truth.Draw(50, 2)
 	if err != nil {
@@ -411,7 +412,7 @@ func TestRefit(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	x, truth := data.Digits(300, 4)
+	x, truth := synthetic.Digits(300, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 40)
 	for _, c := range []struct{ labels, eigenvectors int }{{4, 1}, {12, 2}, {13, 3}, {100, 20}, {299, 40}} {
 		y, err := truth.Draw(c.labels, 2)
@@ -429,7 +430,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestCrossValidation(t *testing.T) {
-	x, truth := data.Digits(400, 6)
+	x, truth := synthetic.Digits(400, 6)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Combinatorial, 40)
 	for _, labels := range []int{3, 20, 60} {
 		y, err := truth.Draw(labels, 1)
@@ -486,7 +487,7 @@ func TestCrossValidation(t *testing.T) {
 // half of the points labeled they take another way.
 func TestFitAll(t *testing.T) {
 	ctx := context.Background()
-	x, truth := data.Digits(400, 6)
+	x, truth := synthetic.Digits(400, 6)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Combinatorial, 60)
 	settings := []Settings{{Eigenvectors: 7}, {Eigenvectors: 60}, {}, {Penalty: Iterated, Gamma: 0.1}, {Penalty: HeatKernel, Gamma: 0.01, Eigenvectors: 30}}
 	for _, labels := range []int{20, 150, 350} {

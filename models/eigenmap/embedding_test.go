@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -19,7 +20,7 @@ import (
 
 func TestEmbedding(t *testing.T) {
 	ctx := t.Context()
-	x, _ := data.TwoMoons(300, 0.1, 5)
+	x, _ := synthetic.TwoMoons(300, 0.1, 5)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.RandomWalk, 5)
 	h := &p.Graph().Neighborhood
 	m, err := NewEmbedding(p.Eigs, sparse.RandomWalk, h)
@@ -76,11 +77,11 @@ func TestEmbedding(t *testing.T) {
 
 // An approximate search gives way to all pairs.
 func TestEmbeddingIsExact(t *testing.T) {
-	x, _ := data.TwoMoons(300, 0.1, 5)
+	x, _ := synthetic.TwoMoons(300, 0.1, 5)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.RandomWalk, 5)
 	exact, h := p.Graph().Neighborhood, p.Graph().Neighborhood
 	h.Method = knn.NNDescent
-	q, _ := data.TwoMoons(100, 0.2, 6)
+	q, _ := synthetic.TwoMoons(100, 0.2, 6)
 	var scores [2]*mat.Dense
 	for i, h := range []*models.Neighborhood{&exact, &h} {
 		m, err := NewEmbedding(p.Eigs, sparse.RandomWalk, h)
@@ -96,7 +97,7 @@ func TestEmbeddingIsExact(t *testing.T) {
 
 // Files whose parts do not fit together are not loaded.
 func TestEmbeddingDamage(t *testing.T) {
-	x, _ := data.TwoMoons(40, 0.1, 5)
+	x, _ := synthetic.TwoMoons(40, 0.1, 5)
 	path := filepath.Join(t.TempDir(), "m.npz")
 	for name, damage := range map[string]func(m *Embedding){
 		"":        func(m *Embedding) {},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -16,7 +17,7 @@ import (
 // Two moons, and a single label in each.
 func ExampleFit() {
 	ctx := context.Background()
-	x, truth := data.TwoMoons(400, 0.05, 1)
+	x, truth := synthetic.TwoMoons(400, 0.05, 1)
 	ix, err := knn.NewBrute(x, nil)
 	if err != nil {
 		panic(err)

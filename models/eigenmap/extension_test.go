@@ -12,11 +12,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -41,7 +43,7 @@ func fitted(t testing.TB, p *modeltest.Problem, y *data.Labels, s *Settings) *Mo
 // the residual of the eigenpair.
 func TestExtendTrainingPoint(t *testing.T) {
 	const n = 40
-	x, truth := data.TwoMoons(n, 0.1, 2)
+	x, truth := synthetic.TwoMoons(n, 0.1, 2)
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
 		for _, weights := range []knn.Weighting{knn.One, knn.Heat} {
 			t.Run(fmt.Sprint(kind, weights), func(t *testing.T) {
@@ -135,7 +137,7 @@ func TestExtendCircle(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	ctx := context.Background()
-	all, truth := data.Digits(1200, 3)
+	all, truth := synthetic.Digits(1200, 3)
 	var first, last []int
 	for i := range 1200 {
 		if i < 900 {
@@ -144,11 +146,11 @@ func TestPredict(t *testing.T) {
 			last = append(last, i)
 		}
 	}
-	pca, err := data.NewPCA(t.Context(), data.Select(all, first), 30)
+	projection, err := pca.New(t.Context(), data.Select(all, first), 30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := pca.Apply(data.Select(all, first))
+	x, err := projection.Apply(data.Select(all, first))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func TestPredict(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
 		p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8, Weights: knn.SelfTuning}, kind, 60)
 		m := fitted(t, p, y, &Settings{Penalty: Iterated, Gamma: 0.1})
-		m.PCA = pca
+		m.PCA = projection
 		inside := metrics.ErrorRate(m.Labels, truth.Select(first), y)
 		for _, e := range []models.Extension{models.LabelKNN, models.Nystrom} {
 			got, err := m.Predict(ctx, fresh, &models.PredictSettings{Extension: e})
@@ -206,7 +208,7 @@ func TestPredict(t *testing.T) {
 
 // smallFitted is a model of 60 points in two moons.
 func smallFitted(t testing.TB) *Model {
-	x, truth := data.TwoMoons(60, 0.05, 1)
+	x, truth := synthetic.TwoMoons(60, 0.05, 1)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 5}, sparse.Combinatorial, 8)
 	return fitted(t, p, truth.Keep([]int{0, 1, 2, 3}), &Settings{Eigenvectors: 3})
 }

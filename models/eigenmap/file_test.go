@@ -13,25 +13,27 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 func TestSaveLoad(t *testing.T) {
-	digits, truth := data.Digits(200, 1)
-	pca, err := data.NewPCA(t.Context(), digits, 12)
+	digits, truth := synthetic.Digits(200, 1)
+	projection, err := pca.New(t.Context(), digits, 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	projected, err := pca.Apply(digits)
+	projected, err := projection.Apply(digits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	moons, moonTruth := data.TwoMoons(200, 0.1, 1)
+	moons, moonTruth := synthetic.TwoMoons(200, 0.1, 1)
 	y, err := truth.Draw(60, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -43,14 +45,14 @@ func TestSaveLoad(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		x    data.Points
-		pca  *data.PCA
+		pca  *pca.Projection
 		y    *data.Labels
 		s    *Settings
 		kind sparse.Kind
 		q    data.Points
 	}{
 		{"uint8", digits, nil, y, &Settings{Penalty: Iterated}, sparse.Normalized, digits},
-		{"float32, PCA", projected, pca, y, nil, sparse.Combinatorial, digits},
+		{"float32, PCA", projected, projection, y, nil, sparse.Combinatorial, digits},
 		{"float64, two classes", moons, nil, two, &Settings{Eigenvectors: 4}, sparse.RandomWalk, moons},
 		{"sparse", data.ToSparse(digits), nil, y, &Settings{Penalty: HeatKernel, Gamma: 0.1}, sparse.Combinatorial, data.ToSparse(digits)},
 	} {
@@ -117,12 +119,12 @@ func TestSaveLoad(t *testing.T) {
 
 func TestLoadMalformed(t *testing.T) {
 	dense := smallFitted(t)
-	pca := smallFitted(t)
-	pca.PCA = &data.PCA{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
+	withPCA := smallFitted(t)
+	withPCA.PCA = &pca.Projection{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
 	csr := smallFitted(t)
 	csr.Points = data.ToSparse(dense.Points)
 	files := map[string]string{}
-	for name, m := range map[string]*Model{"dense": dense, "pca": pca, "sparse": csr} {
+	for name, m := range map[string]*Model{"dense": dense, "pca": withPCA, "sparse": csr} {
 		files[name] = filepath.Join(t.TempDir(), name+".npz")
 		if err := models.Save(files[name], m, nil); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -25,7 +25,7 @@ import (
 // nil for brute force, and the index.
 func indexed(t testing.TB, method knn.Method) (*Model, knn.Index) {
 	t.Helper()
-	x, truth := data.TwoMoons(400, 0.1, 1)
+	x, truth := synthetic.TwoMoons(400, 0.1, 1)
 	m := fitted(t, modeltest.NewProblem(t, x, knn.GraphSettings{K: 5}, sparse.Combinatorial, 8), truth.Keep([]int{0, 1, 2, 3}), &Settings{Eigenvectors: 3})
 	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Seed: 9})
 	if err != nil {
@@ -40,7 +40,7 @@ func indexed(t testing.TB, method knn.Method) (*Model, knn.Index) {
 
 func predicted(t testing.TB, m *Model) *models.Prediction {
 	t.Helper()
-	q, _ := data.TwoMoons(150, 0.2, 7)
+	q, _ := synthetic.TwoMoons(150, 0.2, 7)
 	p, err := m.Predict(t.Context(), q, &models.PredictSettings{Extension: models.Nystrom})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestIndexSaveLoad(t *testing.T) {
 func TestConcurrentPredict(t *testing.T) {
 	m, _ := indexed(t, knn.NNDescent)
 	m.Index = nil
-	q, _ := data.TwoMoons(150, 0.2, 7)
+	q, _ := synthetic.TwoMoons(150, 0.2, 7)
 	var all [4]*models.Prediction
 	var wg sync.WaitGroup
 	for i := range all {
@@ -215,7 +215,7 @@ func TestLoadDamagedIndex(t *testing.T) {
 	// Bits flipped and ends cut anywhere in the arrays of the index, with
 	// checksums that hold, give an error or a model that answers.
 	r := rand.New(rand.NewPCG(3, 4))
-	q, _ := data.TwoMoons(5, 0.2, 7)
+	q, _ := synthetic.TwoMoons(5, 0.2, 7)
 	path := filepath.Join(t.TempDir(), "damaged.npz")
 	for method, file := range files {
 		for range 300 {

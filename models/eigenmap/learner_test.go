@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -27,7 +28,7 @@ func input(t testing.TB, p *modeltest.Problem, y *data.Labels, v models.Values) 
 // TestLearner: the learner makes the models of Fit, with progress, also of a graph of
 // which only the eigenpairs are known.
 func TestLearner(t *testing.T) {
-	x, truth := data.Digits(300, 4)
+	x, truth := synthetic.Digits(300, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Normalized, 40)
 	y, err := truth.Draw(50, 2)
 	if err != nil {
@@ -137,7 +138,7 @@ func TestLearnerRefuses(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
-	_, truth := data.Digits(400, 6)
+	_, truth := synthetic.Digits(400, 6)
 	y, err := truth.Draw(68, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func grid(t testing.TB, p *modeltest.Problem, y *data.Labels, settings []models.
 // TestFitGrid: the answers of a grid are those of a fit for each setting and split,
 // to its own eigenpairs.
 func TestFitGrid(t *testing.T) {
-	x, truth := data.Digits(300, 4)
+	x, truth := synthetic.Digits(300, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 20)
 	y, err := truth.Draw(60, 2)
 	if err != nil {

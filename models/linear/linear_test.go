@@ -19,6 +19,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -367,7 +368,7 @@ func TestLinearSymmetries(t *testing.T) {
 }
 
 func TestLinearTypesOfPoints(t *testing.T) {
-	digits, truth := data.Digits(300, 1)
+	digits, truth := synthetic.Digits(300, 1)
 	ix, err := knn.NewBrute(digits, nil)
 	if err != nil {
 		t.Fatal(err)

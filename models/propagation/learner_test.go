@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
@@ -20,7 +20,7 @@ import (
 
 // TestLearners: the learners make the models of Fit, with progress.
 func TestLearners(t *testing.T) {
-	x, truth := data.Digits(200, 4)
+	x, truth := synthetic.Digits(200, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 2)
 	drawn, err := truth.Draw(50, 2)
 	if err != nil {
@@ -127,7 +127,7 @@ func TestLearnersRefuse(t *testing.T) {
 // TestFitGrid: the answers of a grid are those of a fit for each setting and split,
 // in bits, and every graph is made once.
 func TestFitGrid(t *testing.T) {
-	x, truth := data.Digits(150, 4)
+	x, truth := synthetic.Digits(150, 4)
 	var graphs [2]*modeltest.Problem
 	for i, k := range []int{5, 8} {
 		graphs[i] = modeltest.NewProblem(t, x, knn.GraphSettings{K: k}, sparse.Combinatorial, 2)

@@ -14,12 +14,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -47,7 +49,7 @@ func rowNumbers(from, to int) []int {
 func TestGraphPredict(t *testing.T) {
 	ctx := context.Background()
 	const n, m = 700, 300
-	x, truth := data.Digits(n+m, 4)
+	x, truth := synthetic.Digits(n+m, 4)
 	train, rest := rowNumbers(0, n), rowNumbers(n, n+m)
 	y, err := truth.Select(train).Draw(150, 1)
 	if err != nil {
@@ -168,16 +170,16 @@ func TestGraphPredictUnknown(t *testing.T) {
 
 func TestGraphSaveLoad(t *testing.T) {
 	ctx := context.Background()
-	digits, truth := data.Digits(200, 1)
+	digits, truth := synthetic.Digits(200, 1)
 	y, err := truth.Draw(60, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pca, err := data.NewPCA(t.Context(), digits, 12)
+	projection, err := pca.New(t.Context(), digits, 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	projected, err := pca.Apply(digits)
+	projected, err := projection.Apply(digits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func TestGraphSaveLoad(t *testing.T) {
 		check(fittedGraph(t, digits, knn.GraphSettings{K: 6, Weights: knn.Heat}, modeltest.ClassTargets(t, y), set), digits)
 	}
 	m := fittedGraph(t, projected, knn.GraphSettings{K: 6}, modeltest.ClassTargets(t, y), Settings{Method: LGC})
-	m.PCA, m.Method = pca, knn.BallTree
+	m.PCA, m.Method = projection, knn.BallTree
 	check(m, digits)
 	check(fittedGraph(t, data.ToSparse(digits), knn.GraphSettings{K: 6}, modeltest.ClassTargets(t, y), Settings{}), data.ToSparse(digits))
 	m.Points, m.PCA = nil, nil
@@ -233,9 +235,9 @@ func TestGraphSaveLoad(t *testing.T) {
 }
 
 func TestGraphLoadMalformed(t *testing.T) {
-	x, truth := data.TwoMoons(60, 0.1, 2)
+	x, truth := synthetic.TwoMoons(60, 0.1, 2)
 	m := fittedGraph(t, x, knn.GraphSettings{K: 5}, modeltest.ClassTargets(t, truth.Keep([]int{0, 1, 2, 3})), Settings{Method: LGC})
-	m.PCA = &data.PCA{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
+	m.PCA = &pca.Projection{Mean: []float64{1, 2, 3}, Components: mat.NewDense(2, 3, []float64{1, 0, 0, 0, 1, 0}), Variance: []float64{2, 1}, Total: 3}
 	whole := filepath.Join(t.TempDir(), "whole.npz")
 	if err := models.Save(whole, m, nil); err != nil {
 		t.Fatal(err)

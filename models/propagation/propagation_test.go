@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -553,7 +554,7 @@ print(json.dumps(dict(propagation=p.label_distributions_.tolist(), spreading=s.l
 
 // TestGraphTwoMoons: a few labels are enough.
 func TestGraphTwoMoons(t *testing.T) {
-	x, truth := data.TwoMoons(600, 0.06, 3)
+	x, truth := synthetic.TwoMoons(600, 0.06, 3)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 8}, sparse.Combinatorial, 2)
 	prepared, err := NewProblem(p.W, p.C)
 	if err != nil {

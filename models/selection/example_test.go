@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
@@ -14,7 +14,7 @@ import (
 // Two moons with sixteen labels: the graph helps, and a narrow kernel.
 func ExampleSearch() {
 	ctx := context.Background()
-	x, truth := data.TwoMoons(300, 0.08, 5)
+	x, truth := synthetic.TwoMoons(300, 0.08, 5)
 	y, err := truth.Draw(16, 2)
 	if err != nil {
 		panic(err)

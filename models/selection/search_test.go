@@ -17,6 +17,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -234,7 +235,7 @@ func asJSON(t *testing.T, v any) []byte {
 // Few labels on two moons, where only the intrinsic norm helps, and noise in many
 // dimensions, where γ_A must be large.
 func TestSearchFindsPlantedOptimum(t *testing.T) {
-	x, y := data.TwoMoons(300, 0.08, 5)
+	x, y := synthetic.TwoMoons(300, 0.08, 5)
 	few, err := y.Draw(16, 2)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package data
+package synthetic
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -36,12 +37,12 @@ const (
 // Point i depends on the arguments other than n, and on i: a smaller set is a
 // prefix of a larger one. The cost is O(n·ambient·intrinsic). Manifold panics
 // unless n ≥ 1, 1 ≤ intrinsic ≤ ambient and noise is finite and not negative.
-func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *Dense[float32] {
+func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense[float32] {
 	if n < 1 || intrinsic < 1 || intrinsic > ambient || !validNoise(noise) {
-		panic(fmt.Sprintf("data: Manifold of %d points in %d dimensions, %d intrinsic, with noise %v", n, ambient, intrinsic, noise))
+		panic(fmt.Sprintf("synthetic: Manifold of %d points in %d dimensions, %d intrinsic, with noise %v", n, ambient, intrinsic, noise))
 	}
 	q, omega, phase, bend := manifoldMap(ambient, intrinsic, seed)
-	x := NewDense[float32](n, ambient)
+	x := data.NewDense[float32](n, ambient)
 	const grain = 512
 	latent := make([][]float64, par.Workers(n, grain))
 	par.ForWorker(n, grain, func(worker, lo, hi int) {
@@ -103,6 +104,6 @@ func manifoldMap(ambient, intrinsic int, seed uint64) (q, omega, phase []float64
 
 func factorize(svd *mat.SVD, a mat.Matrix, kind mat.SVDKind) {
 	if !svd.Factorize(a, kind) {
-		panic("data: the singular values of a normal matrix did not converge")
+		panic("synthetic: the singular values of a normal matrix did not converge")
 	}
 }

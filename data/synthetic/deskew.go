@@ -1,9 +1,10 @@
-package data
+package synthetic
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -16,11 +17,11 @@ import (
 // hand to hand, which says nothing of the letter (LeCun, Bottou, Bengio & Haffner
 // 1998, section III). An empty image stays empty. It costs a few operations a
 // pixel.
-func Deskew(x *Dense[uint8], width int) (*Dense[uint8], error) {
+func Deskew(x *data.Dense[uint8], width int) (*data.Dense[uint8], error) {
 	if width < 1 || x.Cols%width != 0 {
-		return nil, fmt.Errorf("data: images of %d pixels and a width of %d; the width must divide the number of pixels", x.Cols, width)
+		return nil, fmt.Errorf("synthetic: images of %d pixels and a width of %d; the width must divide the number of pixels", x.Cols, width)
 	}
-	out := NewDense[uint8](x.Rows, x.Cols)
+	out := data.NewDense[uint8](x.Rows, x.Cols)
 	par.For(x.Rows, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			deskew(out.Row(i), x.Row(i), width)

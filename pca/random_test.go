@@ -1,4 +1,4 @@
-package data
+package pca
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -46,22 +48,22 @@ func words(n, d int, binary bool) *sparse.CSR {
 // TestRandomizedPCA compares with the exact components, in the variance they
 // explain and, where they stand out, in their directions.
 func TestRandomizedPCA(t *testing.T) {
-	digits, _ := Digits(1500, 1)
-	for name, x := range map[string]Points{
+	digits, _ := synthetic.Digits(1500, 1)
+	for name, x := range map[string]data.Points{
 		"falling":   pcaPoints(2000, 40, 0.8),
 		"digits":    digits,
 		"text":      words(3000, 300, false),
 		"binary":    words(3000, 300, true),
 		"few":       pcaPoints(7, 30, 0.7),
-		"all equal": NewDense[float32](20, 9),
+		"all equal": data.NewDense[float32](20, 9),
 	} {
 		n, d := x.Dims()
 		k := min(15, n, d)
-		exact, err := NewPCA(t.Context(), x, k)
+		exact, err := New(t.Context(), x, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := newRandomizedPCA(t.Context(), x, k, 3)
+		got, err := newRandomized(t.Context(), x, k, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,19 +116,19 @@ func TestRandomizedPCA(t *testing.T) {
 func TestRandomizedPCAManyBlocks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	long := words(sparseRows+500, 30, false)
-	exact, err := NewPCA(t.Context(), long, 3)
+	exact, err := New(t.Context(), long, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := NewDense[float32](60, maxCovariance+100)
+	wide := data.NewDense[float32](60, maxCovariance+100)
 	rng := rand.New(rand.NewPCG(1, 9))
 	for i := range wide.Data {
 		wide.Data[i] = float32(rng.NormFloat64()) + float32(i%3)
 	}
-	var first [2]*PCA
+	var first [2]*Projection
 	for _, threads := range []int{1, 2, 3} {
 		runtime.GOMAXPROCS(threads)
-		p, err := newRandomizedPCA(t.Context(), long, 3, 1)
+		p, err := newRandomized(t.Context(), long, 3, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,20 +137,20 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 				t.Errorf("variance %v along component %d, want %v", v, c, exact.Variance[c])
 			}
 		}
-		q, err := NewPCA(t.Context(), wide, 2)
+		q, err := New(t.Context(), wide, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if first[0] == nil {
-			first = [2]*PCA{p, q}
+			first = [2]*Projection{p, q}
 		}
-		for i, p := range []*PCA{p, q} {
+		for i, p := range []*Projection{p, q} {
 			if !mat.Equal(p.Components, first[i].Components) || !slices.Equal(p.Variance, first[i].Variance) || p.Total != first[i].Total {
 				t.Errorf("set %d: other bits at %d threads", i, threads)
 			}
 		}
 	}
-	if _, err := newRandomizedPCA(t.Context(), long, 31, 1); err == nil {
+	if _, err := newRandomized(t.Context(), long, 31, 1); err == nil {
 		t.Error("31 components in 30 dimensions: no error")
 	}
 }
@@ -157,7 +159,7 @@ func TestRandomizedPCAManyBlocks(t *testing.T) {
 func TestByteCovariance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 10))
 	for _, c := range []struct{ n, d int }{{1, 1}, {3, 5}, {9000, 37}, {17, 70}} {
-		x := NewDense[uint8](c.n, c.d)
+		x := data.NewDense[uint8](c.n, c.d)
 		for i := range x.Data {
 			x.Data[i] = uint8(255 - rng.IntN(3)*rng.IntN(2))
 		}

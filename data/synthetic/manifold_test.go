@@ -1,4 +1,4 @@
-package data
+package synthetic
 
 import (
 	"cmp"
@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
 )
 
 func TestManifoldDeterministic(t *testing.T) {
-	sameAtAnyThreadCount(t, 3000, func(n int, seed uint64) (*Dense[float32], *Labels) {
+	sameAtAnyThreadCount(t, 3000, func(n int, seed uint64) (*data.Dense[float32], *data.Labels) {
 		return Manifold(n, 12, 3, 0.01, seed), nil
 	})
 	mustPanic(t, "n = 0", func() { Manifold(0, 3, 2, 0, 1) })
@@ -87,7 +89,7 @@ func TestManifoldLocalDimension(t *testing.T) {
 
 // spectrum returns the variances of the rows along their principal axes,
 // descending.
-func spectrum(x *Dense[float32], rows []int) []float64 {
+func spectrum(x *data.Dense[float32], rows []int) []float64 {
 	a := mat.NewDense(len(rows), x.Cols, nil)
 	for c := range x.Cols {
 		mean := 0.0

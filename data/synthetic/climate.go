@@ -1,9 +1,10 @@
-package data
+package synthetic
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -27,9 +28,9 @@ const (
 // centres c_r uniform on the sphere and a_r normal of standard deviation 6; ε is
 // standard normal, one for each point. Climate panics unless rows ≥ 2, columns ≥ 1
 // and noise is finite and not negative.
-func Climate(rows, columns, month int, noise float64, seed uint64) (x *Dense[float64], values []float64) {
+func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dense[float64], values []float64) {
 	if rows < 2 || columns < 1 || !validNoise(noise) {
-		panic(fmt.Sprintf("data: Climate on %d×%d points with noise %v", rows, columns, noise))
+		panic(fmt.Sprintf("synthetic: Climate on %d×%d points with noise %v", rows, columns, noise))
 	}
 	rng := pointRand(seed, streamClimate, -1)
 	var centre [climateRegions][3]float64
@@ -46,7 +47,7 @@ func Climate(rows, columns, month int, noise float64, seed uint64) (x *Dense[flo
 		height[r] = 6 * rng.NormFloat64()
 	}
 	season := math.Cos(2 * math.Pi * float64(month-7) / 12)
-	x, values = NewDense[float64](rows*columns, 3), make([]float64, rows*columns)
+	x, values = data.NewDense[float64](rows*columns, 3), make([]float64, rows*columns)
 	par.For(rows, 1, func(lo, hi int) {
 		for i := lo * columns; i < hi*columns; i++ {
 			latitude := (-82.5 + 165*float64(i/columns)/float64(rows-1)) * math.Pi / 180

@@ -1,9 +1,12 @@
-package data
+// Package synthetic draws sets of points whose classes or shape are known, and puts images
+// of handwriting upright.
+package synthetic
 
 import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/handwriting"
 	"github.com/bigfit/bigfit/internal/par"
 )
@@ -28,12 +31,12 @@ const DigitSide = handwriting.Side
 // The classes are uniform on the ten digits and independent; the labels list
 // all ten classes even when a small n misses some. Point i depends on seed and i
 // alone: a smaller set is a prefix of a larger one. Digits panics if n < 1.
-func Digits(n int, seed uint64) (*Dense[uint8], *Labels) {
+func Digits(n int, seed uint64) (*data.Dense[uint8], *data.Labels) {
 	if n < 1 {
-		panic(fmt.Sprintf("data: Digits of %d points", n))
+		panic(fmt.Sprintf("synthetic: Digits of %d points", n))
 	}
-	x := NewDense[uint8](n, DigitSide*DigitSide)
-	y := &Labels{Classes: make([]int64, handwriting.Classes), Index: make([]int32, n)}
+	x := data.NewDense[uint8](n, DigitSide*DigitSide)
+	y := &data.Labels{Classes: make([]int64, handwriting.Classes), Index: make([]int32, n)}
 	for c := range y.Classes {
 		y.Classes[c] = int64(c)
 	}

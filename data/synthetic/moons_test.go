@@ -1,13 +1,15 @@
-package data
+package synthetic
 
 import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/bigfit/bigfit/data"
 )
 
 func TestTwoMoonsDeterministic(t *testing.T) {
-	sameAtAnyThreadCount(t, 5000, func(n int, seed uint64) (*Dense[float64], *Labels) {
+	sameAtAnyThreadCount(t, 5000, func(n int, seed uint64) (*data.Dense[float64], *data.Labels) {
 		return TwoMoons(n, 0.1, seed)
 	})
 	mustPanic(t, "n = 0", func() { TwoMoons(0, 0.1, 1) })

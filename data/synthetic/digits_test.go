@@ -1,4 +1,4 @@
-package data
+package synthetic
 
 import (
 	"fmt"
@@ -6,12 +6,14 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/bigfit/bigfit/data"
 )
 
 // sameAtAnyThreadCount checks that draw gives the same points and labels at
 // GOMAXPROCS 1, 2 and 3, that a smaller set is a prefix, and that the seed
 // matters. draw may return nil labels.
-func sameAtAnyThreadCount[T Element](t *testing.T, n int, draw func(n int, seed uint64) (*Dense[T], *Labels)) {
+func sameAtAnyThreadCount[T data.Element](t *testing.T, n int, draw func(n int, seed uint64) (*data.Dense[T], *data.Labels)) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	x, y := draw(n, 7)

@@ -1,8 +1,10 @@
-package data
+package synthetic
 
 import (
 	"math"
 	"testing"
+
+	"github.com/bigfit/bigfit/data"
 )
 
 // moments returns mass, centre and covariances of the ink.
@@ -53,7 +55,7 @@ func TestDeskew(t *testing.T) {
 }
 
 func TestDeskewEdges(t *testing.T) {
-	empty := NewDense[uint8](2, 12)
+	empty := data.NewDense[uint8](2, 12)
 	empty.Row(1)[5] = 200 // one pixel has no slope
 	y, err := Deskew(empty, 4)
 	if err != nil {

@@ -1,38 +1,39 @@
-package data
+// Package pca finds the principal components of points and projects points on them.
+package pca
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// NewPCA forms the d×d covariance matrix up to these dimensions.
+// New forms the d×d covariance matrix up to these dimensions.
 const (
 	maxCovariance       = 5000
 	maxSparseCovariance = 1000
 )
 
-// pcaBlock is the number of points converted to float64 at a time.
-const pcaBlock = 4096
+// maxBlock is the number of points converted to float64 at a time.
+const maxBlock = 4096
 
-// PCA is an orthogonal projection of centred points on their directions of
+// Projection is an orthogonal projection of centred points on their directions of
 // largest variance.
-type PCA struct {
+type Projection struct {
 	Mean       []float64  // of length d
 	Components *mat.Dense // k×d, orthonormal rows
 	Variance   []float64  // variance along each component, descending
 	Total      float64    // variance in all d directions
 }
 
-// NewPCA returns the k principal components of x: the eigenvectors of the
+// New returns the k principal components of x: the eigenvectors of the
 // covariance matrix 1/n Σ (x_i − m)(x_i − m)ᵀ with the largest eigenvalues. The
 // entry of largest magnitude of every component is positive. A cancelled ctx is an error.
 //
@@ -42,17 +43,17 @@ type PCA struct {
 // subspace: their variances are no larger than the true ones, and accurate as far as
 // they stand out from the rest (Halko, Martinsson & Tropp, SIAM Rev. 53 (2011),
 // 217–288, algorithm 4.4).
-func NewPCA(ctx context.Context, x Points, k int) (*PCA, error) {
+func New(ctx context.Context, x data.Points, k int) (*Projection, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err
 	}
 	if _, sparse := x.(*sparse.CSR); d > maxCovariance || sparse && d > maxSparseCovariance {
-		return newRandomizedPCA(ctx, x, k, 1)
+		return newRandomized(ctx, x, k, 1)
 	}
-	p := &PCA{}
+	p := &Projection{}
 	var cov *mat.Dense
-	if b, ok := x.(*Dense[uint8]); ok {
+	if b, ok := x.(*data.Dense[uint8]); ok {
 		p.Mean, cov = byteCovariance(ctx, b)
 	} else {
 		p.Mean, cov = covariance(ctx, x)
@@ -65,7 +66,7 @@ func NewPCA(ctx context.Context, x Points, k int) (*PCA, error) {
 	}
 	values, vectors, err := dense.EigenSym(ctx, cov)
 	if err != nil {
-		return nil, fmt.Errorf("data: principal components: %w", err)
+		return nil, fmt.Errorf("pca: principal components: %w", err)
 	}
 	p.setComponents(k, values, vectors)
 	return p, nil
@@ -73,14 +74,14 @@ func NewPCA(ctx context.Context, x Points, k int) (*PCA, error) {
 
 func checkComponents(n, d, k int) error {
 	if k < 1 || k > min(n, d) {
-		return fmt.Errorf("data: %d principal components asked of %d points in %d dimensions; the number must be between 1 and %d", k, n, d, min(n, d))
+		return fmt.Errorf("pca: %d principal components asked of %d points in %d dimensions; the number must be between 1 and %d", k, n, d, min(n, d))
 	}
 	return nil
 }
 
 // setComponents takes the last k of the given vectors, in reverse order, as
 // components.
-func (p *PCA) setComponents(k int, values []float64, vectors *mat.Dense) {
+func (p *Projection) setComponents(k int, values []float64, vectors *mat.Dense) {
 	d, l := vectors.Dims()
 	p.Components = mat.NewDense(k, d, nil)
 	for c := range k {
@@ -102,15 +103,15 @@ func (p *PCA) setComponents(k int, values []float64, vectors *mat.Dense) {
 }
 
 // covariance returns the mean m and 1/n Σ (x_i − m)(x_i − m)ᵀ.
-func covariance(ctx context.Context, x Points) (mean []float64, cov *mat.Dense) {
+func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.Dense) {
 	n, d := x.Dims()
-	mean, cov = Mean(x), mat.NewDense(d, d, nil)
-	block := mat.NewDense(min(pcaBlock, n), d, nil)
-	for lo := 0; lo < n && ctx.Err() == nil; lo += pcaBlock {
-		hi := min(lo+pcaBlock, n)
+	mean, cov = data.Mean(x), mat.NewDense(d, d, nil)
+	block := mat.NewDense(min(maxBlock, n), d, nil)
+	for lo := 0; lo < n && ctx.Err() == nil; lo += maxBlock {
+		hi := min(lo+maxBlock, n)
 		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
 		centre(b, x, lo, mean)
-		Release(x, lo, hi)
+		data.Release(x, lo, hi)
 		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
 	}
 	return mean, cov
@@ -119,7 +120,7 @@ func covariance(ctx context.Context, x Points) (mean []float64, cov *mat.Dense) 
 // byteCovariance is covariance for bytes: XᵀX and Σ x_i are summed in integers,
 // so that the entries (n Σ x_i x_iᵀ − Σ x_i Σ x_iᵀ)/n² are rounded a few times only,
 // without cancellation.
-func byteCovariance(ctx context.Context, x *Dense[uint8]) (mean []float64, cov *mat.Dense) {
+func byteCovariance(ctx context.Context, x *data.Dense[uint8]) (mean []float64, cov *mat.Dense) {
 	n, d := x.Rows, x.Cols
 	sum, gram := byteSums(x), byteGram(ctx, x)
 	mean, cov = make([]float64, d), mat.NewDense(d, d, nil)
@@ -153,7 +154,7 @@ func difference(n int, g, s, t uint64) float64 {
 }
 
 // byteSums returns the sums of the columns.
-func byteSums(x *Dense[uint8]) []uint64 {
+func byteSums(x *data.Dense[uint8]) []uint64 {
 	const grain = 4096 // sums of so many bytes fit an int32
 	parts := make([][]uint32, par.Chunks(x.Rows, grain))
 	par.For(x.Rows, grain, func(lo, hi int) {
@@ -175,7 +176,7 @@ func byteSums(x *Dense[uint8]) []uint64 {
 }
 
 // byteGram returns the lower triangle of the d×d matrix XᵀX.
-func byteGram(ctx context.Context, x *Dense[uint8]) []uint64 {
+func byteGram(ctx context.Context, x *data.Dense[uint8]) []uint64 {
 	const rows = 8192 // at most dense.MaxInnerU8, so that products fit an int32
 	d := x.Cols
 	gram := make([]uint64, d*d)
@@ -200,12 +201,12 @@ func byteGram(ctx context.Context, x *Dense[uint8]) []uint64 {
 }
 
 // centre sets dst to the points from lo on, minus the mean.
-func centre(dst *mat.Dense, x Points, lo int, mean []float64) {
+func centre(dst *mat.Dense, x data.Points, lo int, mean []float64) {
 	rows, _ := dst.Dims()
 	par.For(rows, 256, func(a, b int) {
 		for i := a; i < b; i++ {
 			row := dst.RawRowView(i)
-			RowTo(row, x, lo+i)
+			data.RowTo(row, x, lo+i)
 			for j, m := range mean {
 				row[j] -= m
 			}
@@ -216,13 +217,13 @@ func centre(dst *mat.Dense, x Points, lo int, mean []float64) {
 // Apply returns the coordinates of x along the components, n×k. It costs 2ndk
 // operations, or 2k for every stored value of sparse points, and holds at most
 // 4096·(d+k) values beside the result.
-func (p *PCA) Apply(x Points) (*Dense[float32], error) {
+func (p *Projection) Apply(x data.Points) (*data.Dense[float32], error) {
 	n, d := x.Dims()
 	k, want := p.Components.Dims()
 	if d != want {
-		return nil, fmt.Errorf("data: the points have %d dimensions, the principal components %d", d, want)
+		return nil, fmt.Errorf("pca: the points have %d dimensions, the principal components %d", d, want)
 	}
-	out := NewDense[float32](n, k)
+	out := data.NewDense[float32](n, k)
 	if m, ok := x.(*sparse.CSR); ok {
 		directions := mat.DenseCopyOf(p.Components.T())
 		offset := combination(p.Mean, directions)
@@ -241,7 +242,7 @@ func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 		b := block.Slice(0, rows, 0, d).(*mat.Dense)
 		c := product.Slice(0, rows, 0, k).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
-		Release(x, lo, lo+rows)
+		data.Release(x, lo, lo+rows)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, b, p.Components, 0, c)
 		for i := range rows {
 			dst := out.Row(lo + i)
@@ -251,83 +252,4 @@ func (p *PCA) Apply(x Points) (*Dense[float32], error) {
 		}
 	}
 	return out, nil
-}
-
-// Mean returns the mean point, summed in an order that does not depend on the
-// number of threads.
-func Mean(x Points) []float64 {
-	n, d := x.Dims()
-	if m, ok := x.(*sparse.CSR); ok {
-		return sparseMean(m)
-	}
-	const grain = 4096
-	parts := make([][]float64, par.Chunks(n, grain))
-	par.For(n, grain, func(lo, hi int) {
-		sum, row := make([]float64, d), make([]float64, d)
-		for i := lo; i < hi; i++ {
-			RowTo(row, x, i)
-			for j, v := range row {
-				sum[j] += v
-			}
-		}
-		Release(x, lo, hi)
-		parts[lo/grain] = sum
-	})
-	mean := make([]float64, d)
-	for _, part := range parts {
-		for j, v := range part {
-			mean[j] += v / float64(n)
-		}
-	}
-	return mean
-}
-
-func sparseMean(x *sparse.CSR) []float64 {
-	mean := make([]float64, x.Cols)
-	for p, j := range x.Col {
-		if x.Val == nil {
-			mean[j]++
-		} else {
-			mean[j] += x.Val[p]
-		}
-	}
-	for j := range mean {
-		mean[j] /= float64(x.Rows)
-	}
-	return mean
-}
-
-// ToSparse returns the non-zero coordinates of x.
-func ToSparse(x Points) *sparse.CSR {
-	if m, ok := x.(*sparse.CSR); ok {
-		return m
-	}
-	n, d := x.Dims()
-	m := &sparse.CSR{Rows: n, Cols: d, Ptr: make([]int64, n+1), Val: []float64{}}
-	row := make([]float64, d)
-	for i := range n {
-		RowTo(row, x, i)
-		for j, v := range row {
-			if v != 0 {
-				m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, v)
-			}
-		}
-		m.Ptr[i+1] = int64(len(m.Col))
-	}
-	return m
-}
-
-// Nonzero returns the numbers of the points that have a coordinate other than
-// zero, ascending.
-func Nonzero(x Points) []int {
-	n, d := x.Dims()
-	var rows []int
-	row := make([]float64, d)
-	for i := range n {
-		RowTo(row, x, i)
-		if slices.ContainsFunc(row, func(v float64) bool { return v != 0 }) {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }

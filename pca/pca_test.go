@@ -1,4 +1,4 @@
-package data
+package pca
 
 import (
 	"context"
@@ -10,11 +10,14 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 )
 
 // pcaPoints returns n points around (5, 6, …) with standard deviations that fall
 // by a factor from axis to axis of a random orthonormal frame.
-func pcaPoints(n, d int, factor float64) *Dense[float64] {
+func pcaPoints(n, d int, factor float64) *data.Dense[float64] {
 	rng := rand.New(rand.NewPCG(1, uint64(d)))
 	a := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -26,7 +29,7 @@ func pcaPoints(n, d int, factor float64) *Dense[float64] {
 	qr.Factorize(a)
 	var frame mat.Dense
 	qr.QTo(&frame)
-	x := NewDense[float64](n, d)
+	x := data.NewDense[float64](n, d)
 	for i := range n {
 		sd := 10.0
 		for c := range d {
@@ -44,11 +47,11 @@ func pcaPoints(n, d int, factor float64) *Dense[float64] {
 }
 
 // centred returns the points minus their mean.
-func centred(x Points) *mat.Dense {
+func centred(x data.Points) *mat.Dense {
 	n, d := x.Dims()
 	out := mat.NewDense(n, d, nil)
 	for i := range n {
-		RowTo(out.RawRowView(i), x, i)
+		data.RowTo(out.RawRowView(i), x, i)
 	}
 	for j := range d {
 		var mean float64
@@ -66,7 +69,7 @@ func centred(x Points) *mat.Dense {
 func TestPCA(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{300, 8, 3}, {300, 8, 8}, {6, 9, 6}, {5000, 5, 2}} {
 		x := pcaPoints(c.n, c.d, 0.7)
-		p, err := NewPCA(t.Context(), x, c.k)
+		p, err := New(t.Context(), x, c.k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,19 +142,19 @@ func TestPCA(t *testing.T) {
 
 // TestPCATypes stores the same points in every type.
 func TestPCATypes(t *testing.T) {
-	digits, _ := Digits(300, 1)
-	x := NewDense[uint8](300, 120) // a strip of the images
+	digits, _ := synthetic.Digits(300, 1)
+	x := data.NewDense[uint8](300, 120) // a strip of the images
 	for i := range 300 {
 		copy(x.Row(i), digits.Row(i)[300:])
 	}
-	wide, wider := NewDense[float32](x.Rows, x.Cols), NewDense[float64](x.Rows, x.Cols)
+	wide, wider := data.NewDense[float32](x.Rows, x.Cols), data.NewDense[float64](x.Rows, x.Cols)
 	for i, v := range x.Data {
 		wide.Data[i], wider.Data[i] = float32(v), float64(v)
 	}
-	var want *PCA
-	var applied *Dense[float32]
-	for _, same := range []Points{wider, wide, ToSparse(x), x} {
-		got, err := NewPCA(t.Context(), same, 20)
+	var want *Projection
+	var applied *data.Dense[float32]
+	for _, same := range []data.Points{wider, wide, data.ToSparse(x), x} {
+		got, err := New(t.Context(), same, 20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,11 +186,11 @@ func TestPCATypes(t *testing.T) {
 func TestPCAThreads(t *testing.T) {
 	x := pcaPoints(9000, 6, 0.9)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var first *PCA
-	var coordinates *Dense[float32]
+	var first *Projection
+	var coordinates *data.Dense[float32]
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
-		p, err := NewPCA(t.Context(), x, 4)
+		p, err := New(t.Context(), x, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +211,12 @@ func TestPCAThreads(t *testing.T) {
 // TestPCADegenerate: equal points, one point, one dimension, a constant
 // coordinate, and an offset of 10⁶.
 func TestPCADegenerate(t *testing.T) {
-	equal := NewDense[uint8](20, 3)
+	equal := data.NewDense[uint8](20, 3)
 	for i := range 20 {
 		copy(equal.Row(i), []uint8{3, 1, 2})
 	}
-	for _, x := range []Points{equal, NewDense[float32](1, 4), NewDense[float64](7, 1)} {
-		p, err := NewPCA(t.Context(), x, 1)
+	for _, x := range []data.Points{equal, data.NewDense[float32](1, 4), data.NewDense[float64](7, 1)} {
+		p, err := New(t.Context(), x, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,11 +240,11 @@ func TestPCADegenerate(t *testing.T) {
 	for i := range x.Rows {
 		x.Row(i)[2], far.Row(i)[2] = 7, 7
 	}
-	p, err := NewPCA(t.Context(), x, 3)
+	p, err := New(t.Context(), x, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := NewPCA(t.Context(), far, 3)
+	q, err := New(t.Context(), far, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,56 +254,28 @@ func TestPCADegenerate(t *testing.T) {
 }
 
 func TestPCAFaults(t *testing.T) {
-	x := NewDense[float32](5, 3)
+	x := data.NewDense[float32](5, 3)
 	for _, k := range []int{-1, 0, 4} {
-		if p, err := NewPCA(t.Context(), x, k); err == nil || p != nil {
+		if p, err := New(t.Context(), x, k); err == nil || p != nil {
 			t.Errorf("%d components of 5 points in 3 dimensions: no error", k)
 		}
 	}
-	if _, err := NewPCA(t.Context(), NewDense[float32](2, 3), 3); err == nil {
+	if _, err := New(t.Context(), data.NewDense[float32](2, 3), 3); err == nil {
 		t.Error("3 components of 2 points: no error")
 	}
-	p, err := NewPCA(t.Context(), x, 2)
+	p, err := New(t.Context(), x, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y, err := p.Apply(NewDense[float32](2, 4)); err == nil || y != nil {
+	if y, err := p.Apply(data.NewDense[float32](2, 4)); err == nil || y != nil {
 		t.Error("applied to 4 dimensions: no error")
 	}
 }
 
-func TestSparseHelpers(t *testing.T) {
-	x := &Dense[float32]{Rows: 3, Cols: 2, Data: []float32{0, 2, 0, 0, 3, -1}}
-	m := ToSparse(x)
-	if err := m.Validate(); err != nil || m.NNZ() != 3 {
-		t.Fatalf("%d entries: %v", m.NNZ(), err)
-	}
-	row := make([]float64, 2)
-	for i := range 3 {
-		RowTo(row, m, i)
-		for j, v := range row {
-			if v != float64(x.Row(i)[j]) {
-				t.Errorf("entry %d, %d is %v", i, j, v)
-			}
-		}
-	}
-	if ToSparse(m) != m {
-		t.Error("a sparse set is converted")
-	}
-	for _, p := range []Points{x, m} {
-		if got := Nonzero(p); !slices.Equal(got, []int{0, 2}) {
-			t.Errorf("%T: points %v are not zero", p, got)
-		}
-	}
-	if mean := Mean(x); mean[0] != 1 || !(math.Abs(mean[1]-1./3) <= 1e-15) {
-		t.Errorf("mean %v", mean)
-	}
-}
-
-func ExampleNewPCA() {
+func ExampleNew() {
 	// Points on a line.
-	x := &Dense[float64]{Rows: 3, Cols: 2, Data: []float64{0, 0, 3, 4, 6, 8}}
-	p, err := NewPCA(context.Background(), x, 1)
+	x := &data.Dense[float64]{Rows: 3, Cols: 2, Data: []float64{0, 0, 3, 4, 6, 8}}
+	p, err := New(context.Background(), x, 1)
 	if err != nil {
 		panic(err)
 	}

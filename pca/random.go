@@ -1,4 +1,4 @@
-package data
+package pca
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
@@ -17,7 +18,7 @@ import (
 // turn a random subspace towards its leading eigenvectors.
 const powerIterations = 7
 
-// newRandomizedPCA returns nearly the k principal components of x, found in a
+// newRandomized returns nearly the k principal components of x, found in a
 // subspace of max(k + 10, 3k/2) dimensions, at most min(n, d), by subspace
 // iteration from random vectors and the Rayleigh–Ritz method. The variances are
 // those along the components returned, no larger than the true ones; components
@@ -30,12 +31,12 @@ const powerIterations = 7
 // points, and 2·d·l values beside blocks of the points.
 //
 // Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
-func newRandomizedPCA(ctx context.Context, x Points, k int, seed uint64) (*PCA, error) {
+func newRandomized(ctx context.Context, x data.Points, k int, seed uint64) (*Projection, error) {
 	n, d := x.Dims()
 	if err := checkComponents(n, d, k); err != nil {
 		return nil, err
 	}
-	p := &PCA{Mean: Mean(x)}
+	p := &Projection{Mean: data.Mean(x)}
 	p.Total = p.totalVariance(x)
 	multiply := p.denseCovariance
 	if m, ok := x.(*sparse.CSR); ok {
@@ -67,7 +68,7 @@ func newRandomizedPCA(ctx context.Context, x Points, k int, seed uint64) (*PCA, 
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, q, y, 0, projected)
 	values, vectors, err := dense.EigenSym(ctx, projected)
 	if err != nil {
-		return nil, fmt.Errorf("data: principal components: %w", err)
+		return nil, fmt.Errorf("pca: principal components: %w", err)
 	}
 	var v mat.Dense
 	v.Mul(q, vectors)
@@ -82,7 +83,7 @@ func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 	for {
 		r, rank, err := dense.CholQR(q)
 		if err != nil {
-			return fmt.Errorf("data: principal components: %w", err)
+			return fmt.Errorf("pca: principal components: %w", err)
 		}
 		if rank == l {
 			return nil
@@ -98,7 +99,7 @@ func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 }
 
 // denseCovariance sets y to the covariance matrix of x times q.
-func (p *PCA) denseCovariance(ctx context.Context, y, q *mat.Dense, x Points) {
+func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x data.Points) {
 	n, d := x.Dims()
 	_, l := q.Dims()
 	rows := blockRows(d, n)
@@ -107,7 +108,7 @@ func (p *PCA) denseCovariance(ctx context.Context, y, q *mat.Dense, x Points) {
 		hi := min(lo+rows, n)
 		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
-		Release(x, lo, hi)
+		data.Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
 		beta := 1.0
 		if lo == 0 {
@@ -119,7 +120,7 @@ func (p *PCA) denseCovariance(ctx context.Context, y, q *mat.Dense, x Points) {
 
 // blockRows returns the number of points of d coordinates converted at a time.
 func blockRows(d, n int) int {
-	return min(n, max(64, min(pcaBlock, 1<<24/d)))
+	return min(n, max(64, min(maxBlock, 1<<24/d)))
 }
 
 // sparseRows is the number of sparse points multiplied at a time.
@@ -127,13 +128,13 @@ const sparseRows = 1 << 15
 
 // sparseCovariance returns denseCovariance for sparse points. It keeps a
 // transposed copy of them.
-func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense, _ Points) {
+func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense, _ data.Points) {
 	var parts, transposed []*sparse.CSR
 	for lo := 0; lo < x.Rows; lo += sparseRows {
 		part := rowsOf(x, lo, min(lo+sparseRows, x.Rows))
 		parts, transposed = append(parts, part), append(transposed, part.T())
 	}
-	return func(ctx context.Context, y, q *mat.Dense, _ Points) {
+	return func(ctx context.Context, y, q *mat.Dense, _ data.Points) {
 		y.Zero()
 		_, l := q.Dims()
 		offset := combination(mean, q)
@@ -201,7 +202,7 @@ func combination(w []float64, q *mat.Dense) []float64 {
 }
 
 // totalVariance returns 1/n Σ ‖x_i − m‖².
-func (p *PCA) totalVariance(x Points) float64 {
+func (p *Projection) totalVariance(x data.Points) float64 {
 	n, d := x.Dims()
 	const grain = 1024
 	m, ok := x.(*sparse.CSR)
@@ -210,12 +211,12 @@ func (p *PCA) totalVariance(x Points) float64 {
 			row := make([]float64, d)
 			var s float64
 			for i := lo; i < hi; i++ {
-				RowTo(row, x, i)
+				data.RowTo(row, x, i)
 				for j, v := range row {
 					s += (v - p.Mean[j]) * (v - p.Mean[j])
 				}
 			}
-			Release(x, lo, hi)
+			data.Release(x, lo, hi)
 			return s
 		}) / float64(n)
 	}

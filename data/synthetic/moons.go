@@ -1,9 +1,10 @@
-package data
+package synthetic
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 )
 
@@ -20,12 +21,12 @@ import (
 // Point i depends on seed and i alone: a smaller set is a prefix of a larger
 // one, and noise moves points without redrawing t. TwoMoons panics if n < 1, or
 // if noise is negative, infinite or NaN.
-func TwoMoons(n int, noise float64, seed uint64) (*Dense[float64], *Labels) {
+func TwoMoons(n int, noise float64, seed uint64) (*data.Dense[float64], *data.Labels) {
 	if n < 1 || !validNoise(noise) {
-		panic(fmt.Sprintf("data: TwoMoons of %d points with noise %v", n, noise))
+		panic(fmt.Sprintf("synthetic: TwoMoons of %d points with noise %v", n, noise))
 	}
-	x := NewDense[float64](n, 2)
-	y := &Labels{Classes: []int64{0, 1}, Index: make([]int32, n)}
+	x := data.NewDense[float64](n, 2)
+	y := &data.Labels{Classes: []int64{0, 1}, Index: make([]int32, n)}
 	par.For(n, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			rng := pointRand(seed, streamMoons, i)

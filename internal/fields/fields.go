@@ -1,0 +1,142 @@
+// Package fields takes lines of text apart and reads numbers and names in their fields.
+package fields
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Blank reports whether a byte is white space.
+func Blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// Trim cuts blanks off both ends.
+func Trim(b []byte) []byte {
+	for len(b) > 0 && Blank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && Blank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// Separator returns the byte that divides the fields of a line: a tab, a semicolon, a
+// comma or, as 0, blanks.
+func Separator(line []byte) byte {
+	for _, sep := range []byte("\t;,") {
+		for rest := line; len(rest) > 0; {
+			f, after := Cut(rest, sep)
+			if len(f) < len(rest) {
+				return sep
+			}
+			rest = after
+		}
+	}
+	return 0
+}
+
+// Cut returns the first field of a line and what follows its separator. A
+// field may be in double quotes, within which the separator is text.
+func Cut(line []byte, sep byte) (field, rest []byte) {
+	if sep == 0 {
+		for i := range line {
+			if Blank(line[i]) {
+				return line[:i], Trim(line[i:])
+			}
+		}
+		return line, nil
+	}
+	quoted := false
+	for i, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == sep && !quoted:
+			return line[:i], line[i+1:]
+		}
+	}
+	return line, nil
+}
+
+// Each calls fn for every field of a line, without the blanks and quotes
+// around it, until fn returns false.
+func Each(line []byte, sep byte, fn func(i int, field []byte) bool) {
+	for i := 0; ; i++ {
+		f, rest := Cut(line, sep)
+		last := len(f) == len(line)
+		f = Trim(f)
+		if len(f) >= 2 && f[0] == '"' && f[len(f)-1] == '"' {
+			f = f[1 : len(f)-1]
+		}
+		if !fn(i, f) || last {
+			return
+		}
+		line = rest
+	}
+}
+
+// Number parses a decimal number; inf and nan are numbers too.
+func Number(b []byte) (float64, bool) {
+	if len(b) == 0 {
+		return 0, false
+	}
+	if len(b) < 16 { // small integers, by far the most frequent
+		v, i := 0, 0
+		if b[0] == '-' {
+			i = 1
+		}
+		for ; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
+			v = 10*v + int(b[i]-'0')
+		}
+		switch {
+		case i < len(b) || b[i-1] == '-':
+		case b[0] != '-':
+			return float64(v), true
+		case v > 0: // ParseFloat makes −0
+			return float64(-v), true
+		}
+	}
+	// ParseFloat keeps nothing of its argument.
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
+	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)
+}
+
+// Integer parses an integer, also one that is written as a decimal number
+// like 2.0 or 1e3.
+func Integer(b []byte) (int64, bool) {
+	if v, err := strconv.ParseInt(string(b), 10, 64); err == nil {
+		return v, true
+	}
+	v, ok := Number(b)
+	if !ok || !IsInteger(v) {
+		return 0, false
+	}
+	return int64(v), true
+}
+
+// IsName reports whether text may name a column.
+func IsName(b []byte) bool {
+	if len(b) == 0 {
+		return false
+	}
+	r, _ := utf8.DecodeRune(b)
+	if _, isNumber := Number(b); isNumber {
+		return false
+	}
+	return r == '_' || unicode.IsLetter(r)
+}
+
+// Quote is %q of at most 40 bytes.
+func Quote(b []byte) string {
+	if len(b) > 40 {
+		return strconv.Quote(string(b[:40])) + "…"
+	}
+	return strconv.Quote(string(b))
+}
+
+// IsInteger reports whether v is an integer that int64 holds exactly.
+func IsInteger(v float64) bool { return v == math.Trunc(v) && v >= -1<<63 && v < 1<<63 }

@@ -1,0 +1,78 @@
+package fields
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxLine bounds the length of a line of text in bytes.
+const maxLine = 64 << 20
+
+// Lines reads a text file line by line.
+type Lines struct {
+	N        int  // number of the last line, from 1
+	Indented bool // the last line began with a blank
+
+	path  string
+	r     *bufio.Reader
+	fault func(err error) error // says what a failed read is
+	buf   []byte
+}
+
+// NewLines returns the lines that r has. The path names the file in errors, and fault
+// makes an error of a read that failed.
+func NewLines(path string, r *bufio.Reader, fault func(err error) error) *Lines {
+	return &Lines{path: path, r: r, fault: fault}
+}
+
+// Next returns the next line without its end and without blanks around it. The
+// line is valid until the next call. At the end it returns io.EOF.
+func (l *Lines) Next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	l.N++
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(l.buf)+len(part) > maxLine {
+			return nil, l.Fault("the line is longer than %d bytes", maxLine)
+		}
+		switch {
+		case err == nil && len(l.buf) == 0:
+			return l.clean(part), nil
+		case err == nil, errors.Is(err, io.EOF) && len(l.buf)+len(part) > 0:
+			l.buf = append(l.buf, part...)
+			return l.clean(l.buf), nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			l.buf = append(l.buf, part...)
+		case errors.Is(err, io.EOF):
+			return nil, io.EOF
+		default:
+			return nil, l.fault(err)
+		}
+	}
+}
+
+func (l *Lines) clean(line []byte) []byte {
+	if l.N == 1 {
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	l.Indented = len(line) > 0 && Blank(line[0])
+	return Trim(line)
+}
+
+// Fault is an error about the last line.
+func (l *Lines) Fault(format string, args ...any) error {
+	return fmt.Errorf("%s: line %d: "+format, append([]any{l.path, l.N}, args...)...)
+}
+
+// NextData is Next without empty lines and comments, which begin with #.
+func (l *Lines) NextData() ([]byte, error) {
+	for {
+		line, err := l.Next()
+		if err != nil || len(line) > 0 && line[0] != '#' {
+			return line, err
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package labelcells
+
+import (
+	"slices"
+	"strings"
+)
+
+// labelNames are names of columns of labels, and idNames of ids, in any case.
+var (
+	labelNames = []string{"label", "labels", "class", "classes", "target", "targets", "y", "category", "species"}
+	idNames    = []string{"id", "ids", "key", "name", "path", "file", "filename", "file_name", "image", "image_path", "uid", "uuid", "index", "row"}
+)
+
+// IsLabelName tells whether a column of this name is usually one of labels.
+func IsLabelName(name string) bool { return isNamed(name, labelNames) }
+
+// IsIDName tells whether a column of this name is usually one of ids.
+func IsIDName(name string) bool { return isNamed(name, idNames) }
+
+func isNamed(name string, list []string) bool {
+	return slices.Contains(list, strings.ToLower(strings.TrimSpace(name)))
+}
+
+// IDColumn returns the column with the most usual name of ids that is not the one of labels;
+// empty if there is none.
+func IDColumn(columns []string, label string) string {
+	best, name := len(idNames), ""
+	for _, c := range columns {
+		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best && c != label {
+			best, name = at, c
+		}
+	}
+	return name
+}

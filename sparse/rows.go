@@ -1,0 +1,50 @@
+package sparse
+
+// Select returns the rows with the given numbers, in the given order.
+func (m *CSR) Select(rows []int) *CSR {
+	var entries int64
+	for _, r := range rows {
+		entries += m.Ptr[r+1] - m.Ptr[r]
+	}
+	out := &CSR{Rows: len(rows), Cols: m.Cols, Ptr: make([]int64, len(rows)+1), Col: make([]int32, 0, entries)}
+	if m.Val != nil {
+		out.Val = make([]float64, 0, entries)
+	}
+	for i, r := range rows {
+		col, val := m.Row(r)
+		out.Col = append(out.Col, col...)
+		out.Val = append(out.Val, val...)
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}
+
+// Stack returns the rows of matrices of the same columns, one after the other.
+func Stack(list ...*CSR) *CSR {
+	rows, entries, values := 0, 0, false
+	for _, m := range list {
+		rows, entries, values = rows+m.Rows, entries+len(m.Col), values || m.Val != nil
+	}
+	out := &CSR{Rows: rows, Cols: list[0].Cols, Ptr: make([]int64, 1, rows+1), Col: make([]int32, 0, entries)}
+	if values {
+		out.Val = make([]float64, 0, entries)
+	}
+	for _, m := range list {
+		before := int64(len(out.Col))
+		out.Col = append(out.Col, m.Col...)
+		for _, p := range m.Ptr[1:] {
+			out.Ptr = append(out.Ptr, before+p)
+		}
+		if !values {
+			continue
+		}
+		if m.Val != nil {
+			out.Val = append(out.Val, m.Val...)
+			continue
+		}
+		for range m.Col {
+			out.Val = append(out.Val, 1)
+		}
+	}
+	return out
+}
