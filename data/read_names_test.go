@@ -107,6 +107,7 @@ func TestReadNamesErrors(t *testing.T) {
 		opt           LabelOptions
 		parts         []string
 	}{
+		{"y.txt", "cat\nd\xffg\ncat\n", LabelOptions{}, []string{"line 2", `"d\xffg"`, "UTF-8"}},
 		{"y.csv", "id,label\na,x\na,y\n", LabelOptions{IDs: fourIDs}, []string{"line 2", `"a" is "x"`, "line 3", `"y"`}},
 		{"y.csv", "id,label\nq,x\nr,y\n", LabelOptions{IDs: fourIDs}, []string{"none of the 2 ids", `"q", "r"`, `"a"`}},
 		{"y.csv", "id,label\nq,x\n", LabelOptions{Points: 4}, []string{`"q"`, "line 2", "--ids"}},

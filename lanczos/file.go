@@ -72,10 +72,18 @@ func (f *File) check() error {
 			return err
 		}
 	}
-	if i := slices.IndexFunc(f.Degrees, func(d float64) bool { return d < 0 }); i >= 0 {
-		return fmt.Errorf("degree %v of point %d; weights and their sums are not negative", f.Degrees[i], i)
+	if err := checkDegrees(f.Degrees); err != nil {
+		return err
 	}
 	return checkOrder(slices.Clone(r.Values), f.largest())
+}
+
+// checkDegrees returns an error for a degree below 0.
+func checkDegrees(degrees []float64) error {
+	if i := slices.IndexFunc(degrees, func(d float64) bool { return d < 0 }); i >= 0 {
+		return fmt.Errorf("degree %v of point %d; weights and their sums are not negative", degrees[i], i)
+	}
+	return nil
 }
 
 // checkOrder returns an error unless [straighten] brings the values in order.
@@ -127,6 +135,9 @@ func Load(path string, limit int64) (*File, error) {
 	if a.Has("degrees") {
 		if f.Degrees, err = float64s(a, "degrees"); err != nil {
 			return nil, err
+		}
+		if err := checkDegrees(f.Degrees); err != nil {
+			return nil, fmt.Errorf("%s: %w; make the file again", a.Path(), err)
 		}
 	}
 	if a.Has("components") {

@@ -86,7 +86,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	if err != nil {
 		return err
 	}
-	text, err := m.Bytes()
+	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}

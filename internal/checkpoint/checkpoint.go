@@ -176,7 +176,7 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) erro
 	if err != nil {
 		return err
 	}
-	text, err := m.Bytes()
+	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}

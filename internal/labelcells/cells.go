@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/internal/fields"
 )
@@ -133,6 +134,9 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			continue
 		}
 		labeled[k] = true
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("%s: %s %d: the label is %s, which is not UTF-8; save the file as UTF-8", c.What, c.Unit, t.first[k], fields.Quote([]byte(text)))
+		}
 		_, numeric := fields.Number([]byte(text))
 		_, whole := fields.Integer([]byte(text))
 		switch {

@@ -58,11 +58,22 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes, Files: Files{}}
+	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes}
 	for _, f := range files {
+		if m.Files == nil && len(f) > 0 {
+			m.Files = Files{}
+		}
 		maps.Copy(m.Files, f)
 	}
 	return m, nil
+}
+
+// Bare leaves out what depends on when and where the manifest was made, for files whose
+// every bit is checked.
+func (m *Manifest) Bare() *Manifest {
+	out := *m
+	out.Program, out.Date, out.Files = "", "", nil
+	return &out
 }
 
 // Bytes returns the JSON text.
