@@ -32,14 +32,12 @@ func Save(path string, m Model, hashes map[string]string, files ...manifest.File
 	if err != nil {
 		return err
 	}
-	arrays := map[string]string{}
 	for _, x := range e.Arrays {
 		if err := finiteArray(x); err != nil {
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
 		}
-		arrays[x.Name] = describeArray(x)
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: arrays}, hashes, files...)
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: DescribeArrays(e.Arrays)}, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -111,15 +109,9 @@ func (r *Reader) checkArrays() error {
 		if name == manifest.Name {
 			continue
 		}
-		h, err := r.archive.Header(name)
+		h, err := checkHeader(r.archive, name, r.Manifest.Arrays)
 		if err != nil {
 			return err
-		}
-		if want, ok := r.Manifest.Arrays[name]; h.String() != want {
-			if !ok {
-				return fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged", path, name)
-			}
-			return fmt.Errorf("%s: array %s is %s, the manifest says %s; the file is damaged", path, name, h, want)
 		}
 		if total += h.Bytes(); r.limit > 0 && total > r.limit {
 			return &npy.LimitError{What: path, Need: total, Limit: r.limit}
@@ -135,6 +127,31 @@ func (r *Reader) checkArrays() error {
 		return fmt.Errorf("%s: the manifest lists arrays that are not there: %s; the file is damaged", path, strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// checkHeader compares the header of an array with what a manifest says of it.
+func checkHeader(a *npy.Archive, name string, arrays map[string]string) (*npy.Header, error) {
+	h, err := a.Header(name)
+	if err != nil {
+		return nil, err
+	}
+	switch want, ok := arrays[name]; {
+	case !ok:
+		return nil, fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged", a.Path(), name)
+	case h.String() != want:
+		return nil, fmt.Errorf("%s: array %s is %s, the manifest says %s; the file is damaged", a.Path(), name, h, want)
+	}
+	return h, nil
+}
+
+// DescribeArrays writes types and shapes of arrays for a manifest, so that headers can be
+// compared with them before anything is inflated.
+func DescribeArrays(arrays []Array) map[string]string {
+	out := map[string]string{}
+	for _, x := range arrays {
+		out[x.Name] = describeArray(x)
+	}
+	return out
 }
 
 // describeArray writes the type and the shape of an array as its header will have them.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
@@ -268,7 +269,16 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 
 // NeighborhoodOf reads from a file of a graph of n points what Encode wrote of a
 // neighbourhood without points and degrees, and checks it as far as it can be without.
-func NeighborhoodOf(a *npy.Archive, raw RawState, n int) (Neighborhood, error) {
+// arrays are what [DescribeArrays] says of its arrays.
+func NeighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
+	for _, name := range a.Names() {
+		if family, _, _ := strings.Cut(name, "_"); family != "index" && family != "neighbor" && family != "pca" {
+			continue
+		}
+		if _, err := checkHeader(a, name, arrays); err != nil {
+			return Neighborhood{}, err
+		}
+	}
 	r := &Reader{archive: a}
 	h, err := r.neighborhood(raw, false)
 	if err != nil {

@@ -39,8 +39,9 @@ type GraphFile struct {
 	// Made has the hashes of its manifest; nil if another program wrote it.
 	Made Hashes
 
-	path string
-	kept models.RawState // the neighbourhood that the file holds; nil without
+	path   string
+	kept   models.RawState   // the neighbourhood that the file holds; nil without
+	arrays map[string]string // type and shape of its arrays
 }
 
 // graphManifest are the settings of the manifest of a graph. The arrays of its
@@ -48,6 +49,8 @@ type GraphFile struct {
 type graphManifest struct {
 	GraphSettings
 	Neighborhood models.RawState `json:"neighborhood,omitempty"`
+	// Arrays are type and shape of those of the neighbourhood.
+	Arrays map[string]string `json:"arrays,omitempty"`
 }
 
 // OpenGraph reads and checks a graph that bigfit or SciPy saved. A graph of another
@@ -77,7 +80,7 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 		if err := manifest.Unmarshal(m.Settings, &made); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
-		g.Settings, g.kept = made.GraphSettings, made.Neighborhood
+		g.Settings, g.kept, g.arrays = made.GraphSettings, made.Neighborhood, made.Arrays
 		g.Made = m.Hashes
 		if g.Made == nil {
 			g.Made = Hashes{}
@@ -98,7 +101,7 @@ func (g *GraphFile) ReadKept(memory int64) error {
 		return err
 	}
 	defer a.Close()
-	h, err := models.NeighborhoodOf(a, g.kept, g.W.Rows)
+	h, err := models.NeighborhoodOf(a, g.kept, g.arrays, g.W.Rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w; make the graph again", g.path, err)
 	}
@@ -130,7 +133,7 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) er
 	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
 		kept = nil
 	}
-	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept}, hashes, files...)
+	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)}, hashes, files...)
 	if err != nil {
 		return err
 	}
