@@ -4,7 +4,7 @@ export BIGFIT_DATA
 
 FUZZTIME ?= 20s
 # Packages in which goroutines run.
-RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./sparse ./data ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
+RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 # Tests of accuracy whose goroutines other tests of their package run as well.
 ALIKE = ^Test(BallTree|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 
