@@ -40,7 +40,7 @@ func (opt *ReadOptions) columns() *TableColumns {
 	return t
 }
 
-// role is what a column of a table of points is for.
+// role is the use of a column of a table of points.
 type role uint8
 
 const (

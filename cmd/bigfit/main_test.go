@@ -122,7 +122,7 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// content is what a .npz file holds but for the names of its inputs.
+// content returns the bytes of a .npz file whose manifest lost the names of its inputs.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), "bare.npz")

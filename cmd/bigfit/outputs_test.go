@@ -16,7 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/table"
 )
 
-// infoOf is what bigfit info --json prints.
+// infoOf returns the output of bigfit info --json.
 func infoOf(t *testing.T, path string) artifact.Info {
 	t.Helper()
 	var info artifact.Info
@@ -167,7 +167,7 @@ func TestFilesWithoutOrigin(t *testing.T) {
 	succeed(t, "diff", "model.npz", "old.npz")
 }
 
-// differs is what bigfit diff prints of files that differ.
+// differs returns the output of bigfit diff --json for two files that differ.
 func differs(t *testing.T, a, b string) artifact.Difference {
 	t.Helper()
 	o := bigfit(t, "diff", "--json", a, b)

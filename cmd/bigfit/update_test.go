@@ -66,7 +66,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// What grew is what a graph of all points is, which SciPy reads too; it grows again, and
+// A graph that points joined equals the graph of all points. SciPy reads it, it grows again, and
 // a fit with it keeps its index.
 func TestAppendedGraph(t *testing.T) {
 	grown(t)

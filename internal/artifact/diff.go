@@ -79,7 +79,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 	return d, err
 }
 
-// kind is what a file is compared as.
+// kind returns the kind of artifact that a file is, for a comparison.
 func (i *Info) kind() string {
 	has := func(name string) bool { return i.Array(name, "") != nil && i.Array(name, "").Name == name }
 	switch {
