@@ -43,7 +43,7 @@ func New(k Kernel, z data.Points) (*Side, error) {
 	_, isSparse := z.(*sparse.CSR)
 	if !isSparse {
 		if k.Kind.HasWidth() {
-			s.centre = mean(z)
+			s.centre = data.Mean(z)
 		}
 		if x, ok := z.(*data.Dense[float64]); ok && s.centre == nil {
 			s.dense = x.Data
@@ -55,30 +55,6 @@ func New(k Kernel, z data.Points) (*Side, error) {
 	s.sq = make([]float64, s.n)
 	s.squares(s.sq, z, 0, s.dense)
 	return s, nil
-}
-
-// mean returns the mean point, summed in chunks of fixed size.
-func mean(x data.Points) []float64 {
-	const grain = 1024
-	n, d := x.Dims()
-	parts := make([][]float64, par.Chunks(n, grain))
-	par.For(n, grain, func(lo, hi int) {
-		sum, row := make([]float64, d), make([]float64, d)
-		for i := lo; i < hi; i++ {
-			data.RowTo(row, x, i)
-			for j, v := range row {
-				sum[j] += v
-			}
-		}
-		parts[lo/grain] = sum
-	})
-	c := make([]float64, d)
-	for _, part := range parts {
-		for j, v := range part {
-			c[j] += v / float64(n)
-		}
-	}
-	return c
 }
 
 // load writes rows lo, lo+1, … of x, centred, to dst, as many as it holds.

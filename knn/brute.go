@@ -473,15 +473,6 @@ func (m *measurer) square(j int) float64 {
 	return s
 }
 
-func squaredDistance[T data.Element](q []float64, x []T) float64 {
-	var s float64
-	for j, v := range x {
-		d := q[j] - float64(v)
-		s += d * d
-	}
-	return s
-}
-
 // fromRows assembles rows of (distance, index) pairs, ascending by index, into
 // a square matrix.
 func fromRows(rows [][]topk.Pair) *sparse.CSR {

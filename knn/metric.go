@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/prepared"
+	"github.com/bigfit/bigfit/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -176,27 +177,28 @@ func (m Metric) widen(v float64) float64 {
 	return v * (1 + 0x1p-40)
 }
 
-// measure returns the distance of q from a point in the form distances are
-// compared in, which Metric.distance turns into the metric's: squared for
-// Euclidean and, between unit vectors, for Angle and Cosine. It adds the coordinates
-// in their order, as every index does, so that all agree to the last bit.
-func measure[T data.Element](m Metric, q []float64, x []T) float64 {
-	var s float64
+// norm is what the differences of coordinates are added up by, of unit vectors for Angle
+// and Cosine.
+func (m Metric) norm() trees.Norm {
 	switch m {
 	case Manhattan:
-		for j, v := range x {
-			s += math.Abs(q[j] - float64(v))
-		}
+		return trees.Sum
 	case Chebyshev:
-		for j, v := range x {
-			s = max(s, math.Abs(q[j]-float64(v)))
-		}
-	case InnerProduct:
-		for j, v := range x {
-			s -= q[j] * float64(v)
-		}
-	default:
-		return squaredDistance(q, x)
+		return trees.Largest
+	}
+	return trees.Squares
+}
+
+// measure returns the distance of q from a point in the form distances are
+// compared in, which Metric.distance turns into the metric's: squared for
+// Euclidean and, between unit vectors, for Angle and Cosine.
+func measure[T data.Element](m Metric, q []float64, x []T) float64 {
+	if m != InnerProduct {
+		return trees.Measure(m.norm(), q, x)
+	}
+	var s float64
+	for j, v := range x {
+		s -= q[j] * float64(v)
 	}
 	return s
 }

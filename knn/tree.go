@@ -50,13 +50,8 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 
 // treeShape returns what a tree by the metric is made of.
 func treeShape(v trees.Volume, m Metric, d int) trees.Shape {
-	s := trees.Shape{Volume: v, D: d}
-	switch m {
-	case Manhattan:
-		s.Norm = trees.Sum
-	case Chebyshev:
-		s.Norm = trees.Largest
-	case Angle, Cosine:
+	s := trees.Shape{Volume: v, Norm: m.norm(), D: d}
+	if m == Angle || m == Cosine {
 		s.Scale = &trees.Scale{Distance: m.distance, Square: m.square, Widen: m.widen}
 	}
 	return s

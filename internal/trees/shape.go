@@ -78,10 +78,9 @@ func (s *Shape) widen(v float64) float64 {
 	return v
 }
 
-// measure returns the value of the norm for the difference of q and x. It adds the
-// coordinates in their order, as a search among all points does, so that both agree to
-// the last bit.
-func measure[T Real](norm Norm, q []float64, x []T) float64 {
+// Measure returns the value of the norm for the difference of q and x. It adds the
+// coordinates in their order, so that all who call it agree to the last bit.
+func Measure[T uint8 | float32 | float64](norm Norm, q []float64, x []T) float64 {
 	var s float64
 	switch norm {
 	case Sum:

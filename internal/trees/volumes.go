@@ -87,7 +87,7 @@ func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
 	}
 	var r float64
 	for ; len(rows) > 0; rows = rows[d:] {
-		r = max(r, measure(b.norm, mean, rows[:d]))
+		r = max(r, Measure(b.norm, mean, rows[:d]))
 	}
 	if b.squares() {
 		r = math.Sqrt(r)
@@ -102,7 +102,7 @@ func (b *balls[T]) squares() bool { return b.norm == Squares }
 // search turns to the nearer of two balls around q. A ball of radius 0 holds
 // equal points and is bounded without slack.
 func (b *balls[T]) bound(q []float64, node int) float64 {
-	d := measure(b.norm, q, b.centers[len(q)*node:][:len(q)])
+	d := Measure(b.norm, q, b.centers[len(q)*node:][:len(q)])
 	r := b.radii[node]
 	switch {
 	case r == 0:
