@@ -106,7 +106,6 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	if err := out.Cut(nb, k); err != nil {
 		return err
 	}
-	out.Lists = nb
 	p.observer().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
 	if twins := twins(nb, old); twins > 0 && s.Metric != knn.InnerProduct {
 		p.observer().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
