@@ -83,7 +83,7 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 			return nil, "", err
 		}
 	}
-	ids, err := NewIDs(fmt.Sprintf("%s to %s: column %s", paths[0], paths[len(paths)-1], column), r.ids)
+	ids, err := NewIDs(fmt.Sprintf("%s: column %s", shards.Names(paths).Range(), column), r.ids)
 	return ids, column, err
 }
 

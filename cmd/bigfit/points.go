@@ -55,7 +55,7 @@ func (p *pointOptions) identify(a *app) (*data.IDs, error) {
 
 // beside returns the ids in tables beside the files of the points; nil if there are none.
 func (p *pointOptions) beside(a *app) (*data.IDs, error) {
-	tables := shards.Beside(p.files)
+	tables := shards.Names(shards.Beside(p.files))
 	p.files = nil
 	if tables == nil {
 		return nil, nil
@@ -68,8 +68,8 @@ func (p *pointOptions) beside(a *app) (*data.IDs, error) {
 		return nil, nil
 	}
 	if ids.Len() != p.rows {
-		return nil, fmt.Errorf("%s to %s: %d ids in the column %q beside %d points; say what the points are called with --ids", tables[0], tables[len(tables)-1], ids.Len(), column, p.rows)
+		return nil, fmt.Errorf("%s: %d ids beside %d points; say what the points are called with --ids", ids.From, ids.Len(), p.rows)
 	}
-	a.note("ids: column %q of %s to %s beside the points; --ids names others", column, tables[0], tables[len(tables)-1])
+	a.note("ids: column %q of %s beside the points; --ids names others", column, tables.Range())
 	return ids, nil
 }

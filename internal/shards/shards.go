@@ -62,7 +62,7 @@ func (f *Files) Describe() string {
 	if len(f.Paths) == 1 {
 		return f.Paths[0] + ": "
 	}
-	return fmt.Sprintf("%s: %d files, %s to %s: ", some(f.Given), len(f.Paths), f.Paths[0], f.Paths[len(f.Paths)-1])
+	return fmt.Sprintf("%s: %d files, %s: ", some(f.Given), len(f.Paths), Names(f.Paths).Range())
 }
 
 // note adds a note.
@@ -398,6 +398,14 @@ func (n *Names) Set(name string) error {
 
 // String lists the names.
 func (n Names) String() string { return strings.Join(n, ", ") }
+
+// Range names the first and the last.
+func (n Names) Range() string {
+	if len(n) < 2 {
+		return n.One()
+	}
+	return n[0] + " to " + n[len(n)-1]
+}
 
 // Type stands for the value in help texts.
 func (n Names) Type() string { return "file" }
