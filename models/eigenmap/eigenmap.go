@@ -55,9 +55,10 @@ const PaperShare = 0.2
 // paper with its rule for the number of eigenvectors.
 type Settings struct {
 	// Eigenvectors is the number p of eigenvectors used. Zero means
-	// [PaperShare] of the number of labeled points, at least 2 and one for each
-	// component with a label, and at most what there is; with a penalty it means all
-	// there are. Only eigenvectors that do not vanish on all components with a label
+	// [PaperShare] of the number of labeled points, at least one for each component
+	// with a label and two where its labels are of several classes (a null vector is
+	// constant there), and at most what there is; with a penalty it means all there
+	// are. Only eigenvectors that do not vanish on all components with a label
 	// count, and of a graph that has others p is cut to what there is.
 	Eigenvectors int
 	// Penalty defaults to NoPenalty.
@@ -82,9 +83,9 @@ const defaultFolds = 5
 // penalty are measured in, so that γ and t mean the same on any graph.
 const referencePair = 20
 
-// fill returns s with all defaults filled in for l labeled points in so many components
-// and have eigenvectors.
-func (s Settings) fill(l, reached, have int) (Settings, error) {
+// fill returns s with all defaults filled in for l labeled points that take at least so
+// many eigenvectors, of have.
+func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
 	if s.Eigenvectors < 0 || s.Eigenvectors > have {
 		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
@@ -112,7 +113,7 @@ func (s Settings) fill(l, reached, have int) (Settings, error) {
 	if s.Eigenvectors == 0 {
 		s.Eigenvectors = have
 		if s.Penalty == NoPenalty {
-			s.Eigenvectors = defaultCount(l, reached, have)
+			s.Eigenvectors = defaultCount(l, least, have)
 		}
 	}
 	if s.Power == 0 {
@@ -128,10 +129,10 @@ func (s Settings) fill(l, reached, have int) (Settings, error) {
 	return s, nil
 }
 
-// defaultCount returns [PaperShare] of l labels in so many components, at least 2, as
-// one eigenvector is a constant, and at least one for each of them.
-func defaultCount(l, reached, have int) int {
-	return min(max(2, reached, int(math.Round(PaperShare*float64(l)))), have)
+// defaultCount returns [PaperShare] of l labels, at least least, and at most what there
+// is.
+func defaultCount(l, least, have int) int {
+	return min(max(least, int(math.Round(PaperShare*float64(l)))), have)
 }
 
 // penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty. So many
@@ -215,7 +216,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 		s = &Settings{}
 	}
 	rows := y.Labeled()
-	b := basisOf(e, c, rows)
+	b := basisOf(e, c, y)
 	m, err := b.begin(s, y)
 	if err != nil {
 		return nil, err
@@ -231,7 +232,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	if err != nil {
 		return nil, err
 	}
-	eq.reached = b.reached
+	eq.reached = b.census.reached
 	progress(1, steps, "")
 	if choose {
 		err := m.crossValidate(ctx, e, y, eq, func(folds int) { progress(float64(1+folds), steps, "cross-validation of γ") })
@@ -267,7 +268,7 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			return nil, err
 		}
 		rows := y.Labeled()
-		b := basisOf(e, c, rows)
+		b := basisOf(e, c, y)
 		most := 0
 		for _, s := range settings {
 			m, err := b.begin(&s, y)
@@ -292,7 +293,7 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 		if err != nil {
 			return nil, err
 		}
-		eq.reached = b.reached
+		eq.reached = b.census.reached
 		for _, m := range out[i] {
 			m.finish(b.Result, c, y, eq)
 		}
@@ -312,7 +313,7 @@ func (b *basis) begin(s *Settings, y *data.Labels) (*Classifier, error) {
 	} else {
 		have = b.given // the error names what the caller knows
 	}
-	filled, err := want.fill(len(y.Labeled()), b.reached, have)
+	filled, err := want.fill(len(y.Labeled()), b.census.least, have)
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ func decodeGrid(g *models.Grid) (all []options, err error) {
 	return all, nil
 }
 
-// most returns the largest number of eigenpairs that settings need where so many
-// components have a label, and those of them that can be had.
-func most(g *models.Grid, all []options, settings []int, reached int) (pairs int, usable []int, err error) {
+// most returns the largest number of eigenpairs that settings need where the labels take
+// at least so many, and those of them that can be had.
+func most(g *models.Grid, all []options, settings []int, least int) (pairs int, usable []int, err error) {
 	for _, i := range settings {
-		k, fault := all[i].pairs(len(g.Targets.Labeled), reached, g.Len())
+		k, fault := all[i].pairs(len(g.Targets.Labeled), least, g.Len())
 		if fault != nil {
 			err = fault
 			continue
@@ -74,15 +74,15 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 		components := componentsOf(graph)
-		_, reached := labelsOf(components, g.Targets.Labeled)
-		pairs, same, fault := most(g, all, group, reached)
+		labels := newCensus(components, g.Targets.ClassLabels())
+		pairs, same, fault := most(g, all, group, labels.least)
 		if fault != nil {
 			g.Fail(slices.DeleteFunc(group, func(i int) bool { return slices.Contains(same, i) }), fault)
 		}
 		if same == nil {
 			continue
 		}
-		e, unfinished := eigenpairs(ctx, g, graph.W, components, &all[same[0]], pairs)
+		e, unfinished := eigenpairs(ctx, g, graph.W, labels, &all[same[0]], pairs)
 		if e == nil || !models.Usable(unfinished) {
 			return unfinished
 		}
@@ -106,16 +106,16 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 }
 
 // eigenpairs returns those of a graph: see [Learner.Seats].
-func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *sparse.Components, o *options, k int) (*lanczos.Result, error) {
+func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o *options, k int) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
 		return nil, err
 	}
 	s := lanczos.Settings{K: k, Tolerance: o.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory}
 	if c.Count() == 1 {
-		return lanczos.Laplacian(ctx, l, c, &s)
+		return lanczos.Laplacian(ctx, l, c.Components, &s)
 	}
-	return lanczos.Parts(ctx, l, c, seats(c, g.Targets.Labeled, k), func(p *lanczos.Part) (*lanczos.Result, error) {
+	return lanczos.Parts(ctx, l, c.Components, c.seats(k), func(p *lanczos.Part) (*lanczos.Result, error) {
 		s.K = p.K
 		return lanczos.Laplacian(ctx, p.Laplacian, p.Components, &s)
 	})
@@ -150,7 +150,7 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	if err != nil {
 		return models.GridCost{}, err
 	}
-	pairs, _, _ := most(g, all, g.All(), 1)
+	pairs, _, _ := most(g, all, g.All(), 2)
 	settings := &lanczos.Settings{K: pairs, Tolerance: defaultTolerance, MemoryLimit: g.Memory}
 	basis, err := lanczos.Bytes(g.Len(), settings)
 	if err != nil {

@@ -44,7 +44,7 @@ var penalized = &models.Condition{Param: "penalty", In: []string{"iterated", "he
 var params = models.Table[options]{
 	{Param: models.Param{Name: "gamma", Doc: "strength γ of the penalty", Default: "by cross-validation", Range: models.Positive(), Axis: true, Only: penalized, Grid: []string{"0.001", "0.01", "0.1", "1", "10"}},
 		At: func(o *options) any { return &o.Gamma }},
-	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, at least 2 and one for each component with a label; with a penalty 200", Range: models.AtLeast(1), Axis: true, Smaller: true,
+	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200; one or more for each component with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
 		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
 	{Param: models.Param{Name: "penalty", Doc: "penalty on the coefficients: λˢ (iterated) or exp(tλ) (heat) for an eigenvalue λ", Default: "none", Choices: models.Names(HeatKernel + 1)},
@@ -71,18 +71,18 @@ func (Learner) Info() models.Info {
 func (Learner) Params() []models.Param { return params.Params() }
 
 // Pairs returns the eigenvectors that are named, or with a penalty 200 and without
-// one [PaperShare] of the number of labels, at least 2, and in any case one for each
-// component with a label.
+// one [PaperShare] of the number of labels, in any case one for each component with a
+// label and two where its labels are of several classes.
 func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float64, err error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	reached := 1
-	if g := in.Graph; g != nil && (g.Components != nil || g.W != nil) {
-		_, reached = labelsOf(componentsOf(in.Graph), in.Targets.Labeled)
+	least := 2
+	if g := in.Graph; g != nil && (g.Components != nil || g.W != nil) && in.Targets.Classes != nil {
+		least = newCensus(componentsOf(g), in.Targets.ClassLabels()).least
 	}
-	if k, err = o.pairs(len(in.Targets.Labeled), reached, in.Len()); err != nil {
+	if k, err = o.pairs(len(in.Targets.Labeled), least, in.Len()); err != nil {
 		return 0, 0, 0, err
 	}
 	return k, o.Laplacian, o.tolerance(), nil
@@ -92,14 +92,14 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 // [lanczos.Parts]. It is nil for a connected graph.
 func (l Learner) Seats(in *models.Input) ([]int32, error) {
 	c := componentsOf(in.Graph)
-	if c.Count() == 1 {
+	if c.Count() == 1 || in.Targets.Classes == nil {
 		return nil, nil
 	}
 	k, _, _, err := l.Pairs(in)
 	if err != nil {
 		return nil, err
 	}
-	return seats(c, in.Targets.Labeled, k), nil
+	return newCensus(c, in.Targets.ClassLabels()).seats(k), nil
 }
 
 // componentsOf returns the components of a graph, which may know them.
@@ -110,18 +110,18 @@ func componentsOf(g *models.Graph) *sparse.Components {
 	return g.W.Components()
 }
 
-// pairs returns the number of eigenpairs for l labels, in so many components, of n
+// pairs returns the number of eigenpairs for l labels, which take at least so many, of n
 // points.
-func (o *options) pairs(l, reached, n int) (int, error) {
+func (o *options) pairs(l, least, n int) (int, error) {
 	switch {
 	case o.Eigenvectors > n:
 		return 0, &models.ParamError{Name: "eigenvectors", Value: strconv.Itoa(o.Eigenvectors), Must: fmt.Sprintf("at most the number of the %d points", n)}
 	case o.Eigenvectors > 0:
 		return o.Eigenvectors, nil
 	case o.Penalty != NoPenalty:
-		return min(max(pairsWithPenalty, reached), n), nil
+		return min(max(pairsWithPenalty, least), n), nil
 	}
-	return defaultCount(l, reached, n), nil
+	return defaultCount(l, least, n), nil
 }
 
 func (o *options) tolerance() float64 {
