@@ -80,8 +80,11 @@ with lists of labels ("1,5,7", nan for a point not labeled), or with --regressio
 a column a value; it answers with scores, positive for the labels.
 
 ` + shell.DescribeLearners() + `
-bigfit models NAME lists the parameters of one, which are the flags below. A model
-with an intrinsic norm minimizes, over l labeled of all points,
+bigfit models NAME lists the parameters of one, which are the flags below. Weights γ_A
+and γ_I that are not given are chosen by cross-validation on the labels, among the
+values of the grid that it lists; with fewer than 20 labels of points whose class has
+another one, a fixed rule counts. What was chosen is printed. A model with an
+intrinsic norm minimizes, over l labeled of all points,
 
   1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
 
@@ -89,8 +92,9 @@ with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the
 eigenmap classifier and the graph methods only label the points of the graph.
 
-rls, svm, laprls and lapsvm are fitted exactly, with n² values for n points, or by
-another --approximation: an expansion over m of the points (nystrom, --landmarks m,
+rls, svm, laprls and lapsvm are fitted exactly, with n² values for n points (without
+γ_I of those labeled), or by another --approximation, which beyond 5000 points is the
+default where it takes less time: an expansion over m of the points (nystrom, --landmarks m,
 n·m values), random Fourier features (fourier, --features D), or for least squares
 conjugate gradients with the whole kernel, which is never held (matrix-free). svm
 and lapsvm then have the squared hinge. What the choice of m costs is printed. vvmr
