@@ -32,7 +32,7 @@ func intoMoons(t *testing.T) {
 	must(t, npy.WriteFile("true.npy", nil, classes))
 	must(t, npy.WriteFile("wide.npy", []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}))
 	succeed(t, "graph", "X.npy", "-q")
-	succeed(t, "eigs", "graph.npz", "-k", "12", "-q")
+	succeed(t, "eigs", "graph.npz", "-n", "12", "-q")
 	succeed(t, "embed", "-X", "X.npy", "-q")
 	succeed(t, "fit", "--model", "lapsvm", "-X", "X.npy", "-y", "y.npy", "--gamma-a", "0.01", "--gamma-i", "1", "--sigma", "0.4", "-q")
 	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "true.npy", "--regression", "--gamma-a", "0.01", "--sigma", "0.5", "-o", "values.npz", "-q")

@@ -45,9 +45,9 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 	write("y.npy", nil, y)
 	write("truth.npy", nil, truth)
 	succeed(t, dir, "graph X.npy -k 6 -o graph.npz")
-	succeed(t, dir, "eigs graph.npz -k 8 -o eigs.npz")
+	succeed(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
 	out := []artifact{
-		{"graph.npz", []string{"info FILE", "eigs FILE -k 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
+		{"graph.npz", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
 		{"eigs.npz", []string{"info FILE", "fit --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
 	}
 	for name, flags := range map[string]string{
