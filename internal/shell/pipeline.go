@@ -116,7 +116,7 @@ func (o *GraphSource) Flags(a *App, f *pflag.FlagSet) {
 // Take takes the arguments of the command: the first may be a graph, all others are points.
 // points tells that a graph alone will not do.
 func (o *GraphSource) Take(a *App, args []string, points bool) error {
-	if len(args) > 0 && mayBeGraph(args[0]) {
+	if len(args) > 0 && mayBeGraph(args[0], int64(a.Memory)) {
 		o.File, args = args[0], args[1:]
 	} else if len(args) > 0 {
 		a.Note("points: %s; a graph would be a sparse .npz", shards.Names(args))
@@ -134,11 +134,11 @@ func (o *GraphSource) Take(a *App, args []string, points bool) error {
 // mayBeGraph tells whether a file that is given without a flag is read as a graph: a sparse
 // matrix in .npz, or a .npz that cannot be understood, whose reader says why. Sparse points
 // are given with -X.
-func mayBeGraph(path string) bool {
+func mayBeGraph(path string, limit int64) bool {
 	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return false
 	}
-	info, err := data.Inspect(path, data.ReadOptions{})
+	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	return err != nil || info.Format == data.FormatSciPy
 }
 
