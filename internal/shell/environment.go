@@ -15,8 +15,8 @@ import (
 // variablePrefix begins the names of all environment variables of bigfit.
 const variablePrefix = "BIGFIT_"
 
-// otherVariables are read by the program or its tests and belong to no flag.
-var otherVariables = []string{"BIGFIT_SIMD", supervise.Variable}
+// otherVariables are read by the program or its tests, whatever flags there are.
+var otherVariables = []string{"BIGFIT_DATA", "BIGFIT_SIMD", supervise.Variable}
 
 // testVariables begin the names of variables of the tests that run the program.
 var testVariables = []string{"BIGFIT_SOAK", "BIGFIT_ATTACK_", "BIGFIT_TEST_"}
