@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -50,6 +51,10 @@ type Grid struct {
 	// An empty key says that the setting takes no graph.
 	GraphOf  func(setting int) (*Graph, error)
 	GraphKey func(setting int) string
+	// Eigenpairs, if not nil, returns the k smallest eigenpairs of a Laplacian of the
+	// graph of a setting where they are known, with the error that they came with; nil
+	// where not.
+	Eigenpairs func(setting int, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error)
 	// Run has fit answer for the points held out of each split, once for each of
 	// the settings, in their order. Splits run in parallel.
 	Run func(ctx context.Context, settings []int, fit func(*Split) []Answer) error
@@ -62,6 +67,14 @@ func (g *Grid) With(setting int) *Input {
 	in := g.Input
 	in.Values = g.Settings[setting]
 	return &in
+}
+
+// KnownPairs calls Eigenpairs, if there is one.
+func (g *Grid) KnownPairs(setting int, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
+	if g.Eigenpairs == nil {
+		return nil, nil
+	}
+	return g.Eigenpairs(setting, kind, k, tolerance)
 }
 
 // All returns the positions of all settings.

@@ -49,7 +49,7 @@ func grouped(g *models.Grid, all []options) [][]int {
 	})
 }
 
-// FitGrid computes the eigenpairs of every graph once.
+// FitGrid computes the eigenpairs of every graph once, unless they are known.
 func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	if g.Targets.Classes == nil {
 		return errNoClasses
@@ -72,7 +72,10 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		if components == nil {
 			components = graph.W.Components()
 		}
-		e, unfinished := lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: pairs, Tolerance: first.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory})
+		e, unfinished := g.KnownPairs(same[0], first.Laplacian, pairs, first.tolerance())
+		if e == nil {
+			e, unfinished = lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: pairs, Tolerance: first.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory})
+		}
 		if e == nil || !models.Usable(unfinished) {
 			return unfinished
 		}
