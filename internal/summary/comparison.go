@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -129,6 +130,8 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by number of labels", Caption: "Mean over the splits; the bars are one standard deviation.",
 			X: "labels", By: comparedModel, Value: comparedMean, LogX: true})
 		caption = "Paired differences"
+	} else {
+		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model", Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
 	}
 	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record", "p", "splits", "seconds"}
 	if slices.ContainsFunc(r.Competitors, func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
@@ -234,7 +237,7 @@ func faultNotes(r *selection.Compared) []string {
 				add("did not converge, the value is of what was reached: "+o.Fault, o.Split)
 			}
 			if o != nil && o.Untuned {
-				add("too few labels to choose settings by; the strongest regularization was fitted: "+x.Settings[o.Setting].String(), o.Split)
+				add("have too few labels to choose settings by; they were "+describe(x.Settings[o.Setting]), o.Split)
 			}
 		}
 		for _, reason := range order {
@@ -244,6 +247,9 @@ func faultNotes(r *selection.Compared) []string {
 	}
 	return out
 }
+
+// describe writes a setting.
+func describe(s selection.Setting) string { return cmp.Or(s.String(), "the defaults") }
 
 // String is the table as Markdown.
 func (s *Comparison) String() string {
@@ -279,4 +285,22 @@ type ChosenSetting struct {
 	Model         string
 	Labels, Count int
 	Setting       selection.Setting
+}
+
+// ModelTime is the sum of the times of the fits of a model.
+type ModelTime struct {
+	Model   string
+	Seconds float64
+}
+
+// Times returns those of all models, in their order.
+func (s *Comparison) Times() []ModelTime {
+	var out []ModelTime
+	for _, f := range s.Outcomes {
+		if len(out) == 0 || out[len(out)-1].Model != f.Model {
+			out = append(out, ModelTime{Model: f.Model})
+		}
+		out[len(out)-1].Seconds += f.Seconds
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -18,10 +19,52 @@ import (
 )
 
 // Contender is a learner in a [Comparison], with the settings that it may choose from on
-// the labels of each split. A single setting is taken as it is.
+// the labels of each split. A single setting is taken as it is. In a split without
+// [Enough] labels for a choice the learner has what the grid fixes, [Rule] for other
+// required parameters, and the middle one of the numbers of neighbours.
 type Contender struct {
 	Name string
 	Grid Grid
+}
+
+// Complete adds to the grid the axes of [DefaultGrid], if tune is set, or those that a fit
+// cannot do without, [Open]. Values that no fit can have are an error.
+func (c *Contender) Complete(tune bool) error {
+	g := &c.Grid
+	given := g.Fixed.With(nil)
+	for name, values := range g.Axes {
+		given[name] = values[0]
+	}
+	more := Open(g.Learner, given)
+	if tune {
+		more = DefaultGrid(g.Learner, given)
+	}
+	if more != nil {
+		axes := maps.Clone(g.Axes)
+		if axes == nil {
+			axes = map[string][]string{}
+		}
+		maps.Copy(axes, more.Axes)
+		g.Axes = axes
+		if len(g.Neighbors) == 0 {
+			g.Neighbors = more.Neighbors
+		}
+	}
+	return models.CheckFor(g.Learner, Rule(g.Learner, given))
+}
+
+// few returns the setting where labels are too few to choose by; that of the strongest
+// regularization for learners without a rule.
+func (c *Contender) few(d *Data, s *CompareSettings, settings []Setting) Setting {
+	g := Grid{Learner: c.Grid.Learner, Fixed: Rule(c.Grid.Learner, c.Grid.Fixed)}
+	if n := len(c.Grid.Neighbors); n > 0 {
+		g.Neighbors = c.Grid.Neighbors[n/2 : n/2+1]
+	}
+	one, err := d.settingsOf(&g, s.Seed, s.Memory)
+	if err != nil || len(one) != 1 {
+		return settings[0]
+	}
+	return one[0]
 }
 
 // CompareSettings of [NewComparison]. The zero value is ready for use.
@@ -71,7 +114,9 @@ type Compared struct {
 // Competitor holds the outcomes of a learner.
 type Competitor struct {
 	Name     string
-	Settings []Setting  // that it chose from, strongest regularization first
+	// Settings are those that it chose from, strongest regularization first, and behind
+	// them, if there are several, the one where labels are too few.
+	Settings []Setting
 	Outcomes []*Outcome // by split; nil where not finished
 }
 
@@ -108,6 +153,9 @@ type contender struct {
 	settings []Setting
 }
 
+// choices is the number of settings to choose from.
+func (c *contender) choices() int { return max(1, len(c.settings)-1) }
+
 // NewComparison checks and completes a comparison on d, whose targets are all that are
 // known. labeled holds for each split the numbers of the points that have a label in it;
 // they must have a target, and others must be left. All that is wrong with the learners
@@ -137,6 +185,8 @@ func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareS
 		settings, err := d.settingsOf(&x.Grid, c.settings.Seed, c.settings.Memory)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", x.Name, err))
+		} else if len(settings) > 1 {
+			settings = append(settings, x.few(d, &c.settings, settings))
 		}
 		c.contenders = append(c.contenders, contender{x, settings})
 		c.outcomes = append(c.outcomes, make([]*Outcome, len(labeled)))
@@ -263,7 +313,7 @@ func (c *Comparison) input(split *models.Split, s Setting) *models.Input {
 // search is the choice of a setting of contender i on the labels of a split. The data of
 // the search have no other labels.
 func (c *Comparison) search(i int, split *models.Split) (*search, error) {
-	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner, points: c.contenders[i].settings,
+	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner, points: c.contenders[i].settings[:c.contenders[i].choices()],
 		settings: Settings{Folds: c.settings.Folds, Repeats: c.settings.Repeats, Seed: c.settings.Seed, Criterion: c.settings.Criterion, Memory: c.settings.Memory}}
 	t.data.Targets = split.Train
 	t.settings.Folds = min(cmp.Or(t.settings.Folds, defaultFolds), len(split.Train.Labeled))
@@ -299,7 +349,7 @@ func (c *Comparison) cost(i int) (models.Cost, error) {
 			one.Bytes, one.Remedy = max(one.Bytes, fit.Bytes), fit.Remedy
 			one.Operations = max(one.Operations, fit.Operations)
 		}
-		if len(x.settings) > 1 && choosable(split.Train) {
+		if len(x.settings) > 1 && Enough(split.Train) {
 			t, err := c.search(i, split)
 			if err != nil {
 				continue // an outcome says so
@@ -323,27 +373,9 @@ func (c *Comparison) together(i int, cost models.Cost) bool {
 	return len(c.contenders[i].settings) == 1 && (c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
 }
 
-// choosable tells whether labels can choose a setting: of two classes each must have two,
-// so that one can be held out.
-func choosable(t *models.Targets) bool {
-	if t.Classes == nil {
-		return len(t.Labeled) > 1
-	}
-	counts := make([]int, len(t.Classes))
-	several := 0
-	for q := range t.Labeled {
-		k := t.Class(q)
-		if counts[k]++; counts[k] == 2 {
-			several++
-		}
-	}
-	return several > 1
-}
-
 // Run fits every learner on every split; [Comparison.Prepare] comes first. A fit that
-// fails is an outcome, and the others go on. Where the labels of a split are too few to
-// choose by (fewer than two of two classes) the setting of the strongest regularization
-// is fitted. The result has the same bits at any GOMAXPROCS, but for the times.
+// fails is an outcome, and the others go on. The result has the same bits at any
+// GOMAXPROCS, but for the times.
 //
 // When ctx is cancelled, the result holds what was finished. Otherwise an error says
 // that no learner could be fitted on any split, or, if it is [models.Usable], that some
@@ -407,8 +439,8 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 	var short error
 	switch {
 	case len(x.settings) == 1:
-	case !choosable(split.Train):
-		o.Untuned = true
+	case !Enough(split.Train):
+		o.Untuned, o.Setting = true, x.choices()
 	default:
 		t, err := c.search(o.Contender, split)
 		if err != nil {
