@@ -51,10 +51,9 @@ type Grid struct {
 	// An empty key says that the setting takes no graph.
 	GraphOf  func(setting int) (*Graph, error)
 	GraphKey func(setting int) string
-	// Eigenpairs, if not nil, returns the k smallest eigenpairs of a Laplacian of the
-	// graph of a setting where they are known, with the error that they came with; nil
-	// where not.
-	Eigenpairs func(setting int, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error)
+	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
+	// from an earlier grid.
+	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error)
 	// Run has fit answer for the points held out of each split, once for each of
 	// the settings, in their order. Splits run in parallel.
 	Run func(ctx context.Context, settings []int, fit func(*Split) []Answer) error
@@ -69,12 +68,12 @@ func (g *Grid) With(setting int) *Input {
 	return &in
 }
 
-// KnownPairs calls Eigenpairs, if there is one.
-func (g *Grid) KnownPairs(setting int, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
-	if g.Eigenpairs == nil {
-		return nil, nil
+// Solve computes eigenpairs by Eigensolver or, without one, by [lanczos.Laplacian].
+func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error) {
+	if g.Eigensolver != nil {
+		return g.Eigensolver(ctx, l, c, s)
 	}
-	return g.Eigenpairs(setting, kind, k, tolerance)
+	return lanczos.Laplacian(ctx, l, c, s)
 }
 
 // All returns the positions of all settings.

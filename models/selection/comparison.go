@@ -242,12 +242,16 @@ func (c *Comparison) restore(known []Outcome) {
 // Prepare makes the graphs and the eigenpairs that the learners need, each once. A nil
 // solve means [lanczos.Laplacian] with its defaults.
 func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
-	sh := &shared{graphs: map[*models.Graph]int{}, byK: map[int]*models.Graph{}, pairs: map[pairing]*eigenpairs{}}
+	sh := &shared{graphs: map[int]*models.Graph{}, hashes: map[*sparse.CSR]string{}, pairs: map[pairing]*eigenpairs{}}
+	if solve == nil {
+		solve = c.solve
+	}
 	var order []pairing
-	most := map[pairing]int{}
+	needs := map[pairing]*most{}
 	for i := range c.contenders {
 		l := c.contenders[i].Grid.Learner
 		info := l.Info()
+		paired, ok := l.(models.Paired)
 		for _, s := range c.contenders[i].settings {
 			if !info.UsesGraph(s.Values) {
 				continue
@@ -256,42 +260,29 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 			if err != nil {
 				return err
 			}
-			for _, split := range c.splits {
-				p, k, err := c.pairs(l, g, s, split)
+			for at := 0; ok && at < len(c.splits); at++ {
+				in := c.input(c.splits[at], s)
+				in.Graph = g
+				w, err := wantedPairs(paired, in)
 				if err != nil {
-					return err
+					continue // an outcome says so
 				}
-				if k > 0 && most[p] == 0 {
-					order = append(order, p)
+				key := sh.key(w.laplacian, w.tolerance)
+				if needs[key] == nil {
+					needs[key] = &most{graph: g, laplacian: w.laplacian, tolerance: w.tolerance}
+					order = append(order, key)
 				}
-				most[p] = max(most[p], k)
+				needs[key].add(w)
 			}
 		}
 	}
-	if solve == nil {
-		solve = c.solve
-	}
-	for _, p := range order {
-		r, err := solve(ctx, sh.byK[p.neighbors], p.laplacian, most[p], p.tolerance)
-		if !models.Usable(err) {
+	for _, key := range order {
+		if err := needs[key].solve(ctx, sh, solve); err != nil {
 			return err
 		}
-		sh.pairs[p] = &eigenpairs{r, err}
 	}
 	c.data.shared = sh
 	return nil
-}
-
-// pairs returns the eigenpairs that a fit of a setting on a split needs, 0 if none.
-func (c *Comparison) pairs(l models.Learner, g *models.Graph, s Setting, split *models.Split) (pairing, int, error) {
-	paired, ok := l.(models.Paired)
-	if !ok {
-		return pairing{}, 0, nil
-	}
-	in := c.input(split, s)
-	in.Graph = g
-	k, kind, tolerance, err := paired.Pairs(in)
-	return pairing{s.Neighbors, kind, tolerance}, k, err
 }
 
 // solve is the [Eigensolver] where none is given.
@@ -456,7 +447,7 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 	in := c.input(split, setting)
 	l := x.Grid.Learner
 	if info := l.Info(); info.UsesGraph(setting.Values) {
-		in.Graph = c.data.shared.byK[setting.Neighbors]
+		in.Graph = c.data.shared.graphs[setting.Neighbors]
 	}
 	a := c.data.answer(ctx, l, in, split.Points)
 	if !models.Usable(a.Err) {

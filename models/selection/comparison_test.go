@@ -341,7 +341,7 @@ func TestComparisonGoesOn(t *testing.T) {
 	if err != nil || fits != 4*(3*5+1) {
 		t.Fatalf("%v, %d fits", err, fits)
 	}
-	kept = append(kept, selection.Outcome{Contender: 7}, selection.Outcome{Split: -1}, selection.Outcome{Setting: 3})
+	kept = append(kept, selection.Outcome{Contender: 7}, selection.Outcome{Split: -1}, selection.Outcome{Setting: 9})
 	resumed, fits, err := run(&selection.CompareSettings{Known: kept})
 	if err != nil || fits != (4-len(kept)+3)*(3*5+1) || !reflect.DeepEqual(withoutTimes(resumed), withoutTimes(whole)) {
 		t.Errorf("%v, %d fits of a run that goes on", err, fits)
@@ -376,12 +376,26 @@ func TestTooFewLabelsToChoose(t *testing.T) {
 			}
 		}
 	}
-	r := compare(t, d, contend("rls-linear;;gamma-a 1e-3 10 1", "rls-linear;gamma-a 1;"), [][]int{one, d.Targets.Labeled[:20]}, nil)
-	if o := r.Competitors[0].Outcomes[0]; !o.Untuned || o.Setting != 0 || r.Competitors[0].Settings[0].Values["gamma-a"] != "10" {
-		t.Errorf("%+v", o)
+	x := contend("rls-linear;;gamma-a 1e-3 10 2", "rls-linear;gamma-a 1;", "laprls;gamma-i 0.5;", "lgc;;")
+	x[3].Grid.Neighbors = []int{3, 5, 8}
+	for i := range x {
+		if err := x[i].Complete(i == 3); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if r.Competitors[0].Outcomes[1].Untuned || r.Competitors[1].Outcomes[0].Untuned {
-		t.Error("where there are enough labels, or nothing to choose, nothing is untuned")
+	r := compare(t, d, x, [][]int{one, d.Targets.Labeled[:20]}, nil)
+	for i, want := range map[int]string{0: "gamma-a 1", 2: "gamma-a 0.01, gamma-i 0.5", 3: "neighbors 5"} {
+		c := r.Competitors[i]
+		o := c.Outcomes[0]
+		if got := c.Settings[o.Setting].String(); !o.Untuned || o.Setting != len(c.Settings)-1 || !strings.Contains(got, want) || o.Value == nil {
+			t.Errorf("%s: %+v with %s, want %s", c.Name, o, got, want)
+		}
+		if c.Outcomes[1].Untuned {
+			t.Errorf("%s: %+v", c.Name, c.Outcomes[1])
+		}
+	}
+	if o := r.Competitors[1].Outcomes[0]; o.Untuned || len(r.Competitors[1].Settings) != 1 {
+		t.Errorf("nothing is to be chosen, but %+v", o)
 	}
 }
 

@@ -139,7 +139,7 @@ const batch = 1 << 13
 // answer answers for the given points of in with a model fitted to it, on the eigenpairs
 // that are shared.
 func (d *Data) answer(ctx context.Context, l models.Learner, in *models.Input, points []int) models.Answer {
-	short := d.shared.pair(l, in)
+	short := d.shared.pair(ctx, l, in)
 	if !models.Usable(short) {
 		return models.Answer{Err: short}
 	}

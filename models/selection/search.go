@@ -13,10 +13,8 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // defaultFolds of a cross-validation, where there are as many labels.
@@ -196,9 +194,7 @@ func (t *search) begin() (err error) {
 	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory), GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
 		GraphKey: t.graphKey, Run: t.run, Fail: t.fail}
 	if t.data.shared != nil {
-		t.grid.Eigenpairs = func(i int, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
-			return t.data.shared.first(pairing{t.points[i].Neighbors, kind, tolerance}, k)
-		}
+		t.grid.Eigensolver = t.data.shared.solve
 	}
 	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
 		return err
@@ -292,7 +288,7 @@ func (t *search) graph(neighbors int) (*models.Graph, error) {
 	case t.data.Graph != nil:
 		return t.data.Graph, nil
 	case t.data.shared != nil:
-		return t.data.shared.byK[neighbors], nil
+		return t.data.shared.graphs[neighbors], nil
 	case t.graphs[neighbors] != nil:
 		return t.graphs[neighbors], nil
 	}
