@@ -118,6 +118,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	in := &fitInput{settings: settings}
+	o.Drawn = true
 	t, err := a.readFit(&o.fitOptions, jointly(contenders), in)
 	if err != nil {
 		return err
@@ -145,6 +146,9 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return fault
 	}
 	sum.Labels, sum.Warnings = t.Summary(), a.Warnings
+	for _, t := range sum.Times {
+		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
+	}
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
 			if err := saveComparison(path, sum); err != nil {

@@ -59,7 +59,7 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(), strconv.Itoa(c.Count)})
 	}
 	times := &chart.Bars{Unit: "s"}
-	for _, t := range s.Times() {
+	for _, t := range s.Times {
 		times.Rows = append(times.Rows, chart.Bar{Name: t.Model, Value: t.Seconds})
 	}
 	run := append(timings(a), a.comparisonSettings(o, s, splits))

@@ -28,6 +28,7 @@ type Comparison struct {
 	// Table has a record for each model and number of labels.
 	Table    *results.Table     `json:"table"`
 	Outcomes []ComparedFit      `json:"fits"`
+	Times    []ModelTime        `json:"times"` // of the fits of each model
 	Labels   *data.LabelSummary `json:"labels,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`
 	Warnings []string           `json:"warnings,omitempty"` // of the input
@@ -62,6 +63,7 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 	s.Notes = append(s.Notes, faultNotes(r)...)
 	s.Table.Notes = s.Notes
 	for _, x := range r.Competitors {
+		time := ModelTime{Model: x.Name}
 		for g := range splits.Groups {
 			for _, at := range splits.Groups[g].Of() {
 				if o := x.Outcomes[at]; o != nil {
@@ -71,9 +73,11 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 						f.Value = metrics.Number(s.scale() * *o.Value)
 					}
 					s.Outcomes = append(s.Outcomes, f)
+					time.Seconds += f.Seconds
 				}
 			}
 		}
+		s.Times = append(s.Times, time)
 	}
 	return s
 }
@@ -112,7 +116,6 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		{Key: "ties", Kind: results.Integers},
 		{Key: "losses", Kind: results.Integers},
 		{Key: "p", Name: "p", Kind: results.Numbers, Format: results.Format{Number: "%.2g"}},
-		{Key: "seconds", Name: "seconds a split", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}},
 		{Key: comparedGroup, Name: "labels", PrintOnly: true},
 		{Key: "record", Name: "wins/ties/losses", PrintOnly: true},
 	}}
@@ -133,7 +136,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	} else {
 		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model", Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
 	}
-	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record", "p", "splits", "seconds"}
+	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record", "p", "splits"}
 	if slices.ContainsFunc(r.Competitors, func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
 		show = append(show, "failed")
 	}
@@ -171,14 +174,10 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 		if len(known) == 1 {
 			mean.Deviation = math.NaN()
 		}
-		fails, seconds, done := 0, 0.0, 0.0
+		fails := 0
 		for _, at := range g.Of() {
-			o := x.Outcomes[at]
-			if failed(o) {
+			if failed(x.Outcomes[at]) {
 				fails++
-			}
-			if o != nil {
-				seconds, done = seconds+o.Seconds, done+1
 			}
 		}
 		p := metrics.NewPaired(values[i], values[reference], r.Criterion.Larger())
@@ -189,12 +188,8 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 		if i == reference || p.Pairs == 0 {
 			difference.Text, record, chance.Text = "–", "–", "–"
 		}
-		time := results.Number(seconds / done)
-		if done == 0 {
-			time.Text = "–"
-		}
 		s.Table.Add(results.Integer(g.Labels), results.Integer(g.PerClass), results.Text(x.Name), mean, results.Integer(len(known)), results.Integer(fails),
-			results.Text(r.Competitors[reference].Name), difference, results.Integer(p.Wins), results.Integer(p.Ties), results.Integer(p.Losses), chance, time,
+			results.Text(r.Competitors[reference].Name), difference, results.Integer(p.Wins), results.Integer(p.Ties), results.Integer(p.Losses), chance,
 			results.Text(group), results.Text(record))
 	}
 }
@@ -220,36 +215,40 @@ func bestOf(values [][]float64, larger bool) int {
 func faultNotes(r *selection.Compared) []string {
 	var out []string
 	for _, x := range r.Competitors {
-		var order []string
-		splits := map[string][]string{}
-		add := func(reason string, split int) {
-			if splits[reason] == nil {
-				order = append(order, reason)
+		kinds := []string{"failed", "did not converge, and their values are of what was reached", "had too few labels to choose settings by, and took the fixed ones"}
+		splits, reasons := make([][]string, len(kinds)), make([][]string, len(kinds))
+		add := func(kind, split int, reason string) {
+			splits[kind] = append(splits[kind], strconv.Itoa(split))
+			if !slices.Contains(reasons[kind], reason) {
+				reasons[kind] = append(reasons[kind], reason)
 			}
-			splits[reason] = append(splits[reason], strconv.Itoa(split))
 		}
 		for _, o := range x.Outcomes {
 			switch {
 			case o == nil:
+				continue
 			case failed(o):
-				add("failed: "+o.Fault, o.Split)
+				add(0, o.Split, o.Fault)
 			case o.Fault != "":
-				add("did not converge, the value is of what was reached: "+o.Fault, o.Split)
+				add(1, o.Split, o.Fault)
 			}
-			if o != nil && o.Untuned {
-				add("have too few labels to choose settings by; they were "+describe(x.Settings[o.Setting]), o.Split)
+			if o.Untuned {
+				add(2, o.Split, cmp.Or(x.Settings[o.Setting].String(), "the defaults"))
 			}
 		}
-		for _, reason := range order {
-			list := splits[reason]
-			out = append(out, fmt.Sprintf("%s: %d of %d splits (%s) %s", x.Name, len(list), len(x.Outcomes), strings.Join(list, ", "), reason))
+		for kind, list := range splits {
+			if len(list) == 0 {
+				continue
+			}
+			text := fmt.Sprintf("%s: %d of %d splits (%s) %s: %s", x.Name, len(list), len(x.Outcomes), strings.Join(list, ", "), kinds[kind], reasons[kind][0])
+			if len(reasons[kind]) > 1 {
+				text += "; others for similar reasons"
+			}
+			out = append(out, text)
 		}
 	}
 	return out
 }
-
-// describe writes a setting.
-func describe(s selection.Setting) string { return cmp.Or(s.String(), "the defaults") }
 
 // String is the table as Markdown.
 func (s *Comparison) String() string {
@@ -287,20 +286,8 @@ type ChosenSetting struct {
 	Setting       selection.Setting
 }
 
-// ModelTime is the sum of the times of the fits of a model.
+// ModelTime is the sum of the times of the choices and fits of a model.
 type ModelTime struct {
-	Model   string
-	Seconds float64
-}
-
-// Times returns those of all models, in their order.
-func (s *Comparison) Times() []ModelTime {
-	var out []ModelTime
-	for _, f := range s.Outcomes {
-		if len(out) == 0 || out[len(out)-1].Model != f.Model {
-			out = append(out, ModelTime{Model: f.Model})
-		}
-		out[len(out)-1].Seconds += f.Seconds
-	}
-	return out
+	Model   string  `json:"model"`
+	Seconds float64 `json:"seconds"`
 }
