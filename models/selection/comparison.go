@@ -113,7 +113,7 @@ type Compared struct {
 
 // Competitor holds the outcomes of a learner.
 type Competitor struct {
-	Name     string
+	Name string
 	// Settings are those that it chose from, strongest regularization first, and behind
 	// them, if there are several, the one where labels are too few.
 	Settings []Setting
