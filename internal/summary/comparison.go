@@ -61,7 +61,7 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 		s.addGroup(r, &splits.Groups[g], against)
 	}
 	s.Notes = append(s.Notes, faultNotes(r)...)
-	s.Table.Notes = s.Notes
+	s.Table.Notes = append(slices.Clone(s.Notes), "difference: the model minus the one against, mean over the splits ± its standard error; p: paired t-test, of each pair alone")
 	for _, x := range r.Competitors {
 		time := ModelTime{Model: x.Name}
 		for g := range splits.Groups {
@@ -140,7 +140,6 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	if slices.ContainsFunc(r.Competitors, func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
 		show = append(show, "failed")
 	}
-	caption += "; difference: model − the one against, mean over the splits ± its standard error; p: paired t-test, of each pair alone"
 	t.Views = append(t.Views, results.View{Caption: caption, Show: show})
 	return t
 }

@@ -126,7 +126,7 @@ func TestComparisonTable(t *testing.T) {
 | 5 a class | 20.00 ± 10.00 | 22.00 ± 12.49 | 1.50 ± 0.71 |
 | 40 | 6.00 ± 1.41 | 3.00 ± 1.41 | – |
 
-Paired differences; difference: model − the one against, mean over the splits ± its standard error; p: paired t-test, of each pair alone
+Paired differences
 
 | labels | model | error % | difference % | against | wins/ties/losses | p | splits | failed |
 |---|---|---|---|---|---|---|---|---|
@@ -139,6 +139,7 @@ Paired differences; difference: model − the one against, mean over the splits 
 
 * as drawn
 * c: 3 of 5 splits (1, 3, 4) failed: it broke
+* difference: the model minus the one against, mean over the splits ± its standard error; p: paired t-test, of each pair alone
 `
 	if got := s.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
