@@ -334,7 +334,11 @@ func setParam(contenders []selection.Contender, text string) error {
 	params := g.Learner.Params()
 	at := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == name })
 	if at < 0 {
-		return shell.Usagef("--set is %q, but %s has no parameter %s; see bigfit models %s", text, model, name, model)
+		var names []string
+		for _, p := range params {
+			names = append(names, p.Name)
+		}
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), shell.DidYouMean(name, names))
 	}
 	p := &params[at]
 	if g.Fixed[name] != "" || g.Axes[name] != nil {
