@@ -140,6 +140,9 @@ func (e *Expansion) QueryCost(n int, _ *PredictSettings) Cost {
 	out := Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
+		if n <= kernel.FewRows {
+			out.Bytes += 8 * int64(size) * int64(d) // kept for single points
+		}
 	}
 	out.Bytes += AnswerBytes(n, c, len(e.Classes))
 	return out
@@ -173,6 +176,9 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettin
 			return nil, err
 		}
 		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, e.Coefficients) }
+		if n, _ := x.Dims(); n <= kernel.FewRows {
+			product = func(dst *mat.Dense, _, _ int) error { return side.FewTo(dst, x, e.Coefficients) }
+		}
 	}
 	return e.Evaluate(ctx, x, s, product)
 }

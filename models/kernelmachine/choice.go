@@ -56,7 +56,8 @@ func decodeAny[S any](v models.Values, decode func(models.Values) (S, error)) (S
 // chooseApproximation returns the values of in with the approximation that counts, and
 // why. It is the one that they give or imply. Else it is exact if the Gram matrix is one
 // of at most 5000 points, n, or if landmarks would take as many operations by cost; and
-// by landmarks if not. Values that check refuses for one of the two decide for the other.
+// by landmarks if not. Of more points, values that check refuses for one of the two decide
+// for the other.
 func chooseApproximation(in *models.Input, n int, check func(models.Values) error, cost func(*models.Input) (models.Cost, error)) (models.Values, string, error) {
 	if a := impliedApproximation(in.Values); a != "" {
 		return withApproximation(in.Values, a), "", nil
@@ -65,12 +66,10 @@ func chooseApproximation(in *models.Input, n int, check func(models.Values) erro
 	exactly.Values = withApproximation(in.Values, Exact.String())
 	landmarks.Values = withApproximation(in.Values, Nystrom.String())
 	switch {
-	case check(landmarks.Values) != nil:
+	case n <= exactPoints || in.Points == nil || check(landmarks.Values) != nil:
 		return exactly.Values, "", nil
 	case check(exactly.Values) != nil:
 		return landmarks.Values, "", nil
-	case n <= exactPoints || in.Points == nil:
-		return exactly.Values, "", nil
 	}
 	by, err := cost(&landmarks)
 	if err != nil {

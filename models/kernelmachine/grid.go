@@ -280,6 +280,9 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	}
 	if g.intrinsic() {
 		c.Shared = models.Bytes(8 * (3*n*n + n*l + l*l))
+		if widths > 1 {
+			c.Shared += kernel.GramBytes(int(n)) // of the width before, not collected yet
+		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
 			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}

@@ -69,8 +69,8 @@ func (VVMRLearner) Check(v models.Values) error {
 
 // options decodes the values of in, with the approximation that Choose chooses.
 func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
-	if err := l.Check(in.Values); err != nil {
-		return vvmrOptions{}, err
+	if l.Check(in.Values) != nil {
+		return decodeWith(in, in.Values) // all faults at once
 	}
 	v, _, err := l.Choose(in)
 	if err != nil {

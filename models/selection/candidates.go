@@ -1,7 +1,9 @@
 package selection
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bigfit/bigfit/models"
 )
@@ -67,6 +69,44 @@ func Rule(l models.Learner, v models.Values) models.Values {
 		}
 	}
 	return out
+}
+
+// Complete adds default values to a grid that a user gave: all of [DefaultGrid] if it
+// names neither numbers of neighbours nor a parameter that has values there, and else
+// those of [Open]. It describes what it added; empty is nothing.
+func (g *Grid) Complete() string {
+	given := g.Fixed.With(nil)
+	for name, values := range g.Axes {
+		given[name] = ""
+		if len(values) > 0 {
+			given[name] = values[0]
+		}
+	}
+	more := Open(g.Learner, given)
+	named := len(g.Neighbors) > 0
+	for _, p := range g.Learner.Params() {
+		if _, ok := given[p.Name]; ok && len(p.Grid) > 0 {
+			named = true
+		}
+	}
+	if !named && len(g.Joint) == 0 {
+		more = DefaultGrid(g.Learner, given)
+		g.Neighbors = more.Neighbors
+	}
+	if more == nil {
+		return ""
+	}
+	var parts []string
+	for _, p := range g.Learner.Params() {
+		if values, ok := more.Axes[p.Name]; ok {
+			g.Axes[p.Name] = values
+			parts = append(parts, p.Name+" "+strings.Join(values, ","))
+		}
+	}
+	if more.Neighbors != nil {
+		parts = append(parts, "neighbors "+strings.Trim(strings.ReplaceAll(fmt.Sprint(more.Neighbors), " ", ","), "[]"))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // gridOf is the grid of the parameters that are wanted.
