@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
@@ -464,5 +465,53 @@ func TestComparisonCost(t *testing.T) {
 	several, err := c.Cost(1)
 	if err != nil || several.Bytes < 3000 || several.Operations != 4*(3*5+1)*7 || several.Remedy != "speak less" {
 		t.Errorf("%+v, %v", several, err)
+	}
+}
+
+// On a graph of several components the eigenpairs of each are computed once, whatever
+// numbers of them the labels of a split ask for, and the outcomes are those of the splits
+// by themselves.
+func TestEigenpairsOfComponentsOnce(t *testing.T) {
+	d := newCase(t, 90, 80, 3)
+	x := d.Points.(*data.Dense[float64])
+	for i := range 90 {
+		x.Row(i)[1] += float64(20 * (i % 4)) // four clouds, each with all classes
+	}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Neighbors, err = ix.Self(t.Context(), 9); err != nil {
+		t.Fatal(err)
+	}
+	lines, labeled := contend("eigenmap;;eigenvectors 5 12", "eigenmap;eigenvectors 9;"), draws(d, 4, 16, 2)
+	c, err := selection.NewComparison(d, lines, labeled, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []int
+	err = c.Prepare(t.Context(), func(ctx context.Context, g *models.Graph, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
+		asked = append(asked, g.W.Rows)
+		l, err := sparse.NewLaplacian(g.W, kind)
+		if err != nil {
+			return nil, err
+		}
+		return lanczos.Laplacian(ctx, l, g.Components, &lanczos.Settings{K: k, Tolerance: tolerance})
+	})
+	if slices.Sort(asked); err != nil || !slices.Equal(asked, []int{22, 22, 23, 23}) {
+		t.Fatalf("eigenpairs of graphs of %v points were asked for, %v", asked, err)
+	}
+	r, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, one := range labeled {
+		alone := compare(t, d, lines, [][]int{one}, nil)
+		for i, x := range r.Competitors {
+			got, want := x.Outcomes[s], alone.Competitors[i].Outcomes[0]
+			if got.Setting != want.Setting || !(math.Abs(*got.Value-*want.Value) <= 1e-9) {
+				t.Errorf("%s, split %d: %+v, by itself %+v", x.Name, s, got, want)
+			}
+		}
 	}
 }
