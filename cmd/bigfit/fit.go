@@ -109,7 +109,7 @@ them and ends with the same bits. The fit itself is made at once.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "eigenmap", "`name` of the model")
+	f.StringVar(&o.model, "model", "auto", "`name` of the model")
 	o.flags(a, f, false)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
@@ -149,6 +149,13 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
+	if info := l.Info(); info.OpenGraph && in.Graph == nil {
+		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
+		if err != nil {
+			return a.FlagFaults("", err)
+		}
+		in.settings = *made
+	}
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
@@ -169,6 +176,7 @@ type fitInput struct {
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
 func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
+	a.Warn(m.Summary().Warnings...)
 	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Warnings: a.Warnings}
 	if g := in.Graph; g != nil && g.Components != nil {
 		sum.Components, sum.Isolated = g.Components.Count(), g.Components.Isolated()

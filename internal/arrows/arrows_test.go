@@ -62,6 +62,7 @@ var order = []string{
 	"models/eigenfunction",
 	"models/cluster",
 	"models/selection",
+	"models/pool",
 	"models/all",
 	"pipeline",
 	"internal/artifact",

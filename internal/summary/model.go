@@ -40,6 +40,9 @@ func (s Model) fields() map[string]any {
 	if s.Fallback != nil {
 		out["fallback_class"] = s.fallback()
 	}
+	if s.Summary.Warnings != nil {
+		out["warnings"] = s.Summary.Warnings
+	}
 	return out
 }
 

@@ -16,13 +16,17 @@ var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
 	Members: []pool.Member{
-		{Learner: propagation.Learner{Method: propagation.LGC}, Prior: 2, Settings: []models.Values{{"alpha": "0.99", "tolerance": looseTolerance}}},
-		{Learner: propagation.Learner{Method: propagation.LGC}, Prior: 2, Settings: []models.Values{{"alpha": "0.9", "tolerance": looseTolerance}}},
-		{Learner: propagation.Learner{Method: propagation.Tikhonov}, Settings: graphSettings(0.01)},
-		{Learner: propagation.Learner{Method: propagation.Tikhonov}, Settings: graphSettings(0.1)},
+		spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("kernel", "cosine"), Many: fewer},
 	},
+}
+
+// spreading is label spreading, on the graph of all neighbours (0) or of fewer.
+func spreading(alpha string, neighbors int) pool.Member {
+	return pool.Member{Learner: propagation.Learner{Method: propagation.LGC}, Neighbors: neighbors,
+		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
 }
 
 // looseTolerance of linear systems decides classes and takes a third of the time of the
@@ -32,22 +36,22 @@ const looseTolerance = "0.001"
 // fewer landmarks stand for the labeled points where those are many.
 var fewer = models.Values{"approximation": "nystrom"}
 
-// graphSettings are least squares on the graph with the normalized Laplacian, where
-// γ_A/γ_I is ratio: 0.01 is the reach of label spreading with α = 0.99, 0.1 that of 0.9.
-func graphSettings(ratio float64) []models.Values {
-	var out []models.Values
+// onGraph is least squares on the graph with the normalized Laplacian, where γ_A/γ_I is
+// ratio: 0.01 is the reach of label spreading with α = 0.99, 0.1 that of 0.9.
+func onGraph(ratio float64, neighbors int) pool.Member {
+	m := pool.Member{Learner: propagation.Learner{Method: propagation.Tikhonov}, Neighbors: neighbors}
 	for _, gamma := range []float64{1e-2, 1e-1, 1e-3} {
-		out = append(out, models.Values{"gamma-i": models.FormatFloat(gamma), "gamma-a": models.FormatFloat(ratio * gamma),
+		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma), "gamma-a": models.FormatFloat(ratio * gamma),
 			"laplacian": "normalized", "tolerance": looseTolerance})
 	}
-	return out
+	return m
 }
 
 // gaussian is least squares with a Gaussian kernel of a width that is so many times the
 // median distance.
 func gaussian(times float64) pool.Member {
 	return pool.Member{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("sigma", "median"),
-		Times: map[string][]float64{"sigma": {times}}, Prior: 0.5, Many: fewer}
+		Times: map[string][]float64{"sigma": {times}}, Many: fewer}
 }
 
 // ambientSettings are a kernel with the strengths γ_A to choose from.

@@ -243,7 +243,7 @@ func (m *Model) Training(scores bool) *models.Prediction {
 
 // Summary says what was chosen.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: m.labeled, Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}}
+	s := models.Summary{Labeled: m.labeled, Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
 	for k, p := range m.parts {
 		part := p.Summary()
 		if k == 0 || part.Unreached < s.Unreached {

@@ -3,10 +3,9 @@
 // probabilities of those that did well. It knows no learner by name; the list of its
 // members is given, as all.Auto has it.
 //
-// The weights are those of stacking of predictive distributions (Yao, Vehtari, Simpson
-// & Gelman, Bayesian Analysis 13 (2018), 917–1007), with a prior that counts as a few
-// labels: with few labels they stay near that of the list, with many the
-// cross-validation decides.
+// The weights are those of pseudo-Bayesian model averaging (Yao, Vehtari, Simpson &
+// Gelman, Bayesian Analysis 13 (2018), 917–1007, section 3.2): with few labels they stay
+// near those of the list, with many the cross-validation decides.
 package pool
 
 import (
@@ -15,8 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -74,7 +71,7 @@ var params = models.Table[settings]{
 // Info says that a graph is needed: points alone are joined by one, and of a graph
 // alone those members are fitted that need no points.
 func (l Learner) Info() models.Info {
-	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph,
+	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph, OpenGraph: true,
 		Source: "Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers"}
 	for _, m := range l.Members {
 		info := m.Learner.Info()
@@ -151,6 +148,12 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
 		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
 	}
+	// Scores of all points of the members and of their mean, and the kernel between some
+	// of the points and the labels.
+	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2) + 8*min(n, batch)*min(labels, 512))
+	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
+		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
+	}
 	// Scores of a member and of their mean, the kernel of a batch of points, and what
 	// members keep: scores of all points or labeled points.
 	out.Bytes += models.DenseBytes(8*n*columns*3) + models.DenseBytes(8*min(n, batch)*labels) + models.HeapBytes(8*n*columns*int64(len(members)/2))
@@ -171,7 +174,6 @@ func (f *fit) cost(m *Member) (models.Cost, error) {
 	for _, v := range m.Settings {
 		c.settings = append(c.settings, f.given(m, v))
 	}
-	c.answers, c.faults = make([]*mat.Dense, len(c.settings)), make([]error, len(c.settings))
 	grid, err := l.GridCost(f.grid(c))
 	if err != nil {
 		return out, err
@@ -199,7 +201,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, err
 	}
 	own, projection := onGraph(in)
-	f := &fit{learner: l, in: own, settings: s, projection: projection, graphs: map[int]*models.Graph{0: in.Graph}}
+	f := &fit{learner: l, in: own, settings: s, projection: projection, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
 	for _, i := range l.usable(in) {
 		c, err := f.newContender(&l.Members[i])
 		if err != nil {

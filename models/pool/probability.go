@@ -124,44 +124,32 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 	s.Slope = math.Exp(lo)
 }
 
-// stack returns the weights w that maximize
+// likelihoodWeights returns weights with the sum one,
 //
-//	Σ_i log Σ_m w_m p_im + strength·Σ_m prior_m log w_m
+//	w_m ∝ prior_m · exp(−Σ_i loss_im / 2)
 //
-// over weights with the sum one, for the probabilities p (l×m) that m members give to the
-// right class of l points: by expectation maximization, which cannot leave the only maximum.
-func stack(p *mat.Dense, prior []float64, strength float64) []float64 {
-	rows, m := p.Dims()
-	w := slices.Clone(prior)
-	next := make([]float64, m)
-	for range 500 {
-		for j := range next {
-			next[j] = strength * prior[j]
-		}
+// for the losses −log p of the right class (l×m) that m members have at l points: those of
+// pseudo-Bayesian model averaging, with half of the exponent, as a cross-validation of few
+// labels says less than as many independent ones would. Repetitions of the
+// cross-validation count as one.
+func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float64 {
+	rows, m := losses.Dims()
+	w := make([]float64, m)
+	top := math.Inf(-1)
+	for j := range w {
+		w[j] = math.Log(prior[j])
 		for i := range rows {
-			row := p.RawRowView(i)
-			var sum float64
-			for j, v := range row {
-				sum += w[j] * v
-			}
-			if sum <= 0 {
-				continue
-			}
-			for j, v := range row {
-				next[j] += w[j] * v / sum
-			}
+			w[j] -= losses.At(i, j) / float64(2*repeats)
 		}
-		var total, change float64
-		for _, v := range next {
-			total += v
-		}
-		for j, v := range next {
-			change = max(change, math.Abs(v/total-w[j]))
-			w[j] = v / total
-		}
-		if change < 1e-9 {
-			break
-		}
+		top = max(top, w[j])
+	}
+	var sum float64
+	for j := range w {
+		w[j] = math.Exp(w[j] - top)
+		sum += w[j]
+	}
+	for j := range w {
+		w[j] /= sum
 	}
 	return w
 }

@@ -23,9 +23,10 @@ type fit struct {
 	settings   settings
 	splits     []*models.Split
 	contenders []*contender
-	projection *pca.Projection       // of new points, for members that need points; may be nil
-	asked      []int                 // positions in Labeled of the rows of held answers
-	graphs     map[int]*models.Graph // by number of neighbours; 0 is the one given
+	projection *pca.Projection          // of new points, for members that need points; may be nil
+	asked      []int                    // positions in Labeled of the rows of held answers
+	graphs     map[int]*models.Graph    // by number of neighbours; 0 is the one given
+	resolved   map[string]models.Values // numbers in place of rules
 	choice     Choice
 	fault      error
 	done       float64
@@ -53,19 +54,46 @@ func (f *fit) newContender(m *Member) (*contender, error) {
 	c := &contender{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1)}
 	for _, v := range m.Settings {
 		v = f.given(m, v)
-		resolved := v
-		if r, ok := m.Learner.(models.Resolver); ok {
-			in := *f.in
-			in.Values = v
-			var err error
-			if resolved, err = r.Resolve(&in); err != nil {
-				return nil, err
-			}
+		resolved, err := f.resolve(m.Learner, v)
+		if err != nil {
+			return nil, err
 		}
 		c.settings = append(c.settings, multiplied(v, resolved, m.Times)...)
 	}
 	c.answers, c.faults = make([]*mat.Dense, len(c.settings)), make([]error, len(c.settings))
 	return c, nil
+}
+
+// resolve replaces values that are rules by the numbers they stand for, each rule once.
+func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) {
+	r, ok := l.(models.Resolver)
+	if !ok {
+		return v, nil
+	}
+	names := v.With(nil)
+	for name, text := range v {
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			names[name] = "a number"
+		}
+	}
+	key := l.Info().Name + " " + names.String()
+	numbers, ok := f.resolved[key]
+	if !ok {
+		in := *f.in
+		in.Values = v
+		all, err := r.Resolve(&in)
+		if err != nil {
+			return nil, err
+		}
+		numbers = models.Values{}
+		for name, text := range all {
+			if v[name] != text {
+				numbers[name] = text
+			}
+		}
+		f.resolved[key] = numbers
+	}
+	return v.With(numbers), nil
 }
 
 // given returns the values of a setting for so many labels.
@@ -156,6 +184,10 @@ func (f *fit) answer(ctx context.Context, c *contender) error {
 	if len(f.splits) == 0 {
 		return nil
 	}
+	rows, columns := len(f.asked), outputs(f.in.Targets)
+	for i := range c.answers {
+		c.answers[i] = mat.NewDense(rows, columns, slices.Repeat([]float64{math.NaN()}, rows*columns))
+	}
 	g := f.grid(c)
 	if l, ok := c.member.Learner.(models.GridLearner); ok {
 		return l.FitGrid(ctx, g)
@@ -197,10 +229,6 @@ func fitAndAsk(ctx context.Context, l models.Learner, in *models.Input, points [
 func (f *fit) grid(c *contender) *models.Grid {
 	in := *f.in
 	in.Graph, in.Progress, in.Start, in.Edges = nil, nil, nil, f.in.EdgeCount()
-	columns := outputs(in.Targets)
-	for i := range c.answers {
-		c.answers[i] = mat.NewDense(len(f.asked), columns, slices.Repeat([]float64{math.NaN()}, len(f.asked)*columns))
-	}
 	at := make([]int, len(f.splits)) // first rows
 	for s := range f.splits[1:] {
 		at[s+1] = at[s] + len(f.splits[s].Held)

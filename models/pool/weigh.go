@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,20 +45,29 @@ type Standing struct {
 	Fault string `json:"fault,omitempty"` // why it could not be fitted
 }
 
-// Text is one line on the choice.
+// Text is one line on the choice. Members of one name are added up, and of those that
+// were not chosen the error of the best is given.
 func (c *Choice) Text() string {
-	var chosen, others []string
-	only := len(c.Members) > 1 && c.Members[1].Weight > 0
+	var names []string
+	weight, best := map[string]float64{}, map[string]metrics.Number{}
 	for _, m := range c.Members {
-		switch {
-		case m.Weight > 0 && only:
-			chosen = append(chosen, fmt.Sprintf("%.2f %s", m.Weight, m.Name))
-		case m.Weight > 0:
-			chosen = append(chosen, m.Name)
+		if _, ok := weight[m.Name]; !ok {
+			names = append(names, m.Name)
+			best[m.Name] = metrics.Number(math.Inf(1))
 		}
-		if c.Validated && m.Fault == "" && (m.Weight == 0 || only) {
-			others = append(others, m.Name+" "+c.number(m.Error))
+		weight[m.Name] += m.Weight
+		best[m.Name] = min(best[m.Name], m.Error)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(weight[b], weight[a]) })
+	var chosen, all []string
+	for _, name := range names {
+		if weight[name] > 0 {
+			chosen = append(chosen, fmt.Sprintf("%.2f %s", weight[name], name))
 		}
+		all = append(all, name+" "+c.number(best[name]))
+	}
+	if len(chosen) == 1 {
+		chosen[0] = names[0]
 	}
 	text := strings.Join(chosen, " + ")
 	if !c.Validated {
@@ -68,8 +78,8 @@ func (c *Choice) Text() string {
 		unit, what = "", "estimated RMSE"
 	}
 	text += fmt.Sprintf(", %s %s ± %s%s", what, c.number(c.Error), c.number(c.StdErr), unit)
-	if len(others) > 0 {
-		text += " (" + strings.Join(others, ", ") + ")"
+	if len(all) > 1 {
+		text += " (" + strings.Join(all, ", ") + ")"
 	}
 	return text
 }
@@ -94,11 +104,8 @@ func (c *Choice) Warnings() []string {
 	return []string{fmt.Sprintf("no model beats %s in cross-validation (%s against %s): the labels, as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
 }
 
-// strength of the prior in labels, and the least weight that is kept.
-const (
-	strength = 5
-	least    = 0.1
-)
+// least is the smallest weight that is kept, unless all are smaller.
+const least = 0.05
 
 // weigh chooses settings and weights by the answers for points held out.
 func (f *fit) weigh() {
@@ -147,29 +154,26 @@ func (f *fit) judged() (rows, class []int) {
 }
 
 // weighClasses chooses the settings of each member by the likelihood, and the weights by
-// stacking.
+// those of all: see likelihoodWeights.
 func (f *fit) weighClasses() {
 	rows, class := f.judged()
 	prior := make([]float64, len(f.contenders))
-	var sum float64
 	for m, c := range f.contenders {
 		c.choose(rows, class)
 		prior[m] = c.prior
-		sum += c.prior
 	}
-	p := mat.NewDense(len(rows), len(f.contenders), nil)
+	losses := mat.NewDense(len(rows), len(f.contenders), nil)
 	columns := len(f.in.Targets.Classes)
 	held := make([]*mat.Dense, len(f.contenders))
 	for m, c := range f.contenders {
-		prior[m] /= sum
 		held[m] = mat.NewDense(len(rows), columns, nil)
 		for i, at := range rows {
 			c.scale.probabilities(held[m].RawRowView(i), c.answers[c.best].RawRowView(at))
-			p.Set(i, m, held[m].At(i, class[i]))
+			losses.Set(i, m, -math.Log(max(held[m].At(i, class[i]), 1e-9)))
 		}
 		c.error = f.estimate(held[m], class)
 	}
-	w := stack(p, prior, strength*float64(f.settings.Repeats))
+	w := likelihoodWeights(losses, prior, f.settings.Repeats)
 	keepHeavy(w)
 	mixed := mat.NewDense(len(rows), columns, nil)
 	for m, c := range f.contenders {
