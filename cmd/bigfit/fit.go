@@ -78,6 +78,13 @@ column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmligh
 with lists of labels ("1,5,7", nan for a point not labeled), or with --regression
 a column a value; it answers with scores, positive for the labels.
 
+The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
+settings. Cross-validation on the labels gives the weights, or, with fewer than two
+labels a class, a fixed list; the choice is printed with its estimated error. Its
+graph has 10 neighbours and self-tuning weights, of 50 principal components where X
+has more than 100 columns, by the angle where X is sparse; flags of the graph
+replace that. Several labels a point are for vvmr.
+
 ` + shell.DescribeLearners() + `
 bigfit models NAME lists the parameters of one, which are the flags below. A model
 with an intrinsic norm minimizes, over l labeled of all points,

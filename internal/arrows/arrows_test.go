@@ -76,6 +76,7 @@ var order = []string{
 	"bench/cg",
 	"bench/kernel",
 	"bench/cluster",
+	"bench/auto",
 	"internal/shell",
 	"cmd/bigfit",
 	"internal/attack",

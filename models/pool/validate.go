@@ -139,8 +139,32 @@ func (f *fit) deal() error {
 		return nil
 	}
 	var err error
+	if l := len(t.Labeled); l > enough {
+		f.settings.Repeats = 1
+		return f.dealOne(l / held)
+	}
 	f.splits, err = t.Splits(folds, f.settings.Repeats, f.in.Seed)
 	return err
+}
+
+// Of more than enough labels about held are left out once, in place of all in folds.
+const enough, held = 10000, 2000
+
+// dealOne sets the first of so many splits.
+func (f *fit) dealOne(folds int) error {
+	t := f.in.Targets
+	dealt, err := t.Folds(folds, f.in.Seed)
+	if err != nil {
+		return err
+	}
+	s := &models.Split{Held: dealt[0], Kept: t.Except(dealt[0])}
+	for _, q := range s.Held {
+		s.Points = append(s.Points, t.Labeled[q])
+	}
+	s.Train = t.Keep(s.Kept)
+	s.Labels = s.Train.ClassLabels()
+	f.splits = []*models.Split{s}
+	return nil
 }
 
 // counts returns the number of labels of each class.
