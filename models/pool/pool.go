@@ -150,7 +150,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	}
 	// Scores of all points of the members and of their mean, and the kernel between some
 	// of the points and the labels.
-	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2) + 8*min(n, batch)*min(labels, 512))
+	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2)) + 8*min(n, batch)*min(labels, 512)
 	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
 		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
 	}
@@ -178,7 +178,8 @@ func (f *fit) cost(m *Member) (models.Cost, error) {
 	if err != nil {
 		return out, err
 	}
-	all := grid.Cost(len(f.splits))
+	// What the runtime takes is in the bytes of each fold, and is taken once.
+	all := models.GridCost{Shared: grid.Shared + models.RuntimeBytes, Fold: max(0, grid.Fold-models.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
 	return models.Cost{Bytes: max(out.Bytes, all.Bytes), Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
 }
 
