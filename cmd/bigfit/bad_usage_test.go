@@ -114,7 +114,7 @@ func TestEnvironment(t *testing.T) {
 		succeed(t, "info", "X.npy") // an empty variable is none
 		t.Setenv("BIGFIT_TREADS", "1")
 		fail(t, 2, []string{"BIGFIT_TREADS belongs to no flag; did you mean BIGFIT_THREADS?"}, "info", "X.npy")
-		succeed(t, "fit", "--model", "eigenmap", "--help")
+		succeed(t, "fit", "--help")
 		succeed(t, "help", "fit")
 	})
 	t.Run("others", func(t *testing.T) {
