@@ -45,6 +45,9 @@ type Info struct {
 	// GraphIf names the parameter without which (or with which at 0) the graph is
 	// left out; empty means that a graph is always needed where Needs has one.
 	GraphIf string `json:"graph_if,omitempty"`
+	// OpenGraph tells that settings of the graph that are not given follow from the
+	// points, in place of the defaults: see pipeline.AutoGraph.
+	OpenGraph bool `json:"open_graph,omitempty"`
 }
 
 // Learns is a set of kinds of targets.

@@ -18,7 +18,7 @@ func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
 	l := d.problem.laplacian(sparse.Normalized).With(1, c)
 	s := d.solver()
 	s.Start = d.start
-	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
 	if r == nil {
 		return nil, err
 	}
