@@ -352,7 +352,7 @@ func (t *search) fitEach(ctx context.Context) error {
 			err := t.run(ctx, []int{setting}, func(s *models.Split) []models.Answer {
 				in := t.grid.With(setting)
 				in.Graph, in.Targets = graph, s.Train
-				return []models.Answer{t.fit(ctx, in, s.Points)}
+				return []models.Answer{answerFor(ctx, t.learner, in, s.Points)}
 			})
 			if err != nil {
 				return err
@@ -362,9 +362,9 @@ func (t *search) fitEach(ctx context.Context) error {
 	return nil
 }
 
-// fit answers for the given points of in with a model fitted to it.
-func (t *search) fit(ctx context.Context, in *models.Input, points []int) models.Answer {
-	m, fault := t.learner.Fit(ctx, in)
+// answerFor answers for the given points of in with a model that l fits to it.
+func answerFor(ctx context.Context, l models.Learner, in *models.Input, points []int) models.Answer {
+	m, fault := l.Fit(ctx, in)
 	if !models.Usable(fault) {
 		return models.Answer{Err: fault}
 	}
