@@ -6,9 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/sparse"
+	"gonum.org/v1/gonum/mat"
 )
 
 // OutputGraph joins every output with the k whose columns of t.Y are nearest by
