@@ -45,13 +45,53 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 	return c
 }
 
-// Rejected returns which classes have a probability below least.
-func (c *Confidence) Rejected(least float64) []bool {
-	out := make([]bool, len(c.P))
-	for i, v := range c.P {
-		out[i] = v < least
+// Rejected counts the points whose class has a probability below least.
+func (c *Confidence) Rejected(least float64) (count int) {
+	for _, v := range c.P {
+		if v < least {
+			count++
+		}
 	}
-	return out
+	return count
+}
+
+// HasProbabilities tells whether m gives probabilities of classes.
+func HasProbabilities(m models.Model) bool {
+	c := models.CalibrationOf(m)
+	return c != nil && c.Classes != nil
+}
+
+// Training returns the answers of m for its training points, with scores of classes and
+// with probabilities only if they are asked for; nil if it keeps none.
+func Training(m models.Model, scores, probabilities bool) (*models.Prediction, error) {
+	t, ok := m.(models.Trained)
+	if !ok {
+		return nil, nil
+	}
+	p := *t.Training(scores)
+	var err error
+	if probabilities {
+		p.Probabilities, err = models.TrainingProbabilities(m)
+	}
+	return &p, err
+}
+
+// AnswersTo are the answers for a file of the given name. In a table those with
+// probabilities have them: see [SureAnswers]. Points less probable than least are unsure; a
+// level above 0 adds the bounds of intervals.
+func AnswersTo(path string, m models.Model, p *models.Prediction, least, level float64) (Answers, error) {
+	switch {
+	case level > 0:
+		return IntervalAnswers(m, p, level)
+	case p.Probabilities == nil:
+		return PredictionAnswers(m, p), nil
+	}
+	whole := !table.IsTable(path)
+	a, err := SureAnswers(m, p, least, whole)
+	if whole {
+		a.Columns = a.Columns[:1]
+	}
+	return a, err
 }
 
 // SureAnswers are the classes of points, and in tables their probability p, the second class
@@ -61,29 +101,23 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	a := PredictionAnswers(m, p)
 	o, c := m.Output(), ConfidenceOf(p)
 	label := &a.Columns[0]
-	rejected := c.Rejected(least)
-	if slices.Contains(rejected, true) {
-		switch values := label.Values.(type) {
-		case []string:
-			if slices.Contains(o.Names, Unsure) {
-				return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave --reject out", Unsure)
-			}
-			reject(values, rejected, Unsure)
-		case []int64:
-			if whole {
-				if slices.Contains(o.Classes, UnsureClass) {
-					return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for unsure points; write a .csv, .jsonl or .parquet file, or leave --reject out", UnsureClass)
-				}
-				reject(values, rejected, UnsureClass)
-				break
-			}
-			text := make([]string, len(values))
-			for i, v := range values {
-				text[i] = strconv.FormatInt(v, 10)
-			}
-			reject(text, rejected, Unsure)
-			label.Values = text
+	values, integers := label.Values.([]int64)
+	switch {
+	case least == 0:
+	case integers && whole && slices.Contains(o.Classes, UnsureClass):
+		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for unsure points; write a .csv, .jsonl or .parquet file, or leave --reject out", UnsureClass)
+	case integers && whole:
+		label.Values = reject(c.P, least, values, UnsureClass)
+	case integers:
+		text := make([]string, len(values))
+		for i, v := range values {
+			text[i] = strconv.FormatInt(v, 10)
 		}
+		label.Values = reject(c.P, least, text, Unsure)
+	case slices.Contains(o.Names, Unsure):
+		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave --reject out", Unsure)
+	default:
+		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}
 	second := table.Result{Name: "second", Values: choose(c.Second, o.Classes)}
 	if o.Names != nil {
@@ -93,13 +127,14 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	return a, nil
 }
 
-// reject puts an answer in the place of those that are rejected.
-func reject[T any](values []T, rejected []bool, by T) {
-	for i, r := range rejected {
-		if r {
-			values[i] = by
+// reject returns answers with by in the place of those less probable than least.
+func reject[T any](p []float64, least float64, answers []T, by T) []T {
+	for i, v := range p {
+		if v < least {
+			answers[i] = by
 		}
 	}
+	return answers
 }
 
 // ProbabilityAnswers are the probabilities of all classes, n×c.
