@@ -34,7 +34,7 @@ var members = []member{
 	{"lgc", nil},
 	{"harmonic", nil},
 	{"poisson", nil},
-	{"eigenmap", models.Values{"eigenvectors": "30"}},
+	{"eigenmap", nil},
 	{"knn", nil},
 	{"svm", models.Values{"gamma-a": "0.001"}},
 	{"rls", models.Values{"gamma-a": "0.001"}},
@@ -46,6 +46,7 @@ func main() {
 	log.SetFlags(0)
 	perClass := flag.Int("labels", 20, "labels a class")
 	draws := flag.Int("draws", 10, "draws of labels of each set")
+	most := flag.Int("points", 5000, "points of a set; of larger ones so many are drawn")
 	names := flag.String("models", "", "models (default all of the table)")
 	only := flag.String("sets", "", "sets (default all)")
 	flag.Parse()
@@ -67,7 +68,7 @@ func main() {
 		if !chosen(*only, s.name) {
 			continue
 		}
-		l, err := s.load(ctx, dir)
+		l, err := s.load(ctx, dir, *most)
 		if err != nil {
 			log.Fatal(err)
 		}

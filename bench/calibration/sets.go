@@ -45,9 +45,6 @@ var sets = []set{
 	{name: "insurance", points: "insurance_coil2000.npz:X", labels: "insurance_coil2000.npz:y"},
 }
 
-// most is the number of points of a set; of larger ones so many are drawn.
-const most = 5000
-
 // loaded is a set with its graph: of 10 neighbours, with self-tuning weights, after PCA to
 // 50 dimensions where there are more than 100.
 type loaded struct {
@@ -58,7 +55,8 @@ type loaded struct {
 	pipe  *pipeline.Pipeline
 }
 
-func (s set) load(ctx context.Context, dir string) (*loaded, error) {
+// load reads a set; of more than most points so many are drawn.
+func (s set) load(ctx context.Context, dir string, most int) (*loaded, error) {
 	x, err := data.ReadPoints(filepath.Join(dir, s.points), data.ReadOptions{})
 	if err != nil {
 		return nil, err

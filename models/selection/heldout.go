@@ -139,7 +139,10 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	}
 	priors := make([]float64, len(t.Classes))
 	for q := range t.Labeled {
-		priors[t.Class(q)] += 1 / float64(len(t.Labeled))
+		priors[t.Class(q)]++
+	}
+	for c := range priors {
+		priors[c] /= float64(len(t.Labeled))
 	}
 	held := h.classAnswers()
 	out.Held = len(held)
