@@ -175,6 +175,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	if truth.Len() != predicted.Len() {
 		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
 	}
+	predicted, open := unsure(truth, predicted)
 	if err := o.minusOne(truth, predicted); err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
 	}
 	for _, i := range rows {
-		if predicted.Index[i] == data.Unlabeled {
+		if predicted.Index[i] == data.Unlabeled && (open == nil || !open[i]) {
 			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all points, or mark it as unlabeled in %s", o.predictions, i, o.y)
 		}
 	}
@@ -196,7 +197,11 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if rows, sum.Unsure = answered(rows, truth, predicted); len(rows) == 0 {
+	all := len(rows)
+	if open != nil {
+		rows = slices.DeleteFunc(rows, func(i int) bool { return open[i] })
+	}
+	if sum.Unsure = all - len(rows); len(rows) == 0 {
 		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on", o.predictions, pipeline.Unsure)
 	}
 	t := shell.Values(truth.Select(rows).Index, truth.Classes)

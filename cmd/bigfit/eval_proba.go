@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -63,7 +64,7 @@ func knownClasses(truth, predicted *data.Labels) []int64 {
 	var out []int64
 	for _, l := range []*data.Labels{truth, predicted} {
 		for _, c := range l.Index {
-			if c != data.Unlabeled && (l.Names == nil || l.Names[c] != pipeline.Unsure) {
+			if c != data.Unlabeled {
 				out = append(out, l.Classes[c])
 			}
 		}
@@ -82,21 +83,32 @@ func (o *evalOptions) draw(r *metrics.ProbabilityReport) error {
 	return npy.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
 }
 
-// answered returns which rows are answered with a class, where some are answered with
-// [pipeline.Unsure], and how many of them are not.
-func answered(rows []int, truth, predicted *data.Labels) (kept []int, unsure int) {
+// unsure returns predictions without those that are [pipeline.Unsure], and which points they
+// are of; nil where that is a class like any other. Of integers text is left.
+func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 	mark := slices.Index(predicted.Names, pipeline.Unsure)
-	if mark < 0 || slices.Contains(truth.Index, int32(mark)) { // a class like any other
-		return rows, 0
+	if mark < 0 || slices.Contains(truth.Names, pipeline.Unsure) {
+		return predicted, nil
 	}
-	for _, i := range rows {
-		if predicted.Index[i] == int32(mark) {
-			unsure++
-		} else {
-			kept = append(kept, i)
+	out, points := *predicted, make([]bool, predicted.Len())
+	out.Index = slices.Clone(predicted.Index)
+	values, known := make([]int64, predicted.Len()), make([]bool, predicted.Len())
+	integers := truth.Names == nil
+	for i, c := range predicted.Index {
+		switch {
+		case int(c) == mark:
+			points[i], out.Index[i] = true, data.Unlabeled
+		case c != data.Unlabeled:
+			v, err := strconv.ParseInt(predicted.Names[c], 10, 64)
+			values[i], known[i], integers = v, true, integers && err == nil
 		}
 	}
-	return kept, unsure
+	if !integers {
+		return &out, points
+	}
+	again := data.NewLabels(values, known)
+	again.Read = predicted.Read
+	return again, points
 }
 
 // intervals measures the bounds in --interval where the true values are known.
