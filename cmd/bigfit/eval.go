@@ -363,8 +363,12 @@ func (o *evalOptions) values(a *app) error {
 	}
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
+		opt := data.ReadOptions{Limit: int64(a.Memory)}
+		if i > 0 {
+			opt.Points, _ = columns[0].Dims() // that ids of a table number
+		}
 		var err error
-		if columns[i], err = data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)}); err != nil {
+		if columns[i], err = data.ReadValues(path, opt); err != nil {
 			return err
 		}
 	}

@@ -116,19 +116,19 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 	if o.interval == "" {
 		return nil, nil
 	}
+	n, m := truth.Dims()
 	var bounds [2]*mat.Dense
 	for i, name := range []string{"low", "high"} {
 		var err error
-		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: int64(a.Memory)}); err != nil {
+		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: int64(a.Memory), Points: n}); err != nil {
 			return nil, err
 		}
-		n, m := truth.Dims()
 		if rows, cols := bounds[i].Dims(); rows != n || cols != m {
 			return nil, fmt.Errorf("%s: %s is %d×%d for %d×%d true values; it must have a bound for each", o.interval, name, rows, cols, n, m)
 		}
 	}
 	var t, low, high []float64
-	for i := range truth.RawMatrix().Rows {
+	for i := range n {
 		for j, v := range truth.RawRowView(i) {
 			if v == v {
 				t, low, high = append(t, v), append(low, bounds[0].At(i, j)), append(high, bounds[1].At(i, j))

@@ -109,7 +109,7 @@ them and ends with the same bits. The fit itself is made at once.
 --calibrate N holds labels out in N folds, fits to the others, and learns from the
 answers how probable a class is, or how wide an interval around a value must be, for
 predict's --proba, --reject and --interval. It costs N more fits on the same graph;
-auto (the default) does it with 10 folds where that takes a second or so, and none
+auto (the default) does it with 10 folds where that takes some seconds, and none
 leaves it out.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
