@@ -17,7 +17,7 @@ import (
 )
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
-// another is asked for.
+// another is asked for, or the new points are more than a tenth of the old ones.
 const UpdateTolerance = 1e-2
 
 // Growth is what joins a model that was fitted to n points.
@@ -28,7 +28,7 @@ type Growth struct {
 	Labels *data.Labels
 	Values *mat.Dense
 	// Tolerance takes the place of the model's for the solver of the update. Zero is
-	// the larger of the model's and [UpdateTolerance].
+	// the larger of the model's and [UpdateTolerance]; with many new points the model's.
 	Tolerance float64
 }
 
@@ -109,7 +109,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return nil, err
 	}
 	in.Values = in.Values.With(nil)
-	loosen(l, in.Values, growth.Tolerance)
+	out.loosen(l, in.Values, growth.Tolerance)
 	if out.Model, err = p.Fit(ctx, l, in, &g.Settings); models.Usable(err) {
 		in.Values = e.Values // with the tolerance of the model: folds begin with nothing
 		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
@@ -143,8 +143,14 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	return m, errors.Join(fitErr, ctx.Err())
 }
 
+// fewNew is the share of new points up to which [UpdateTolerance] is the default.
+const fewNew = 0.1
+
 // loosen puts the tolerance of an update in the place of that of the values.
-func loosen(l models.Learner, v models.Values, tolerance float64) {
+func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
+	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
+		return
+	}
 	for _, param := range l.Params() {
 		if param.Name != "tolerance" {
 			continue

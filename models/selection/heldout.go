@@ -38,7 +38,7 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds i
 		err = g.Run(ctx, []int{0}, func(s *models.Split) []models.Answer {
 			fold := *in
 			fold.Targets, fold.Start, fold.Progress = s.Train, nil, nil
-			return []models.Answer{answerFor(ctx, l, &fold, s.Points)}
+			return []models.Answer{(&Data{}).answer(ctx, l, &fold, s.Points)}
 		})
 	}
 	if err := errors.Join(ctx.Err(), err, faults); err != nil {
