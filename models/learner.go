@@ -40,6 +40,9 @@ type Info struct {
 	Help string `json:"help"` // one line
 	// Source names the paper, section and equation.
 	Source string `json:"source,omitempty"`
+	// Scores says what the scores of the learner's models mean, in one line. They differ
+	// from learner to learner; probabilities ([WithCalibration]) do not.
+	Scores string `json:"scores"`
 	Learns Learns `json:"learns"`
 	Needs  Needs  `json:"needs"`
 	// GraphIf names the parameter without which (or with which at 0) the graph is
