@@ -61,6 +61,7 @@ var order = []string{
 	"models/kernelmachine",
 	"models/eigenfunction",
 	"models/cluster",
+	"models/active",
 	"models/selection",
 	"models/all",
 	"pipeline",
