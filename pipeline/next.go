@@ -49,6 +49,7 @@ func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]
 		if c.Scores == nil {
 			return nil, fmt.Errorf("pipeline: the rule %v needs the scores of a model", s.Rule)
 		}
+		_, pool.Classes = c.Scores.Dims()
 		pool.Margins = active.Margins(c.Scores)
 		for i, reached := range c.Graph.Components.Reached(c.Labeled) {
 			if !reached {

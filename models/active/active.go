@@ -93,6 +93,8 @@ type Pool struct {
 	// Margins are those of a model at the n points, from 0 where it is least certain
 	// to 1: see [Margins]. They matter to the rules with [Rule.NeedsScores].
 	Margins []float64
+	// Classes is the number of classes that are known, for Combined.
+	Classes int
 }
 
 // Settings of [Choose]. The zero value of every field but Count is its default.
@@ -113,9 +115,12 @@ type Settings struct {
 	Seed uint64
 }
 
+// FewLabels is the number of labels a class below which Combined explores.
+const FewLabels = 4
+
 const (
 	defaultDelta = 0.01
-	defaultNoise = 0.01
+	defaultNoise = 1
 	defaultTiny  = 0.1
 )
 
@@ -254,11 +259,11 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 	c := &chooser{Pool: p, Settings: filled, field: field, taken: p.taken(), first: slices.Clone(field.variance)}
 	c.queue = p.unlabeledComponents(&filled)
 	out := make([]Choice, 0, filled.Count)
-	for range filled.Count {
+	for q := range filled.Count {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		next := c.next()
+		next := c.next(len(p.Labeled) + q)
 		c.taken[next.Point] = true
 		c.field.observe(next.Point)
 		out = append(out, next)
@@ -318,8 +323,9 @@ type chooser struct {
 	queue []int32   // components that come first
 }
 
-// next returns the best point: of the first component in the queue, or of all.
-func (c *chooser) next() Choice {
+// next returns the best point, when so many have a label: of the first component in the
+// queue, or of all.
+func (c *chooser) next(labels int) Choice {
 	only, restricted := int32(0), len(c.queue) > 0
 	if restricted {
 		only, c.queue = c.queue[0], c.queue[1:]
@@ -329,26 +335,26 @@ func (c *chooser) next() Choice {
 		if c.taken[i] || restricted && of != only {
 			continue
 		}
-		if v := c.score(i); best.Point < 0 || v > best.Score {
+		if v := c.score(i, labels); best.Point < 0 || v > best.Score {
 			best.Point, best.Component, best.Score = i, of, v
 		}
 	}
 	return best
 }
 
-// score is the value of the rule at point i.
-func (c *chooser) score(i int) float64 {
-	f := c.field
-	switch c.Rule {
-	case VOpt:
-		return f.reduction[i] / (f.variance[i] + f.noise)
-	case SOpt:
-		return f.total[i] * f.total[i] / (f.variance[i] + f.noise)
-	case Uncertainty:
-		if c.first[i] <= 0 {
-			return 1 - c.Margins[i]
-		}
-		return (1 - c.Margins[i]) * f.variance[i] / c.first[i]
+// score is the value of the rule at point i, when so many points have a label.
+func (c *chooser) score(i, labels int) float64 {
+	f, u := c.field, 1.0
+	if c.Rule.NeedsScores() {
+		u -= c.Margins[i]
 	}
-	return (1 - c.Margins[i]) * f.reduction[i] / (f.variance[i] + f.noise)
+	switch {
+	case c.Rule == VOpt:
+		return f.reduction[i] / (f.variance[i] + f.noise)
+	case c.Rule == SOpt || c.Rule == Combined && labels < FewLabels*c.Classes:
+		return u * f.total[i] * f.total[i] / (f.variance[i] + f.noise)
+	case c.first[i] <= 0:
+		return u
+	}
+	return u * f.variance[i] / c.first[i]
 }
