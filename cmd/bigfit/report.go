@@ -21,7 +21,7 @@ func timings(a *app) []report.Block {
 	bars := &chart.Bars{Unit: "s"}
 	table := &report.Table{Header: []string{"stage", "seconds", "result"}}
 	sum := 0.0
-	for _, t := range a.progress.Stages() {
+	for _, t := range a.Progress.Stages() {
 		bars.Rows = append(bars.Rows, chart.Bar{Name: t.Name, Value: t.Seconds})
 		table.Rows = append(table.Rows, []string{t.Name, chart.Amount(t.Seconds), t.Note})
 		sum += t.Seconds
