@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -30,6 +31,8 @@ type CampaignSettings struct {
 	Start int
 	To    int // number of labels at which a draw ends
 	Draws int // repetitions with other labels at the start. Default 1
+	// Pairs are those that rules look at; nil to compute them.
+	Pairs *lanczos.Result
 }
 
 // CampaignRow is the error of a rule at a number of labels: of the points without a label,
@@ -153,7 +156,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		}
 		short = errors.Join(short, unfinished)
 	}
-	c.candidates.Graph = c.in.Graph
+	c.candidates.Graph, c.candidates.Pairs = c.in.Graph, c.Pairs
 	if slices.ContainsFunc(c.Rules, active.Rule.NeedsPairs) && c.candidates.Pairs == nil {
 		pairs, unfinished := c.FieldPairs(ctx, c.in.Graph, c.Round.Pairs)
 		if !models.Usable(unfinished) {

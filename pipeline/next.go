@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -152,4 +154,23 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its graph; give the graph with --graph, or the points with -X", m.Name())
 	}
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
+}
+
+// CheckOrthonormal returns an error unless the eigenvectors in a file are orthonormal, as
+// those of a symmetric Laplacian are.
+func CheckOrthonormal(path string, r *lanczos.Result) error {
+	_, k := r.Vectors.Dims()
+	gram := mat.NewDense(k, k, nil)
+	dense.Syrk(dense.Transposed, 1, r.Vectors, 0, gram)
+	for a := range k {
+		for b, v := range gram.RawRowView(a) {
+			if a == b {
+				v--
+			}
+			if !(math.Abs(v) <= 1e-3) {
+				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; variances need those of --laplacian normalized or combinatorial", path, a, b, v)
+			}
+		}
+	}
+	return nil
 }
