@@ -68,6 +68,14 @@ func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]
 		}
 		pool.Values, pool.Vectors = c.Pairs.Values, c.Pairs.Vectors
 	}
+	if pool.Vectors != nil {
+		n, k := pool.Vectors.Dims()
+		cost := models.Cost{Bytes: models.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)), Remedy: "ask for fewer --pairs"}
+		cost.Operations = float64(n) * float64(k) * (2*float64(k) + 8*float64(s.Count))
+		if err := p.observer().Announce("next", cost); err != nil {
+			return nil, err
+		}
+	}
 	choices, err := active.Choose(ctx, pool, &s.Settings)
 	return choices, errors.Join(short, err)
 }

@@ -162,36 +162,38 @@ func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *
 
 // settings of small campaigns.
 func rounds(count, start, to, draws int) *pipeline.CampaignSettings {
-	return &pipeline.CampaignSettings{Round: pipeline.NextSettings{Settings: active.Settings{Count: count}, Pairs: 40}, Start: start, To: to, Draws: draws}
+	return &pipeline.CampaignSettings{Round: pipeline.NextSettings{Settings: active.Settings{Count: count}, Pairs: 30}, Start: start, To: to, Draws: draws}
 }
 
 func TestCampaign(t *testing.T) {
-	x, y := uneven(900)
-	s := rounds(4, 4, 22, 5)
+	x, y := uneven(500)
+	s := rounds(6, 4, 22, 3)
 	rows := campaign(t, all.Learner("lgc"), x, y, s)
-	if len(rows) != 5*6 {
+	if len(rows) != 5*4 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	last := map[active.Rule]pipeline.CampaignRow{}
 	for _, r := range rows {
-		if len(r.Errors) != 5 || !(r.Error >= 0 && r.Error <= 100) || !(r.Deviation >= 0) {
+		if len(r.Errors) != 3 || !(r.Error >= 0 && r.Error <= 100) || !(r.Deviation >= 0) {
 			t.Errorf("row %+v", r)
 		}
 		if r.Labels == 22 {
 			last[r.Rule] = r
 		}
 	}
-	for _, rule := range []active.Rule{active.Combined, active.VOpt, active.SOpt, active.Uncertainty} {
-		if r := last[rule]; !(r.Ratio <= 0.9) {
+	for _, rule := range []active.Rule{active.Combined, active.Uncertainty} {
+		t.Logf("%v: %.2f of random's error", rule, last[rule].Ratio)
+		if r := last[rule]; !(r.Ratio <= 0.75) {
 			t.Errorf("%v: with 22 labels the error is %.2f %%, %.2f of random's", rule, r.Error, r.Ratio)
 		}
 	}
+	s.Rules, s.Draws = []active.Rule{active.Combined}, 1
 	before := runtime.GOMAXPROCS(1)
 	again := campaign(t, all.Learner("lgc"), x, y, s)
 	runtime.GOMAXPROCS(before)
 	for i, r := range again {
-		if !slices.Equal(r.Errors, rows[i].Errors) {
-			t.Fatalf("on one thread %v of %d labels has the errors %v, not %v", r.Rule, r.Labels, r.Errors, rows[i].Errors)
+		if r.Errors[0] != rows[i].Errors[0] {
+			t.Fatalf("on one thread %v of %d labels has the errors %v, not %v", r.Rule, r.Labels, r.Errors, rows[i].Errors[:1])
 		}
 	}
 }

@@ -38,7 +38,7 @@ func found(s *pipeline.Suspects, wrong map[int]bool) (recall, precision float64)
 }
 
 func TestSuspects(t *testing.T) {
-	x, y := clusters(600, 3)
+	x, y := clusters(300, 3)
 	noisy, wrong := plant(y)
 	for _, c := range []struct {
 		name   string
@@ -53,7 +53,7 @@ func TestSuspects(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if _, formula := all.Learner(c.name).(models.SelfChecker); formula && c.folds == 0 && s.Folds != 0 || s.Labeled != 600 {
+		if _, formula := all.Learner(c.name).(models.SelfChecker); formula && c.folds == 0 && s.Folds != 0 || s.Labeled != 300 {
 			t.Errorf("%s: %d labels in %d folds", c.name, s.Labeled, s.Folds)
 		}
 		recall, precision := found(s, wrong)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,11 @@ func (a *app) readLabeled(ctx context.Context, path string, o *labeledOptions, g
 	if !models.Usable(short) {
 		return nil, short
 	}
-	if hash := out.hashes[pipeline.HashPoints]; hash != "" {
-		if err := pipeline.Hashes(mf.Hashes).Agree(pipeline.HashPoints, hash, path, o.source.X.String()); err != nil {
-			return nil, err
-		}
+	made := pipeline.Hashes(mf.Hashes)
+	err = errors.Join(made.Agree(pipeline.HashPoints, out.hashes[pipeline.HashPoints], path, o.source.X.String()),
+		made.Agree(pipeline.HashGraph, out.hashes[pipeline.HashGraph], path, cmp.Or(o.source.File, o.source.X.String())))
+	if err != nil {
+		return nil, err
 	}
 	return out, errors.Join(short, a.readKnown(path, o, out, kept))
 }
