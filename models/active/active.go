@@ -18,8 +18,8 @@
 //
 // Ji & Han, A variance minimization criterion to active learning on graphs, AISTATS 2012;
 // Ma, Garnett & Schneider, Σ-optimality for active learning on Gaussian random fields,
-// NIPS 2013; Miller & Bertozzi, Model-change active learning in graph-based
-// semi-supervised learning, arXiv 2110.07739 (2021).
+// NIPS 2013. Uncertainty times what a label changes is also in Miller & Bertozzi,
+// Model-change active learning in graph-based semi-supervised learning, 2021.
 package active
 
 import (
@@ -41,9 +41,10 @@ import (
 type Rule int
 
 const (
-	// Combined takes the largest u_i ‖C_{·i}‖² / (C_ii + σ²), with the uncertainty
-	// u_i = 1 − margin of [Margins]: V-optimality where the model is uncertain, which
-	// is the model change of Miller & Bertozzi (2021). It is the default.
+	// Combined explores while there are fewer than FewLabels labels a class: it takes the
+	// largest u_i (Σ_j C_ji)² / (C_ii + σ²), with the uncertainty u_i = 1 − margin of
+	// [Margins], which is the Σ-criterion where the model is uncertain. Then it is
+	// Uncertainty. It is the default; docs/next.md has what it was chosen by.
 	Combined Rule = iota
 	// VOpt takes the largest ‖C_{·i}‖² / (C_ii + σ²), by which the label lowers the
 	// sum of the variances of all points (Ji & Han 2012). It needs no scores.
@@ -104,8 +105,8 @@ type Settings struct {
 	// Delta is δ, positive. Default 0.01: with the normalized Laplacian the
 	// covariance is then that of label spreading with α = 0.99.
 	Delta float64
-	// Noise is σ² as a share of the mean variance tr(C)/n before any label. Default
-	// 0.01.
+	// Noise is σ² as a share of the mean variance tr(C)/n before any label. Default 1: a
+	// label tells less of its surroundings where points are few.
 	Noise float64
 	// Tiny is the share of n/(l + Count), the points that a label has to serve on
 	// average, below which a component without a label does not come first. Default

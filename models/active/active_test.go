@@ -37,7 +37,7 @@ func poolOf(t testing.TB, n, clouds, p int, labeled []int) *Pool {
 	for i := range margins {
 		margins[i] = rng.Float64()
 	}
-	return &Pool{Components: c, Values: r.Values, Vectors: r.Vectors, Labeled: labeled, Margins: margins}
+	return &Pool{Components: c, Values: r.Values, Vectors: r.Vectors, Labeled: labeled, Margins: margins, Classes: 2}
 }
 
 // checkGreedy compares choices with scores of n×n covariances that are made anew from the
@@ -65,9 +65,14 @@ func checkGreedy(t *testing.T, p *Pool, s Settings, choices []Choice) {
 				sum += c.At(j, i)
 			}
 			u := 1 - p.Margins[i]
+			apart := u * c.At(i, i) / first[i]
+			combined := apart
+			if len(labeled) < FewLabels*p.Classes {
+				combined = u * sum * sum / (c.At(i, i) + noise)
+			}
 			scores[i] = map[Rule]float64{
 				VOpt: square / (c.At(i, i) + noise), SOpt: sum * sum / (c.At(i, i) + noise),
-				Uncertainty: u * c.At(i, i) / first[i], Combined: u * square / (c.At(i, i) + noise),
+				Uncertainty: apart, Combined: combined,
 			}[s.Rule]
 		}
 		want := slices.Max(scores)
