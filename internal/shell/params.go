@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // ParamFlags are flags made of parameters, by name.
@@ -149,14 +150,15 @@ func (a *App) FlagName(name string) string {
 }
 
 // CheckParams returns all faults of the parameters of a learner. Those of the environment
-// that do not matter with the others are left out of v.
+// that do not matter with the others are left out of v. Required ones may be missing: the
+// pipeline chooses them.
 func (a *App) CheckParams(l models.Learner, v models.Values) error {
-	for _, e := range models.Faults(models.CheckFor(l, v)) {
+	for _, e := range models.Faults(models.CheckFor(l, selection.Rule(l, v))) {
 		if unused, ok := e.(*models.UnusedError); ok && a.environment[unused.Name] {
 			delete(v, unused.Name)
 		}
 	}
-	return a.FlagFaults(l.Info().Name, models.CheckFor(l, v))
+	return a.FlagFaults(l.Info().Name, models.CheckFor(l, selection.Rule(l, v)))
 }
 
 // FindLearner returns the learner with this name.
@@ -164,7 +166,7 @@ func FindLearner(name string) (models.Learner, error) {
 	if l := all.Learner(name); l != nil {
 		return l, nil
 	}
-	return nil, Usagef("unknown model %q; the models are %s", name, LearnersThat(func(models.Learner) bool { return true }))
+	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "), DidYouMean(name, ModelNames()))
 }
 
 // LearnersThat lists the names of learners.
@@ -235,4 +237,19 @@ func DescribeLearners() string {
 		fmt.Fprintf(&b, "  %-14s %s\n", l.Info().Name, l.Info().Help)
 	}
 	return b.String()
+}
+
+// ListLearners is the list of the names of learners as lines of a help text.
+func ListLearners() string {
+	var b strings.Builder
+	width := 0
+	for _, name := range ModelNames() {
+		if width == 0 || width+2+len(name) > 84 {
+			b.WriteString("\n ")
+			width = 1
+		}
+		b.WriteString(" " + name)
+		width += 1 + len(name)
+	}
+	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }
