@@ -173,6 +173,11 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		return nil, err
 	}
 	cost.Operations *= float64(c.total())
+	if c.candidates.Pairs != nil {
+		choices := c.candidates.cost(c.Round.Count)
+		cost.Bytes += choices.Bytes
+		cost.Operations += choices.Operations * float64(c.total())
+	}
 	return short, c.observer().Announce("campaign", cost)
 }
 
@@ -251,12 +256,12 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 
 // ask lets a rule choose so many points more.
 func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count int, draw uint64) error {
-	settings := c.Round
+	settings := c.Round.Settings
 	settings.Rule, settings.Count = rule, count
 	settings.Seed = c.Seed + draw<<32 + uint64(len(s.asked))
 	from := c.candidates
 	from.Labeled, from.Scores = s.asked, s.scores
-	choices, err := c.Next(ctx, &from, &settings)
+	choices, err := from.choose(ctx, &settings)
 	s.asked = slices.Clone(s.asked)
 	for _, choice := range choices {
 		s.asked = append(s.asked, choice.Point)

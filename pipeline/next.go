@@ -46,6 +46,30 @@ type Candidates struct {
 // Next chooses points to label next, best first: see [active.Choose]. A nil c.Pairs is
 // filled in.
 func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]active.Choice, error) {
+	var short error
+	if s.Rule.NeedsPairs() && c.Pairs == nil {
+		if c.Pairs, short = p.FieldPairs(ctx, c.Graph, s.Pairs); !models.Usable(short) {
+			return nil, short
+		}
+	}
+	if s.Rule.NeedsPairs() {
+		if err := p.observer().Announce("next", c.cost(s.Count)); err != nil {
+			return nil, err
+		}
+	}
+	choices, err := c.choose(ctx, &s.Settings)
+	return choices, errors.Join(short, err)
+}
+
+// cost is that of choosing so many points.
+func (c *Candidates) cost(count int) models.Cost {
+	n, k := c.Pairs.Vectors.Dims()
+	return models.Cost{Bytes: models.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
+		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)), Remedy: "ask for fewer --pairs"}
+}
+
+// choose chooses points; the eigenpairs are there.
+func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.Choice, error) {
 	pool := &active.Pool{Components: c.Graph.Components, Labeled: c.Labeled, Closed: c.Closed}
 	if s.Rule.NeedsScores() {
 		if c.Scores == nil {
@@ -59,25 +83,10 @@ func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]
 			}
 		}
 	}
-	var short error
 	if s.Rule.NeedsPairs() {
-		if c.Pairs == nil {
-			if c.Pairs, short = p.FieldPairs(ctx, c.Graph, s.Pairs); !models.Usable(short) {
-				return nil, short
-			}
-		}
 		pool.Values, pool.Vectors = c.Pairs.Values, c.Pairs.Vectors
 	}
-	if pool.Vectors != nil {
-		n, k := pool.Vectors.Dims()
-		cost := models.Cost{Bytes: models.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)), Remedy: "ask for fewer --pairs"}
-		cost.Operations = float64(n) * float64(k) * (2*float64(k) + 8*float64(s.Count))
-		if err := p.observer().Announce("next", cost); err != nil {
-			return nil, err
-		}
-	}
-	choices, err := active.Choose(ctx, pool, &s.Settings)
-	return choices, errors.Join(short, err)
+	return active.Choose(ctx, pool, s)
 }
 
 // FieldPairs computes the eigenpairs of the normalized Laplacian that rules look at: k, or
