@@ -240,6 +240,7 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 	if in.Points != nil && t.Len != n {
 		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.Y, t.Len)
 	}
+	t.Drawn = o.Drawn
 	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
 	a.SayLabels(t, in.Points)
 	if in.Points != nil {

@@ -113,11 +113,11 @@ func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o
 	}
 	s := lanczos.Settings{K: k, Tolerance: o.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory}
 	if c.Count() == 1 {
-		return lanczos.Laplacian(ctx, l, c.Components, &s)
+		return g.Solve(ctx, l, c.Components, &s)
 	}
 	return lanczos.Parts(ctx, l, c.Components, c.seats(k), func(p *lanczos.Part) (*lanczos.Result, error) {
 		s.K = p.K
-		return lanczos.Laplacian(ctx, p.Laplacian, p.Components, &s)
+		return g.Solve(ctx, p.Laplacian, p.Components, &s)
 	})
 }
 
