@@ -252,3 +252,15 @@ type Resolver interface {
 	// points, the seed and values that are names, not on the numbers among the values.
 	Resolve(in *Input) (Values, error)
 }
+
+// SelfChecker is a learner that can say what its model answers for a labeled point
+// without the label of that point, at less cost than a fit for each.
+type SelfChecker interface {
+	Learner
+	// LeaveOneOut returns the scores of the labeled points, each without its own label,
+	// in the order of in.Targets.Labeled with a column a class. known is false where
+	// nothing else is known of a point. Errors are those of Fit.
+	LeaveOneOut(ctx context.Context, in *Input) (scores *mat.Dense, known []bool, err error)
+	// LeaveOneOutCost estimates it, as Cost does a fit.
+	LeaveOneOutCost(in *Input) (Cost, error)
+}

@@ -62,6 +62,7 @@ var order = []string{
 	"models/kernelmachine",
 	"models/eigenfunction",
 	"models/cluster",
+	"models/active",
 	"models/selection",
 	"models/pool",
 	"models/all",
