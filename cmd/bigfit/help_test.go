@@ -116,6 +116,9 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
+	if o := bigfit(t, "fit", "g.npz", "y.npy", "-o", "rows.npz"); o.code != 0 || !strings.Contains(o.stderr, "warning: g.npz is a graph that bigfit made") {
+		t.Errorf("a graph as points: %d %s", o.code, o.stderr)
+	}
 	// What could be a graph is said.
 	if o := bigfit(t, "cluster", "X.npy", "-c", "3", "-o", "c.npy"); !strings.Contains(o.stderr, "points: X.npy") {
 		t.Errorf("cluster X.npy: %s", o.stderr)
