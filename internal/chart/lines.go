@@ -98,6 +98,7 @@ func (l *Lines) Draw() (*Picture, error) {
 			if e := s.bar(i); e > 0 && y.ok(s.Y[i]+e) {
 				bars.x = append(bars.x, q.X)
 				bars.ends = append(bars.ends, [2]float64{max(s.Y[i]-e, bottom), s.Y[i] + e})
+				bars.cut = append(bars.cut, s.Y[i]-e < bottom)
 			}
 		}
 		p.Marks += len(at)

@@ -59,7 +59,7 @@ func tableCell(row map[string]any, name string) any {
 	return 0.0
 }
 
-// compareCells orders numbers by value and before text.
+// compareCells orders numbers by value and before text, and text by the numbers in it.
 func compareCells(a, b any) int {
 	x, okX := a.(float64)
 	y, okY := b.(float64)
@@ -71,7 +71,7 @@ func compareCells(a, b any) int {
 	case okY:
 		return 1
 	}
-	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	return compareNames(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 // split makes a series of the rows of each combination of the fields c.By, in the
