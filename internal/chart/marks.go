@@ -71,11 +71,7 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 	}
 	c.SetColor(m.color)
 	if m.shape%4 == 0 && m.ring == 0 {
-		inner := c.Canvas
-		for d, ok := inner.(draw.Canvas); ok; d, ok = inner.(draw.Canvas) {
-			inner = d.Canvas
-		}
-		if s, ok := inner.(svgCanvas); ok {
+		if s := svgOf(c); s != nil {
 			s.discs(at, r)
 			return
 		}

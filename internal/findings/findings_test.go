@@ -98,7 +98,7 @@ func tables(f *Fit, caption string) (out []*report.Table) {
 func TestClasses(t *testing.T) {
 	f := digits(t, nil)
 	p := has(t, f, "600 points, 60 with a label that was used, 10 classes. The labels of 540 points were held back",
-		"<h3>Coloured by answer</h3>", "<h3>Coloured by certainty</h3>", "least certain fifth", "label given", "300 of 600 points are drawn", "eigenvector 3",
+		"<h3>Coloured by answer</h3>", "<h3>Coloured by certainty</h3>", "least certain fifth", "300 of 600 points are drawn", "eigenvector 3",
 		"<h3>Error of the most certain answers</h3>", "The least certain answers", "margin of scores", "The most certain of the wrong answers", "data:image/png")
 	if strings.Contains(p, "Probability and share") {
 		t.Error("a diagram of probabilities that there are not")

@@ -20,8 +20,8 @@ func (v *view) maps() []report.Block {
 			marked = append(marked, at)
 		}
 	}
-	if 4*len(marked) > len(v.Plane.Rows) {
-		marked = nil // rings around most points tell nothing
+	if 8*len(marked) > len(v.Plane.Rows) {
+		marked = nil // many rings hide the points
 	}
 	draw := func(class func(i int) int, classes []string, scale bool) []chart.Chart {
 		p := chart.Points{X: v.Plane.X, Y: v.Plane.Y, Classes: classes, Scale: scale, Marked: marked, MarkedName: "label given"}
