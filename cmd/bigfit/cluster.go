@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
@@ -19,9 +20,9 @@ import (
 
 // clusterOptions are the flags of bigfit cluster.
 type clusterOptions struct {
-	source   graphSource
+	source   shell.GraphSource
 	y, out   string
-	label    labelOptions
+	label    shell.LabelOptions
 	settings cluster.Settings
 	regular  regularOptions
 }
@@ -56,16 +57,16 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
-	f.VarP(&o.source.x, "points", "X", pointsHelp)
+	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
-	o.label.flags(f)
-	nameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
+	o.label.Flags(f)
+	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
 	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false, "scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
 	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent, "points that a component must have to get clusters")
 	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts, "runs of k-means, of which the best counts")
 	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance, "largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
 	o.regular.flags(f)
-	o.source.flags(a, f)
+	o.source.Flags(a.App, f)
 	f.StringVarP(&o.out, "output", "o", "labels.npy", "`file` to write")
 	return cmd
 }
@@ -120,10 +121,10 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := a.checkCluster(args, o); err != nil {
 		return err
 	}
-	if err := checkAnswers(o.source.x.Inputs(o.source.file, o.y), []string{o.out}, o.regular.model); err != nil {
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File, o.y), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
-	g, notReached := a.loadSource(ctx, &o.source)
+	g, notReached := a.LoadSource(ctx, &o.source)
 	if !models.Usable(notReached) {
 		return notReached
 	}
@@ -131,7 +132,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	var truth *data.Labels
 	if o.y != "" {
 		var err error
-		if truth, err = o.label.readTruth(a, o.y, n); err != nil {
+		if truth, err = o.label.ReadTruth(a.App, o.y, n); err != nil {
 			return err
 		}
 	}
@@ -139,7 +140,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	case truth != nil && truth.Len() != n:
 		return fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
 	case o.settings.Clusters > n:
-		return usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
+		return shell.Usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
 	}
 	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.Components.Count()}
 	var labels []int32
@@ -169,16 +170,16 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := sum.compare(truth, labels); err != nil {
 		return err
 	}
-	err := a.write(ctx, func() error {
-		if err := a.writeAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)), g.hashes); err != nil || o.regular.model == "" {
+	err := a.Write(ctx, func() error {
+		if err := a.WriteAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)), g.Hashes); err != nil || o.regular.model == "" {
 			return err
 		}
-		return models.Save(o.regular.model, m, g.hashes, a.files)
+		return models.Save(o.regular.model, m, g.Hashes, a.Files)
 	})
 	if err != nil {
 		return err
 	}
-	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+	if err := a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
 	return errors.Join(notReached, notConverged)
@@ -186,7 +187,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 
 // checkCluster refuses what can be known to be wrong before anything is read.
 func (a *app) checkCluster(args []string, o *clusterOptions) error {
-	if err := o.source.set(args, o.regular.asked); err != nil {
+	if err := o.source.Set(args, o.regular.asked); err != nil {
 		return err
 	}
 	if err := o.regular.check(a); err != nil {
@@ -195,47 +196,47 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	s := o.settings
 	switch {
 	case s.Clusters < 1:
-		return usagef("--clusters is %d; it must be at least 1", s.Clusters)
+		return shell.Usagef("--clusters is %d; it must be at least 1", s.Clusters)
 	case s.MinComponent < 1:
-		return usagef("--min-component is %d; it must be at least 1", s.MinComponent)
+		return shell.Usagef("--min-component is %d; it must be at least 1", s.MinComponent)
 	case s.Restarts < 1:
-		return usagef("--restarts is %d; it must be at least 1", s.Restarts)
+		return shell.Usagef("--restarts is %d; it must be at least 1", s.Restarts)
 	case !(s.Tolerance > 0 && s.Tolerance < 1):
-		return usagef("--tolerance is %v; it must be positive and less than 1", s.Tolerance)
+		return shell.Usagef("--tolerance is %v; it must be positive and less than 1", s.Tolerance)
 	case s.Rule != cluster.KMeans && s.Clusters != 2:
-		return usagef("--rule %v cuts in two; --clusters is %d", s.Rule, s.Clusters)
+		return shell.Usagef("--rule %v cuts in two; --clusters is %d", s.Rule, s.Clusters)
 	case s.Rule != cluster.KMeans && s.RowNormalize:
-		return usagef("--row-normalize is for --rule %v", cluster.KMeans)
+		return shell.Usagef("--row-normalize is for --rule %v", cluster.KMeans)
 	}
 	if !o.regular.asked {
 		if o.regular.model != "" {
-			return usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
+			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
 		}
 		return nil
 	}
 	for _, flag := range []string{"rule", "row-normalize", "min-component", "tolerance"} {
-		if a.given[flag] {
-			return usagef("--%s is for clusters by eigenvectors, without --gamma", flag)
+		if a.Given[flag] {
+			return shell.Usagef("--%s is for clusters by eigenvectors, without --gamma", flag)
 		}
 	}
 	if s.Clusters < 2 {
-		return usagef("--clusters is %d; with --gamma it must be at least 2", s.Clusters)
+		return shell.Usagef("--clusters is %d; with --gamma it must be at least 2", s.Clusters)
 	}
 	return nil
 }
 
 // cut makes clusters by eigenvectors, as a stage.
-func (a *app) cut(ctx context.Context, g *sourced, s cluster.Settings) (*cluster.Clustering, error) {
+func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*cluster.Clustering, error) {
 	n := g.W.Rows
-	s.Seed, s.MemoryLimit = a.seed, int64(a.memory)
+	s.Seed, s.MemoryLimit = a.Seed, int64(a.Memory)
 	k := min(s.Clusters, n)
-	if err := a.pipeline().AnnounceEigenpairs(n, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.memory)}, "ask for fewer clusters"); err != nil {
+	if err := a.Pipeline().AnnounceEigenpairs(n, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
-	if err := a.need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
+	if err := a.Need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
-	st := a.progress.Stage("clusters")
+	st := a.Progress.Stage("clusters")
 	s.OnRestart = func(state lanczos.State) error {
 		st.Update(float64(state.Basis), float64(state.BasisMax), state.String())
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
@@ -47,10 +48,10 @@ eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most := demoLabels[len(demoLabels)-1]; n < 2*most {
-				return usagef("-n is %d; the demo needs at least %d digits", n, 2*most)
+				return shell.Usagef("-n is %d; the demo needs at least %d digits", n, 2*most)
 			}
 			if n > demoMost {
-				return usagef("-n is %d; the demo draws at most %d digits", n, demoMost)
+				return shell.Usagef("-n is %d; the demo draws at most %d digits", n, demoMost)
 			}
 			return a.demo(cmd.Context(), n, dir)
 		},
@@ -88,38 +89,38 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 		defer os.Remove(dir)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return output(err)
+		return shell.Output(err)
 	}
-	if err := checkOutput(nil, filepath.Join(dir, "report.html")); err != nil {
+	if err := shell.CheckOutput(nil, filepath.Join(dir, "report.html")); err != nil {
 		return err
 	}
 	const side = synthetic.DigitSide
-	if err := a.need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
+	if err := a.Need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
 		return err
 	}
-	st := a.progress.Stage("digits")
-	digits, truth := synthetic.Digits(n, a.seed)
+	st := a.Progress.Stage("digits")
+	digits, truth := synthetic.Digits(n, a.Seed)
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	run := &demoRun{digits: digits, settings: demoSettings{
-		Points: n, Seed: a.seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: version}}
-	z, _, err := a.pipeline().Project(ctx, digits, &run.settings.Graph)
+		Points: n, Seed: a.Seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: shell.Version}}
+	z, _, err := a.Pipeline().Project(ctx, digits, &run.settings.Graph)
 	if err != nil {
 		return err
 	}
-	run.e = &papers.Experiment{Name: "digits", X: z, Truth: truth, Graph: papers.BestGraph, Pairs: demoPairs, Rows: demoRows(), Splits: demoSplits, Seed: a.seed, KNN: true}
+	run.e = &papers.Experiment{Name: "digits", X: z, Truth: truth, Graph: papers.BestGraph, Pairs: demoPairs, Rows: demoRows(), Splits: demoSplits, Seed: a.Seed, KNN: true}
 	if err := a.needExperiment(run.e); err != nil {
 		return err
 	}
 	var notConverged error
-	if run.outcome, notConverged = run.e.Run(ctx, &observer{app: a}); run.outcome == nil {
+	if run.outcome, notConverged = run.e.Run(ctx, a.Observer()); run.outcome == nil {
 		return notConverged
 	}
-	if err := run.predict(ctx, a.seed); err != nil {
+	if err := run.predict(ctx, a.Seed); err != nil {
 		return err
 	}
-	st = a.progress.Stage("moons")
-	x, y := synthetic.TwoMoons(demoMoons, demoNoise, a.seed)
-	fig, err := papers.NewMoonsFigure(ctx, x, y, a.seed)
+	st = a.Progress.Stage("moons")
+	x, y := synthetic.TwoMoons(demoMoons, demoNoise, a.Seed)
+	fig, err := papers.NewMoonsFigure(ctx, x, y, a.Seed)
 	if err != nil {
 		return err
 	}
@@ -127,8 +128,8 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 		return err
 	}
 	st.Done(fmt.Sprintf("%d points, LapSVM for %d γ_I", demoMoons, len(fig.Machines)))
-	err = a.write(ctx, func() error {
-		st := a.progress.Stage("files")
+	err = a.Write(ctx, func() error {
+		st := a.Progress.Stage("files")
 		if err := run.save(dir, a); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = a.print(run.outcome.Table, run.outcome.Table.Markdown()+
+	err = a.Print(run.outcome.Table, run.outcome.Table.Markdown()+
 		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
 			demoSplits, filepath.Join(dir, "report.html")))
 	return errors.Join(notConverged, err)
@@ -180,10 +181,10 @@ func (r *demoRun) save(dir string, a *app) error {
 	points := data.HashPoints(r.digits)
 	err := npy.WriteFile(path("X.npy"), []int{n, r.digits.Cols}, r.digits.Data)
 	if err == nil {
-		err = npy.WriteFile(path("y.npy"), []int{n}, values(r.e.Truth.Index, r.e.Truth.Classes))
+		err = npy.WriteFile(path("y.npy"), []int{n}, shell.Values(r.e.Truth.Index, r.e.Truth.Classes))
 	}
 	if err == nil {
-		err = npy.WriteFile(path("predictions.npy"), []int{n}, values(r.labels, r.e.Truth.Classes))
+		err = npy.WriteFile(path("predictions.npy"), []int{n}, shell.Values(r.labels, r.e.Truth.Classes))
 	}
 	if err != nil {
 		return err
@@ -198,5 +199,5 @@ func (r *demoRun) save(dir string, a *app) error {
 	if err := pipeline.SaveEigs(path("eigs.npz"), r.outcome.Eigs, &g.Graph, o, hashes); err != nil {
 		return err
 	}
-	return a.saveLog(dir, r.settings, r.outcome.Table)
+	return a.SaveLog(dir, r.settings, r.outcome.Table)
 }

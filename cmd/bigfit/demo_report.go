@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
 )
 
 // stripLength is the number of digits shown with their predicted labels.
@@ -18,7 +19,7 @@ const stripLength = 60
 func (r *demoRun) report(a *app) *report.Report {
 	return &report.Report{
 		Title:    "bigfit demo",
-		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed, version),
+		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed, shell.Version),
 		Sections: []report.Section{
 			{Title: "Error on the unlabeled digits", Blocks: r.errors()},
 			{Title: "Eigenvalues of the graph Laplacian", Blocks: []report.Block{r.spectrum()}},

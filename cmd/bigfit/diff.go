@@ -1,15 +1,11 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/internal/artifact"
+	"github.com/bigfit/bigfit/internal/shell"
 )
-
-// errDiffer ends bigfit diff with exit code 1, without words.
-var errDiffer = errors.New("the files differ")
 
 func (a *app) diffCommand() *cobra.Command {
 	return &cobra.Command{
@@ -26,19 +22,19 @@ Exit code 0 if the files are equal, 1 if they differ, 2 if they cannot be compar
 Versions, dates and the names of equal inputs are printed and do not count.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("diff takes two files, not %d", len(args))
+				return shell.Usagef("diff takes two files, not %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := artifact.Compare(args[0], args[1], int64(a.memory))
+			d, err := artifact.Compare(args[0], args[1], int64(a.Memory))
 			if err != nil {
 				return err
 			}
-			if err := a.print(d, d.String()); err != nil || d.Equal {
+			if err := a.Print(d, d.String()); err != nil || d.Equal {
 				return err
 			}
-			return errDiffer
+			return shell.ErrDiffer
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -21,14 +22,14 @@ import (
 
 // eigsRun are the flags of bigfit eigs beside the settings of the pairs.
 type eigsRun struct {
-	checkpointFlags
+	shell.CheckpointFlags
 	out, start    string
 	restarts      int
 	verify, graph string
 }
 
 func (a *app) eigsCommand() *cobra.Command {
-	o := pipeline.EigsSettings{Tolerance: defaultTolerance, Power: 1}
+	o := pipeline.EigsSettings{Tolerance: shell.DefaultTolerance, Power: 1}
 	var r eigsRun
 	cmd := &cobra.Command{
 		Use:   "eigs graph.npz -k 100 -o eigs.npz",
@@ -54,7 +55,7 @@ bigfit eigs --verify FILE --graph G checks pairs that are there already, of
 whichever program, and exits with 1 if they are not the smallest ones.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if r.verify == "" {
-				return oneArgument("the file of the graph")(cmd, args)
+				return shell.OneArgument("the file of the graph")(cmd, args)
 			}
 			if len(args) > 0 {
 				return fmt.Errorf("--verify takes the graph with --graph, not as an argument")
@@ -64,26 +65,26 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case r.verify != "" && r.graph == "":
-				return usagef("--verify needs the graph with --graph")
+				return shell.Usagef("--verify needs the graph with --graph")
 			case r.verify != "":
 				return a.verify(cmd.Context(), &r, o, cmd.Flags().Changed("laplacian"))
 			case r.graph != "":
-				return usagef("--graph goes with --verify; without it the graph is the argument")
+				return shell.Usagef("--graph goes with --verify; without it the graph is the argument")
 			case o.Power < 1:
-				return usagef("--power is %d; it must be at least 1", o.Power)
+				return shell.Usagef("--power is %d; it must be at least 1", o.Power)
 			case r.restarts < 1:
-				return usagef("--restarts is %d; it must be at least 1", r.restarts)
+				return shell.Usagef("--restarts is %d; it must be at least 1", r.restarts)
 			}
 			return a.eigs(cmd.Context(), args[0], &r, o)
 		},
 	}
 	f := cmd.Flags()
-	eigsFlags(f, &o)
+	shell.EigsFlags(f, &o)
 	f.IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
-	r.checkpointFlags.flags(f)
+	r.CheckpointFlags.Flags(f)
 	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
 	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
@@ -93,11 +94,11 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
-	if err := errors.Join(run.check(), checkOutput([]string{path, run.start}, run.out)); err != nil {
+	if err := errors.Join(run.Check(), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
 	}
-	a.reads(pipeline.HashGraph, path)
-	g, err := pipeline.OpenGraph(path, int64(a.memory), nil)
+	a.Reads(pipeline.HashGraph, path)
+	g, err := pipeline.OpenGraph(path, int64(a.Memory), nil)
 	if err != nil {
 		return err
 	}
@@ -110,15 +111,15 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
 		o.Graph = g.Settings
 	}
-	o.Seed = a.seed
+	o.Seed = a.Seed
 	known, err := a.startVectors(run.start, w)
 	if err != nil {
 		return err
 	}
-	if err := a.openCheckpoint(ctx, &run.checkpointFlags); err != nil {
+	if err := a.OpenCheckpoint(ctx, &run.CheckpointFlags); err != nil {
 		return err
 	}
-	r, solveErr := a.pipeline().Eigenpairs(ctx, &g.Graph.Graph, &o, func(s *lanczos.Settings) {
+	r, solveErr := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &o, func(s *lanczos.Settings) {
 		s.Known, s.MaxRestarts = known, run.restarts
 	})
 	if !models.Usable(solveErr) {
@@ -129,20 +130,20 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
 		}
 		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
-		if a.checkpoint != nil && exists(a.checkpoint.Path(checkpoint.Snapshot)) {
-			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.checkpoint)
+		if a.Checkpoint != nil && exists(a.Checkpoint.Path(checkpoint.Snapshot)) {
+			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.Checkpoint)
 		}
 	}
 	s := summarizeEigs(r, o.K)
 	o.Certificate = &s
-	if err := a.write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes, a.files) }); err != nil {
+	if err := a.Write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes, a.Files) }); err != nil {
 		return err
 	}
 	if solveErr == nil {
-		a.checkpoint.Clear() // the result is there; nothing to go on with
+		a.Checkpoint.Clear() // the result is there; nothing to go on with
 	}
-	s.Stages = a.progress.Stages()
-	if err := a.print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
+	s.Stages = a.Progress.Stages()
+	if err := a.Print(s, fmt.Sprintf("%s: %s", run.out, s)); err != nil {
 		return err
 	}
 	return solveErr
@@ -154,7 +155,7 @@ func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := lanczos.Load(path, int64(a.memory))
+	f, err := lanczos.Load(path, int64(a.Memory))
 	if err != nil {
 		return nil, err
 	}

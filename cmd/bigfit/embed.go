@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -23,7 +24,7 @@ import (
 
 // embedOptions are the flags of bigfit embed.
 type embedOptions struct {
-	source         graphSource
+	source         shell.GraphSource
 	transform, out string
 	dimensions     int
 	eigs           pipeline.EigsSettings
@@ -31,7 +32,7 @@ type embedOptions struct {
 }
 
 func (a *app) embedCommand() *cobra.Command {
-	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk, Tolerance: defaultTolerance}, regular: regularOptions{power: 1}}
+	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk, Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "embed -X X.npy -d 2 -o embedding.npy",
 		Short: "Give points few coordinates by the Laplacian of their graph",
@@ -61,19 +62,19 @@ extension through a new point's nearest neighbours.`,
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.dimensions, "dimensions", "d", o.dimensions, "number of coordinates")
-	f.VarP(&o.source.x, "points", "X", pointsHelp)
+	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
-	eigsFlags(f, &o.eigs)
+	shell.EigsFlags(f, &o.eigs)
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
-	o.source.flags(a, f)
+	o.source.Flags(a.App, f)
 	f.StringVarP(&o.out, "output", "o", "embedding.npy", "`file` to write")
 	return cmd
 }
 
 // regularOptions are the flags of functions of a kernel's space.
 type regularOptions struct {
-	params    paramFlags // of models.KernelParams
+	params    shell.ParamFlags // of models.KernelParams
 	kernel    models.KernelChoice
 	asked     bool // --gamma was given
 	gamma     float64
@@ -85,8 +86,8 @@ type regularOptions struct {
 
 func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
-	o.params = paramFlags{}
-	o.params.add(f, models.KernelParams.Params(), false)
+	o.params = shell.ParamFlags{}
+	o.params.Add(f, models.KernelParams.Params(), false)
 	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
@@ -95,30 +96,30 @@ func (o *regularOptions) flags(f *pflag.FlagSet) {
 func (o *regularOptions) check(a *app) error {
 	if !o.asked {
 		for _, flag := range append([]string{"landmarks"}, slices.Sorted(maps.Keys(o.params))...) {
-			if a.given[flag] {
-				return usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
+			if a.Given[flag] {
+				return shell.Usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
 			}
 		}
 		return nil
 	}
 	var err error
-	o.kernel, err = decode(a, o.params, models.KernelParams)
+	o.kernel, err = shell.Decode(a.App, o.params, models.KernelParams)
 	switch {
 	case err != nil:
 		return err
 	case !(o.gamma > 0) || math.IsInf(o.gamma, 0):
-		return usagef("--gamma is %v; it must be positive", o.gamma)
-	case o.landmarks < 0 || a.given["landmarks"] && o.landmarks == 0:
-		return usagef("--landmarks is %d; it must be at least 1", o.landmarks)
+		return shell.Usagef("--gamma is %v; it must be positive", o.gamma)
+	case o.landmarks < 0 || a.Given["landmarks"] && o.landmarks == 0:
+		return shell.Usagef("--landmarks is %d; it must be at least 1", o.landmarks)
 	case o.kernel.Given():
-		return usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
+		return shell.Usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
 	}
 	return nil
 }
 
 // regularized finds functions of the kernel's space on the points as given, as a
 // stage.
-func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, components, clusters int) (*cluster.Spectral, error) {
+func (a *app) regularized(ctx context.Context, g *shell.Sourced, o *regularOptions, components, clusters int) (*cluster.Spectral, error) {
 	n := g.W.Rows
 	l, err := sparse.NewLaplacian(g.W, o.laplacian)
 	if err != nil {
@@ -131,17 +132,17 @@ func (a *app) regularized(ctx context.Context, g *sourced, o *regularOptions, co
 	if o.landmarks > 0 {
 		size = float64(min(n, o.landmarks))
 	}
-	if err := a.need("functions", cluster.SpectralBytes(g.x, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
+	if err := a.Need("functions", cluster.SpectralBytes(g.X, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
-	k, err := o.kernel.On(g.x, a.seed)
+	k, err := o.kernel.On(g.X, a.Seed)
 	if err != nil {
 		return nil, err
 	}
-	a.note("kernel: %s", k)
-	st := a.progress.Stage("functions")
+	a.Note("kernel: %s", k)
+	st := a.Progress.Stage("functions")
 	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: k.Points, Kernel: k.Kernel, Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
-		Landmarks: o.landmarks, Seed: a.seed})
+		Landmarks: o.landmarks, Seed: a.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +172,15 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 	if err := a.checkEmbed(args, o, laplacian); err != nil {
 		return err
 	}
-	if err := checkAnswers(o.source.x.Inputs(o.source.file), []string{o.out}, o.regular.model); err != nil {
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File), []string{o.out}, o.regular.model); err != nil {
 		return err
 	}
-	g, notReached := a.loadSource(ctx, &o.source)
+	g, notReached := a.LoadSource(ctx, &o.source)
 	if !models.Usable(notReached) {
 		return notReached
 	}
 	if n := g.W.Rows; o.dimensions >= n {
-		return usagef("--dimensions is %d and there are %d points; there must be fewer", o.dimensions, n)
+		return shell.Usagef("--dimensions is %d and there are %d points; there must be fewer", o.dimensions, n)
 	}
 	sum := embedSummary{Points: g.W.Rows, Dimensions: o.dimensions}
 	var m models.Model
@@ -200,16 +201,16 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 		m, e, sum.Values, sum.Components = s, s.Vectors, s.Values, g.Components.Count()
 	}
 	sum.Model = m.Name()
-	err := a.write(ctx, func() error {
-		if err := a.writeAnswers(o.out, pipeline.CoordinateAnswers(m.Name(), e), g.hashes); err != nil || o.regular.model == "" {
+	err := a.Write(ctx, func() error {
+		if err := a.WriteAnswers(o.out, pipeline.CoordinateAnswers(m.Name(), e), g.Hashes); err != nil || o.regular.model == "" {
 			return err
 		}
-		return models.Save(o.regular.model, m, g.hashes, a.files)
+		return models.Save(o.regular.model, m, g.Hashes, a.Files)
 	})
 	if err != nil {
 		return err
 	}
-	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+	if err := a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
 	return errors.Join(notReached, notConverged)
@@ -218,7 +219,7 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 // checkEmbed refuses what can be known to be wrong before anything is read.
 func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	regular := o.regular.asked
-	if err := o.source.set(args, regular); err != nil {
+	if err := o.source.Set(args, regular); err != nil {
 		return err
 	}
 	if err := o.regular.check(a); err != nil {
@@ -230,31 +231,31 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	}
 	switch {
 	case o.dimensions < 1:
-		return usagef("--dimensions is %d; it must be at least 1", o.dimensions)
+		return shell.Usagef("--dimensions is %d; it must be at least 1", o.dimensions)
 	case !(o.eigs.Tolerance > 0 && o.eigs.Tolerance < 1):
-		return usagef("--tolerance is %v; it must be positive and less than 1", o.eigs.Tolerance)
-	case !regular && a.given["power"]:
-		return usagef("--power goes with --gamma; the eigenvectors of all powers are the same")
+		return shell.Usagef("--tolerance is %v; it must be positive and less than 1", o.eigs.Tolerance)
+	case !regular && a.Given["power"]:
+		return shell.Usagef("--power goes with --gamma; the eigenvectors of all powers are the same")
 	case o.regular.power < 1:
-		return usagef("--power is %d; it must be at least 1", o.regular.power)
+		return shell.Usagef("--power is %d; it must be at least 1", o.regular.power)
 	case regular && o.regular.laplacian == sparse.RandomWalk:
-		return usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
-	case regular && a.given["tolerance"]:
-		return usagef("--tolerance is for eigenvectors of the graph, without --gamma")
-	case !regular && o.regular.model != "" && len(o.source.x) == 0:
-		return usagef("--model needs the points (-X), to find the neighbours of new ones")
+		return shell.Usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
+	case regular && a.Given["tolerance"]:
+		return shell.Usagef("--tolerance is for eigenvectors of the graph, without --gamma")
+	case !regular && o.regular.model != "" && len(o.source.X) == 0:
+		return shell.Usagef("--model needs the points (-X), to find the neighbours of new ones")
 	}
 	return nil
 }
 
 // eigenmap computes a Laplacian eigenmap.
-func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*eigenmap.Embedding, error) {
+func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (*eigenmap.Embedding, error) {
 	eo := o.eigs
 	eo.K = o.dimensions + g.Components.Count()
 	if eo.K > g.W.Rows {
 		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d coordinates that are not constant on them", g.Components.Count(), g.W.Rows, g.W.Rows-g.Components.Count())
 	}
-	r, notConverged := a.pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
+	r, notConverged := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
 	if !models.Usable(notConverged) {
 		return nil, notConverged
 	}
@@ -267,17 +268,17 @@ func (a *app) eigenmap(ctx context.Context, g *sourced, o *embedOptions) (*eigen
 
 // transform gives new points coordinates by a saved model.
 func (a *app) transform(ctx context.Context, args []string, o *embedOptions) error {
-	for _, flag := range slices.Sorted(maps.Keys(a.given)) {
+	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		switch flag {
 		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "quiet":
 		default:
-			return usagef("--%s is for making an embedding, not for --transform", flag)
+			return shell.Usagef("--%s is for making an embedding, not for --transform", flag)
 		}
 	}
-	if len(args) > 0 || len(o.source.x) == 0 {
-		return usagef("--transform needs the new points (-X), and no graph")
+	if len(args) > 0 || len(o.source.X) == 0 {
+		return shell.Usagef("--transform needs the new points (-X), and no graph")
 	}
-	if err := checkAnswers(o.source.x.Inputs(o.transform), []string{o.out}); err != nil {
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.transform), []string{o.out}); err != nil {
 		return err
 	}
 	m, err := a.loadModel(o.transform)
@@ -287,20 +288,20 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if m.Output().Kind != models.OutputCoordinates {
 		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model", o.transform, m.Name())
 	}
-	x, err := a.readPoints(o.source.x, data.ReadOptions{})
+	x, err := a.ReadPoints(o.source.X, data.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	p, err := a.pipeline().Predict(ctx, m, x, models.PredictSettings{}, true)
+	p, err := a.Pipeline().Predict(ctx, m, x, models.PredictSettings{}, true)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.source.x, err)
+		return fmt.Errorf("%s: %w", o.source.X, err)
 	}
 	answers := pipeline.CoordinateAnswers(m.Name(), p.Scores)
-	hashes := answerHashes(x, o.out)
-	if err := a.write(ctx, func() error { return a.writeAnswers(o.out, answers, hashes) }); err != nil {
+	hashes := shell.AnswerHashes(x, o.out)
+	if err := a.Write(ctx, func() error { return a.WriteAnswers(o.out, answers, hashes) }); err != nil {
 		return err
 	}
 	values, _ := m.Summary().Fact("values").([]float64)
 	sum := embedSummary{Model: m.Name(), Points: p.Len(), Dimensions: m.Output().Columns, Values: values}
-	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum))
+	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum))
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
@@ -20,7 +21,7 @@ type evalOptions struct {
 	positive               string
 	columns                []string
 	regression, multilabel bool
-	label                  labelOptions
+	label                  shell.LabelOptions
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -54,20 +55,20 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.y == "" || o.predictions == "" {
-				return usagef("eval needs the true labels (-y) and --predictions")
+				return shell.Usagef("eval needs the true labels (-y) and --predictions")
 			}
 			if err := data.SameRows(o.predictions, o.y); err != nil {
 				return fmt.Errorf("%w; they must be of the same points", err)
 			}
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
-				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.memory))
+				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.Memory))
 			}
 			if o.multilabel {
 				return o.multiLabels(a)
 			}
 			if !set("regression") {
-				float, err := holdsFloats(o.predictions, int64(a.memory))
+				float, err := holdsFloats(o.predictions, int64(a.Memory))
 				if err != nil {
 					return err
 				}
@@ -87,7 +88,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
 	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
-	o.label.flags(f)
+	o.label.Flags(f)
 	return cmd
 }
 
@@ -131,14 +132,14 @@ func leftOut(n int) string {
 // classes measures predicted classes.
 func (o *evalOptions) classes(a *app) error {
 	var err error
-	if a.points.names, err = data.TableIDs(o.predictions, int64(a.memory)); err != nil {
+	if a.Points.Names, err = data.TableIDs(o.predictions, int64(a.Memory)); err != nil {
 		return err
 	}
-	predicted, err := (&labelOptions{[]string{"none"}}).read(a, o.predictions, 0)
+	predicted, err := (&shell.LabelOptions{Unlabeled: []string{"none"}}).Read(a.App, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)
 	}
-	truth, err := o.label.readTruth(a, o.y, predicted.Len())
+	truth, err := o.label.ReadTruth(a.App, o.y, predicted.Len())
 	if err != nil {
 		return o.hint(a, err, o.y)
 	}
@@ -158,8 +159,8 @@ func (o *evalOptions) classes(a *app) error {
 			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all points, or mark it as unlabeled in %s", o.predictions, i, o.y)
 		}
 	}
-	t := values(truth.Select(rows).Index, truth.Classes)
-	r, err := metrics.NewReport(t, values(predicted.Select(rows).Index, predicted.Classes))
+	t := shell.Values(truth.Select(rows).Index, truth.Classes)
+	r, err := metrics.NewReport(t, shell.Values(predicted.Select(rows).Index, predicted.Classes))
 	if err != nil {
 		return err
 	}
@@ -189,12 +190,12 @@ func (o *evalOptions) classes(a *app) error {
 		}
 	}
 	rest := truth.Len() - len(rows)
-	return a.print(evalSummary{r, rest}, r.String()+leftOut(rest))
+	return a.Print(evalSummary{r, rest}, r.String()+leftOut(rest))
 }
 
 // hint adds what to do to an error of reading classes, if the file holds numbers.
 func (o *evalOptions) hint(a *app, err error, path string) error {
-	if _, fault := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)}); fault != nil {
+	if _, fault := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)}); fault != nil {
 		return err
 	}
 	return fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
@@ -203,10 +204,10 @@ func (o *evalOptions) hint(a *app, err error, path string) error {
 // minusOne returns an error if −1 is a predicted class and, by default, no class
 // of the truth.
 func (o *evalOptions) minusOne(truth, predicted *data.Labels) error {
-	if o.label.unlabeled != nil || !slices.Contains(predicted.Classes, -1) || !slices.Contains(truth.Read.Marks, "-1") {
+	if o.label.Unlabeled != nil || !slices.Contains(predicted.Classes, -1) || !slices.Contains(truth.Read.Marks, "-1") {
 		return nil
 	}
-	return usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
+	return shell.Usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
 }
 
 // positiveClass returns the class that --positive names, nil without it.
@@ -216,17 +217,17 @@ func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int
 	}
 	v, err := pipeline.ClassesByName([]string{o.positive}, truth.Names, "class")
 	if err != nil {
-		return nil, usagef("--positive: %w", err)
+		return nil, shell.Usagef("--positive: %w", err)
 	}
 	if !slices.Contains(r.Confusion.Classes, v[0]) {
-		return nil, usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
+		return nil, shell.Usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
 	}
 	return &v[0], nil
 }
 
 // readScores reads the scores of the points with the given numbers among n.
 func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.Dense, error) {
-	all, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)})
+	all, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})
 	if err != nil {
 		return nil, err
 	}
@@ -238,21 +239,21 @@ func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive
 	_, c := scores.Dims()
 	given, err := pipeline.ClassesByName(o.columns, truth.Names, "class")
 	if err != nil {
-		return nil, usagef("--columns: %w", err)
+		return nil, shell.Usagef("--columns: %w", err)
 	}
 	switch {
 	case len(given) == c:
 		return given, nil
 	case len(given) > 0:
-		return nil, usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
+		return nil, shell.Usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
 	case c == 1 && positive != nil:
 		return []int64{*positive}, nil
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	case c != len(classes):
-		return nil, usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	}
 	return classes, nil
 }
@@ -261,17 +262,17 @@ func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive
 func (o *evalOptions) multiLabels(a *app) error {
 	switch {
 	case o.regression:
-		return usagef("--multilabel and --regression contradict each other; give one of them")
+		return shell.Usagef("--multilabel and --regression contradict each other; give one of them")
 	case o.scores != "" || o.positive != "":
-		return usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
-	case o.label.unlabeled != nil:
-		return usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
+		return shell.Usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
+	case o.label.Unlabeled != nil:
+		return shell.Usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
 	}
 	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
 	if err != nil {
-		return usagef("--columns: %w", err)
+		return shell.Usagef("--columns: %w", err)
 	}
-	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.memory))
+	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.Memory))
 	if err != nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 		return fmt.Errorf("%s: %w", o.y, err)
 	}
 	if len(o.columns) > 0 && truth.Values == nil {
-		return usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
+		return shell.Usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
 	}
 	rows := pipeline.KnownRows(truth.Y)
 	n, labels := truth.Y.Dims()
@@ -302,18 +303,18 @@ func (o *evalOptions) multiLabels(a *app) error {
 	}
 	r.Labels = truth.Values
 	rest := n - len(rows)
-	return a.print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
+	return a.Print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
 }
 
 // values measures predicted values.
 func (o *evalOptions) values(a *app) error {
 	if o.scores != "" || o.positive != "" || len(o.columns) > 0 {
-		return usagef("--scores, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
+		return shell.Usagef("--scores, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
 	}
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
 		var err error
-		if columns[i], err = data.ReadValues(path, data.ReadOptions{Limit: int64(a.memory)}); err != nil {
+		if columns[i], err = data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)}); err != nil {
 			return err
 		}
 	}
@@ -321,5 +322,5 @@ func (o *evalOptions) values(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.print(evalValuesSummary{r, rest}, r.String()+leftOut(rest))
+	return a.Print(evalValuesSummary{r, rest}, r.String()+leftOut(rest))
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -19,13 +21,13 @@ import (
 
 // fitOptions are the flags that fit and tune share.
 type fitOptions struct {
-	targetOptions
-	checkpointFlags
+	shell.TargetOptions
+	shell.CheckpointFlags
 	x                                       shards.Names
 	model, graphFile, eigsFile, outputGraph string
-	params                                  paramFlags
+	params                                  shell.ParamFlags
 
-	out, predictions string
+	out, predictions, report string
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -33,21 +35,21 @@ var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": mod
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
-	f.VarP(&o.x, "points", "X", pointsHelp)
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
-	a.points.columnFlags(f)
-	a.points.labelFlags(f)
-	f.BoolVar(&o.regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
-	o.label.flags(f)
-	o.checkpointFlags.flags(f)
+	f.VarP(&o.x, "points", "X", shell.PointsHelp)
+	f.StringVarP(&o.Y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
+	a.Points.ColumnFlags(f)
+	a.Points.LabelFlags(f)
+	f.BoolVar(&o.Regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
+	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
+	o.Label.Flags(f)
+	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
-	o.params = paramFlags{}
+	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
-		o.params.add(f, l.Params(), lists)
+		o.params.Add(f, l.Params(), lists)
 	}
-	o.params.add(f, pipeline.GraphParams.Params(), lists)
+	o.params.Add(f, pipeline.GraphParams.Params(), lists)
 }
 
 func (a *app) fitCommand() *cobra.Command {
@@ -77,7 +79,7 @@ column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmligh
 with lists of labels ("1,5,7", nan for a point not labeled), or with --regression
 a column a value; it answers with scores, positive for the labels.
 
-` + describeLearners() + `
+` + shell.DescribeLearners() + `
 bigfit models NAME lists the parameters of one, which are the flags below. A model
 with an intrinsic norm minimizes, over l labeled of all points,
 
@@ -100,10 +102,15 @@ ones were made with, and a flag that the model does not use is an error.
 
 --checkpoint DIR keeps the graph and the eigenpairs there when they are finished, and
 their state every ten seconds before; the same command with --resume goes on from
-them and ends with the same bits. The fit itself is made at once.`,
+them and ends with the same bits. The fit itself is made at once.
+
+--report writes a page on the points: shares of the classes among labels and answers,
+the points in the plane coloured by answer and by certainty, how often certain answers
+are right (of labels held back by --labels), the least certain answers, labels that
+their neighbours contradict, and thumbnails where the columns are pixels.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
-			o.asked = cmd.Flags().Changed("regression")
+			o.Asked = cmd.Flags().Changed("regression")
 			return a.fit(cmd.Context(), &o)
 		},
 	}
@@ -113,34 +120,35 @@ them and ends with the same bits. The fit itself is made at once.`,
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
 	return cmd
 }
 
 // take takes the arguments: points, and the labels last.
 func (a *app) take(o *fitOptions, args []string) {
-	y := &o.y
-	if a.points.label != "" {
+	y := &o.Y
+	if a.Points.Label != "" {
 		y = nil // the labels are where the points are
 	}
 	if note := o.x.Take(args, y, o.graphFile != "" || o.eigsFile != ""); note != "" {
-		a.note("%s", note)
+		a.Note("%s", note)
 	}
 }
 
 func (a *app) fit(ctx context.Context, o *fitOptions) error {
-	l, err := findLearner(o.model)
+	l, err := shell.FindLearner(o.model)
 	if err != nil {
 		return err
 	}
-	values := o.params.values(l.Params())
+	values := o.params.Values(l.Params())
 	if err := a.checkFit(o, l, values); err != nil {
 		return err
 	}
-	settings, err := decode(a, o.params, pipeline.GraphParams)
+	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.y); err != nil {
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.Y); err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: values}, settings: settings}
@@ -148,12 +156,12 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
+	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
-	m, fitErr := a.pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
 	if !models.Usable(fitErr) {
-		return a.flagFaults(o.model, fitErr)
+		return a.FlagFaults(o.model, fitErr)
 	}
 	return a.finishFit(ctx, o, m, in, t, fitErr)
 }
@@ -168,7 +176,7 @@ type fitInput struct {
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
 func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
-	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Warnings: a.warnings}
+	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Warnings: a.Warnings}
 	if g := in.Graph; g != nil && g.Components != nil {
 		sum.Components, sum.Isolated = g.Components.Count(), g.Components.Isolated()
 		if g.W != nil {
@@ -177,9 +185,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	}
 	var p *models.Prediction
 	var err error
-	if o.predictions != "" || t.HeldBack() {
-		if p = training(m, false); p == nil {
-			if p, err = a.pipeline().Predict(ctx, m, in.Points, models.PredictSettings{}, false); err != nil {
+	if o.predictions != "" || o.report != "" || t.HeldBack() {
+		if p = training(m, o.report != ""); p == nil {
+			if p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{}, o.report != ""); err != nil {
 				return err
 			}
 		}
@@ -187,10 +195,19 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			return err
 		}
 	}
-	err = a.write(ctx, func() error {
-		err := models.Save(o.out, m, in.hashes, a.files)
+	var page *report.Report
+	if o.report != "" {
+		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
+			return err
+		}
+	}
+	err = a.Write(ctx, func() error {
+		err := models.Save(o.out, m, in.hashes, a.Files)
 		if err == nil && o.predictions != "" {
-			err = a.writeAnswers(o.predictions, pipeline.PredictionAnswers(m, p), in.hashes)
+			err = a.WriteAnswers(o.predictions, pipeline.PredictionAnswers(m, p), in.hashes)
+		}
+		if err == nil && page != nil {
+			err = saveReport(o.report, page)
 		}
 		return err
 	})
@@ -198,9 +215,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		return err
 	}
 	if fitErr == nil {
-		a.checkpoint.Clear()
+		a.Checkpoint.Clear()
 	}
-	if err := a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+	if err := a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
 		return err
 	}
 	return fitErr
@@ -209,10 +226,10 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 // checkFit refuses what can be known to be wrong before anything is read.
 func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
 	info := l.Info()
-	if err := o.checkpointFlags.check(); err != nil {
+	if err := o.CheckpointFlags.Check(); err != nil {
 		return err
 	}
-	if err := a.checkOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
+	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
 		return err
 	}
 	given := "points (-X)"
@@ -226,22 +243,25 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		}
 	}
 	switch {
-	case o.y != "" && a.points.label != "":
-		return usagef("-y and --label both say where the labels are; give one of them")
-	case a.points.label != "" && len(o.x) == 0:
-		return usagef("--label names a column of the points; give them with -X")
-	case o.y == "" && a.points.label == "" || missing:
-		return usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
-	case o.labels < 0 || a.given["labels"] && o.labels == 0:
-		return usagef("--labels is %d; it must be at least 1", o.labels)
+	case o.Y != "" && a.Points.Label != "":
+		return shell.Usagef("-y and --label both say where the labels are; give one of them")
+	case a.Points.Label != "" && len(o.x) == 0:
+		return shell.Usagef("--label names a column of the points; give them with -X")
+	case o.Y == "" && a.Points.Label == "" || missing:
+		return shell.Usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
+	case o.Labels < 0 || a.Given["labels"] && o.Labels == 0:
+		return shell.Usagef("--labels is %d; it must be at least 1", o.Labels)
 	}
-	if err := a.check(l, values); err != nil {
+	if err := a.CheckParams(l, values); err != nil {
 		return err
 	}
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
-		return usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
+		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return checkAnswers(o.x.Inputs(o.y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
+	if err := a.checkReport(o.report); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
@@ -251,37 +271,26 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 	n := 0
 	if len(o.x) > 0 {
 		var err error
-		if in.Points, err = a.readPoints(o.x, data.ReadOptions{}); err != nil {
+		if in.Points, err = a.ReadPoints(o.x, data.ReadOptions{}); err != nil {
 			return nil, err
 		}
 		n, _ = in.Points.Dims()
 	} else {
 		n = data.Rows(cmp.Or(o.graphFile, o.eigsFile))
 	}
-	t, err := a.readTargets(&o.targetOptions, l, n)
+	t, err := a.ReadTargets(&o.TargetOptions, l, n)
 	if err != nil {
 		return nil, err
 	}
 	if in.Points != nil && t.Len != n {
-		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.y, t.Len)
+		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.Y, t.Len)
 	}
 	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
-	a.sayLabels(t, in.Points)
+	a.SayLabels(t, in.Points)
 	if in.Points != nil {
 		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
 	}
 	return t, a.readInput(o, l, in)
-}
-
-// sayLabels says how labels were understood, and what may be wrong with them.
-func (a *app) sayLabels(t *pipeline.Targets, x data.Points) {
-	if s := t.Summary(); s != nil {
-		a.note("labels: %s", s)
-	}
-	a.warn(t.Warnings()...)
-	if x != nil {
-		a.warn(a.points.table.Suspects(x, t.Used())...)
-	}
 }
 
 // readInput reads the graphs and eigenpairs that are given.
@@ -297,18 +306,18 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 	}
 	var g *pipeline.GraphFile
 	if o.graphFile != "" {
-		if g, err = a.givenGraph(o.graphFile, o.params, &in.settings); err != nil {
+		if g, err = a.GivenGraph(o.graphFile, o.params, &in.settings); err != nil {
 			return err
 		}
 		if g.W.Rows != n {
-			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.y, n)
+			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.Y, n)
 		}
 		if in.Values["kernel"] != models.Precomputed { // where X is not the points
 			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
 				return err
 			}
 			if in.Points != nil && info.Transductive() {
-				if err := g.ReadKept(int64(a.memory)); err != nil {
+				if err := g.ReadKept(int64(a.Memory)); err != nil {
 					return err
 				}
 			}
@@ -327,23 +336,23 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if g != nil {
 		graph = &g.Graph
 	}
-	a.reads("eigenpairs", o.eigsFile)
-	e, err := pipeline.OpenEigs(o.eigsFile, int64(a.memory), graph, o.graphFile)
+	a.Reads("eigenpairs", o.eigsFile)
+	e, err := pipeline.OpenEigs(o.eigsFile, int64(a.Memory), graph, o.graphFile)
 	if err != nil {
 		return err
 	}
 	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
-		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.y, in.Len())
+		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.Y, in.Len())
 	}
 	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x.String()); err != nil {
 		return err
 	}
 	if e.Settings != nil {
 		made := models.Values{"laplacian": e.Settings.Laplacian.String(), "tolerance": models.FormatFloat(e.Settings.Tolerance)}
-		if err := a.sameAs(o.params, only(l.Params(), made), made, o.eigsFile); err != nil {
+		if err := a.SameAs(o.params, shell.Only(l.Params(), made), made, o.eigsFile); err != nil {
 			return err
 		}
-		if err := a.sameAs(o.params, pipeline.GraphParams.Params(), pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
+		if err := a.SameAs(o.params, pipeline.GraphParams.Params(), pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
 			return err
 		}
 		in.Values["laplacian"] = made["laplacian"]
@@ -362,7 +371,7 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 // readOutputGraph reads the graph of the outputs.
 func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, error) {
 	_, n := t.Y.Dims()
-	x, err := data.ReadPoints(path, data.ReadOptions{Limit: int64(a.memory)})
+	x, err := data.ReadPoints(path, data.ReadOptions{Limit: int64(a.Memory)})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -63,7 +64,7 @@ func (m *modelSpec) uses(flag string) bool {
 	if need, ok := inputFlags[flag]; ok {
 		return m.Info().Needs.Has(need)
 	}
-	return hasParam(m.Learner, pipeline.GraphParams.Params(), flag)
+	return shell.HasParam(m.Learner, pipeline.GraphParams.Params(), flag)
 }
 
 func (m *modelSpec) transductive() bool { info := m.Info(); return info.Transductive() }
@@ -219,7 +220,7 @@ func insideShare(t *testing.T, path string) float64 {
 	y, err := data.ReadLabels(path, data.LabelOptions{NoUnlabeled: true})
 	must(t, err)
 	var share float64
-	for _, v := range values(y.Index, y.Classes) {
+	for _, v := range shell.Values(y.Index, y.Classes) {
 		if v == 1 {
 			share += 1 / float64(y.Len())
 		}
@@ -303,7 +304,7 @@ func TestRegression(t *testing.T) {
 		if m.inside() {
 			continue
 		}
-		if !learnsValues(m.Learner) {
+		if !shell.LearnsValues(m.Learner) {
 			fail(t, 2, []string{"half.npy", "row 0", m.name + " learns classes", "rls-linear"}, fit("half.npy")...)
 			fail(t, 2, []string{m.name + " is no regression", "laprls"}, fit("whole.npy", "--regression")...)
 			continue
@@ -525,7 +526,7 @@ func TestModelNotConverged(t *testing.T) {
 			continue
 		}
 		args := fitLine(m, "--max-iterations", "1", "--tolerance", "1e-14", "-o", m.name+".npz", "--predictions", "p.npy")
-		if strings.HasSuffix(m.name, "-linear") && learnsValues(m.Learner) { // direct unless the points are sparse
+		if strings.HasSuffix(m.name, "-linear") && shell.LearnsValues(m.Learner) { // direct unless the points are sparse
 			args[slices.Index(args, "X.npy")] = "csr.npz"
 		}
 		if m.name == "rls" || m.name == "laprls" { // direct by other means

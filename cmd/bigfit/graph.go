@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/pipeline"
@@ -57,8 +58,8 @@ command with --resume goes on and ends with the same bits.`
 
 // graphOptions are the flags of bigfit graph.
 type graphOptions struct {
-	source     graphSource
-	checkpoint checkpointFlags
+	source     shell.GraphSource
+	checkpoint shell.CheckpointFlags
 	lists, out string
 	kind       lists.Kind // of the values in lists
 	grow       appendOptions
@@ -73,7 +74,7 @@ func (a *app) graphCommand() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.lists == "" && len(args) == 0:
-				return oneArgument("the file of the points")(cmd, args)
+				return shell.OneArgument("the file of the points")(cmd, args)
 			case o.lists != "" && len(args) > 0:
 				return fmt.Errorf("--lists takes the place of the points")
 			}
@@ -82,10 +83,10 @@ func (a *app) graphCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
-	o.source.flags(a, f)
-	o.checkpoint.flags(f)
+	o.source.Flags(a.App, f)
+	o.checkpoint.Flags(f)
 	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
-	nameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
+	shell.NameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
 	f.VarP(&o.grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
 	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write")
@@ -94,27 +95,27 @@ func (a *app) graphCommand() *cobra.Command {
 
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
-	if err := errors.Join(o.checkpoint.check(), o.grow.check(args, o.lists), checkOutput(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+	if err := errors.Join(o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckOutput(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
 		return err
 	}
-	settings, err := decode(a, o.source.params, pipeline.GraphParams)
+	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)
 	if err != nil {
 		return err
 	}
-	if err := a.openCheckpoint(ctx, &o.checkpoint); err != nil {
+	if err := a.OpenCheckpoint(ctx, &o.checkpoint); err != nil {
 		return err
 	}
-	g, hashes, notReached := a.graphOf(ctx, a.takePoints(args), &settings, o)
+	g, hashes, notReached := a.graphOf(ctx, a.TakePoints(args), &settings, o)
 	if g == nil {
 		return notReached
 	}
-	if err := a.write(ctx, func() error { return pipeline.SaveGraph(o.out, g, hashes, a.files) }); err != nil {
+	if err := a.Write(ctx, func() error { return pipeline.SaveGraph(o.out, g, hashes, a.Files) }); err != nil {
 		return err
 	}
-	a.checkpoint.Clear()
+	a.Checkpoint.Clear()
 	s := summary.OfGraph(g.W, g.Components)
 	s.Method, s.Recall = g.Settings.Method, g.Settings.Found
-	return errors.Join(notReached, a.print(s, fmt.Sprintf("%s: %s", o.out, s)))
+	return errors.Join(notReached, a.Print(s, fmt.Sprintf("%s: %s", o.out, s)))
 }
 
 // graphOf builds the graph of points, of lists or of points that join another. With
@@ -122,40 +123,40 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
 	switch {
 	case o.grow.from != "":
-		return a.appendGraph(ctx, &o.grow, points, o.source.params)
+		return a.appendGraph(ctx, &o.grow, points, o.source.Params)
 	case o.lists != "":
-		a.reads("lists", o.lists)
-		return a.pipeline().GraphOfLists(o.lists, o.kind, s)
+		a.Reads("lists", o.lists)
+		return a.Pipeline().GraphOfLists(o.lists, o.kind, s)
 	}
-	x, err := a.readPoints(points, data.ReadOptions{})
+	x, err := a.ReadPoints(points, data.ReadOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := a.pipeline().Graph(ctx, x, s)
+	g, err := a.Pipeline().Graph(ctx, x, s)
 	return g, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}, err
 }
 
 // appendGraph makes a graph of the points that the graph in the file o.from joins, which
 // are in the files o.x, and of those in the files x.
-func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p paramFlags) (*pipeline.Graph, pipeline.Hashes, error) {
+func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p shell.ParamFlags) (*pipeline.Graph, pipeline.Hashes, error) {
 	var none pipeline.GraphSettings
-	f, err := a.givenGraph(o.from, p, &none)
+	f, err := a.GivenGraph(o.from, p, &none)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.ReadKept(int64(a.memory)); err != nil {
+	if err := f.ReadKept(int64(a.Memory)); err != nil {
 		return nil, nil, err
 	}
-	old, err := a.readPoints(o.x, data.ReadOptions{})
+	old, err := a.ReadPoints(o.x, data.ReadOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
 	_, d := old.Dims()
-	fresh, err := a.readMore("new points", x, data.ReadOptions{Columns: d})
+	fresh, err := a.ReadMore("new points", x, data.ReadOptions{Columns: d})
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.pipeline().AppendTo(ctx, f, old, o.x.String(), fresh)
+	return a.Pipeline().AppendTo(ctx, f, old, o.x.String(), fresh)
 }
 
 // appendOptions say what points are appended to.
@@ -167,13 +168,13 @@ type appendOptions struct {
 func (o *appendOptions) check(args []string, lists string) error {
 	switch {
 	case o.from == "" && len(o.x) > 0:
-		return usagef("-X goes with --append; without it the points are the argument")
+		return shell.Usagef("-X goes with --append; without it the points are the argument")
 	case o.from == "":
 		return nil
 	case len(o.x) == 0:
-		return usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
+		return shell.Usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
 	case lists != "" || len(args) == 0:
-		return usagef("--append needs the file of the new points, and no --lists")
+		return shell.Usagef("--append needs the file of the new points, and no --lists")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
@@ -22,15 +23,15 @@ func (a *app) infoCommand() *cobra.Command {
 writes: by which version it was written, when, and the names and hashes of what it
 was made from. Of a graph the degrees and components are printed too, of a model
 what it is, of a folder (--checkpoint, reproduce) its files.`,
-		Args: oneArgument("a file or folder"),
+		Args: shell.OneArgument("a file or folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := artifact.Inspect(args[0], int64(a.memory))
+			f, err := artifact.Inspect(args[0], int64(a.Memory))
 			if err != nil {
 				return err
 			}
 			info := fileInfo{Info: f}
 			if f.Format == data.FormatSciPy {
-				w, err := sparse.ReadNPZ(f.Path, int64(a.memory))
+				w, err := sparse.ReadNPZ(f.Path, int64(a.Memory))
 				if err != nil {
 					return err
 				}
@@ -41,14 +42,14 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				}
 			}
 			if f.Kind == manifest.Model {
-				m, _, err := all.Load(f.Path, int64(a.memory))
+				m, _, err := all.Load(f.Path, int64(a.Memory))
 				if err != nil {
 					return err
 				}
 				s := summary.Of(m)
 				info.Model = &s
 			}
-			return a.print(info, info.String())
+			return a.Print(info, info.String())
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
@@ -90,8 +91,8 @@ func TestMappedFileChanges(t *testing.T) {
 			must(t, err)
 			text.Write(rest)
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != exitInput || !strings.Contains(text.String(), c.want) || strings.Contains(text.String(), "goroutine") {
-				t.Errorf("exit code %d, want %d and %q; stderr:\n%s", code, exitInput, c.want, text.String())
+			if code := cmd.ProcessState.ExitCode(); code != shell.ExitInput || !strings.Contains(text.String(), c.want) || strings.Contains(text.String(), "goroutine") {
+				t.Errorf("exit code %d, want %d and %q; stderr:\n%s", code, shell.ExitInput, c.want, text.String())
 			}
 			if name != "removed" {
 				if after := listing(t, "."); after != before {

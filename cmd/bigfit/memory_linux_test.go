@@ -17,6 +17,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -203,7 +204,7 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 	switch {
 	case refused:
 		end = "refused"
-	case o.code == exitInterrupted:
+	case o.code == shell.ExitInterrupted:
 		end += " after 3 minutes"
 	}
 	t.Logf("| %s | %.0f | %.0f | %.2f | %s |", line, float64(announced)/(1<<20), float64(peak)/(1<<20), float64(peak)/float64(max(announced, 1)), end)
@@ -215,7 +216,7 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 	if over := float64(peak-memorySlack) / float64(limit); over > mostOver {
 		t.Errorf("bigfit %s: the peak is %d MiB, %v are allowed\n%s", line, peak>>20, limit, o.stderr)
 	}
-	if refused || !limited || announced == 0 || o.code == exitInterrupted {
+	if refused || !limited || announced == 0 || o.code == shell.ExitInterrupted {
 		return
 	}
 	o, peak = peakOf(t, append(args, "--memory-limit", strconv.FormatInt(announced, 10))...)
@@ -227,13 +228,13 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 // memoryFault says which bar does not hold.
 func memoryFault(o outcome, announced, peak int64) string {
 	switch {
-	case o.code != 0 && o.code != 3 && o.code != exitInterrupted:
+	case o.code != 0 && o.code != 3 && o.code != shell.ExitInterrupted:
 		return fmt.Sprintf("exit code %d", o.code)
 	case announced == 0:
 		return "nothing is announced"
 	case float64(peak) > mostPeak*float64(announced)+memorySlack:
 		return "too small"
-	case o.code != exitInterrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
+	case o.code != shell.ExitInterrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
 		return "too large"
 	}
 	return ""
@@ -334,7 +335,7 @@ func TestAddressLimit(t *testing.T) {
 			must(t, cmd.Process.Signal(os.Interrupt))
 		}
 	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted || strings.Count(stderr.String(), "interrupted") != 1 {
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != shell.ExitInterrupted || strings.Count(stderr.String(), "interrupted") != 1 {
 		t.Errorf("exit code %d\n%s", cmd.ProcessState.ExitCode(), stderr.String())
 	}
 }

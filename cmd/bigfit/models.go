@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -25,14 +26,14 @@ programs.`,
 				for _, l := range all.Learners {
 					list = append(list, describeLearner(l))
 				}
-				return a.print(list, describeLearners())
+				return a.Print(list, shell.DescribeLearners())
 			}
-			l, err := findLearner(args[0])
+			l, err := shell.FindLearner(args[0])
 			if err != nil {
 				return err
 			}
 			info := describeLearner(l)
-			return a.print(info, info.String())
+			return a.Print(info, info.String())
 		},
 	}
 }
@@ -73,7 +74,7 @@ func (d learnerInfo) String() string {
 		fmt.Fprintf(&b, "\n%s:\n", list.title)
 		for i := range list.params {
 			p := &list.params[i]
-			text := usageOf(p)
+			text := shell.UsageOf(p)
 			switch {
 			case p.Required:
 				text += "; required, " + p.Range.String()

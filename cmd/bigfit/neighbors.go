@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -17,15 +18,15 @@ import (
 
 // neighborsOptions are the flags of bigfit neighbors.
 type neighborsOptions struct {
-	params     paramFlags // of pipeline.NeighborParams
-	checkpoint checkpointFlags
+	params     shell.ParamFlags // of pipeline.NeighborParams
+	checkpoint shell.CheckpointFlags
 	query      shards.Names
 	out        string
 	self, csr  bool
 }
 
 func (a *app) neighborsCommand() *cobra.Command {
-	o := neighborsOptions{params: paramFlags{}}
+	o := neighborsOptions{params: shell.ParamFlags{}}
 	cmd := &cobra.Command{
 		Use:   "neighbors X… -o knn.npz",
 		Short: "Find the nearest neighbours of points",
@@ -48,17 +49,17 @@ bigfit graph --lists takes the file with and without --with-self, not with --csr
 --checkpoint and --resume are those of bigfit graph.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return oneArgument("the file of the points")(cmd, args)
+				return shell.OneArgument("the file of the points")(cmd, args)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.neighbors(cmd.Context(), a.takePoints(args), &o)
+			return a.neighbors(cmd.Context(), a.TakePoints(args), &o)
 		},
 	}
 	f := cmd.Flags()
-	o.params.add(f, pipeline.NeighborParams.Params(), false)
-	o.checkpoint.flags(f)
+	o.params.Add(f, pipeline.NeighborParams.Params(), false)
+	o.checkpoint.Flags(f)
 	f.BoolVar(&o.self, "with-self", false, "each point is the first in its own list")
 	f.BoolVar(&o.csr, "csr", false, "write a sparse matrix of distances")
 	f.Var(&o.query, "query", "`file` of points whose neighbours in X are wanted, in place of those of X; may be repeated")
@@ -70,20 +71,20 @@ bigfit graph --lists takes the file with and without --with-self, not with --csr
 func (o *neighborsOptions) check(x shards.Names) error {
 	switch {
 	case len(o.query) > 0 && o.self:
-		return usagef("--with-self is for the points of X; those of --query are not among them")
-	case len(o.query) > 0 && o.checkpoint.checkpoint != "":
-		return usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
+		return shell.Usagef("--with-self is for the points of X; those of --query are not among them")
+	case len(o.query) > 0 && o.checkpoint.Checkpoint != "":
+		return shell.Usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
 	case filepath.Ext(o.out) != ".npz":
-		return usagef("--output is %s; the file has several arrays, so its name must end in .npz", o.out)
+		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz", o.out)
 	}
-	return errors.Join(o.checkpoint.check(), checkOutput(x.Inputs(o.query.Inputs()...), o.out))
+	return errors.Join(o.checkpoint.Check(), shell.CheckOutput(x.Inputs(o.query.Inputs()...), o.out))
 }
 
 func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOptions) error {
 	if err := o.check(path); err != nil {
 		return err
 	}
-	s, err := decode(a, o.params, pipeline.NeighborParams)
+	s, err := shell.Decode(a.App, o.params, pipeline.NeighborParams)
 	if err != nil {
 		return err
 	}
@@ -92,13 +93,13 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	}
 	if o.self { // the point is one of them
 		if s.Graph.K--; s.Graph.K == 0 {
-			return usagef("--neighbors is 1 and --with-self takes it; give at least 2")
+			return shell.Usagef("--neighbors is 1 and --with-self takes it; give at least 2")
 		}
 	}
-	if err := a.openCheckpoint(ctx, &o.checkpoint); err != nil {
+	if err := a.OpenCheckpoint(ctx, &o.checkpoint); err != nil {
 		return err
 	}
-	x, err := a.readPoints(path, data.ReadOptions{})
+	x, err := a.ReadPoints(path, data.ReadOptions{})
 	if err != nil {
 		return err
 	}
@@ -106,12 +107,12 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	if f == nil {
 		return notReached
 	}
-	if err := a.write(ctx, func() error { return f.Save(o.out) }); err != nil {
+	if err := a.Write(ctx, func() error { return f.Save(o.out) }); err != nil {
 		return err
 	}
-	a.checkpoint.Clear()
+	a.Checkpoint.Clear()
 	sum := f.Summary()
-	return errors.Join(notReached, a.print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+	return errors.Join(notReached, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
 // findNeighbors searches. With knn.ErrRecall comes what was reached.
@@ -121,20 +122,20 @@ func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOpti
 	var nb *knn.Neighbors
 	var err error
 	if len(o.query) == 0 {
-		g, nb, err = a.pipeline().Neighbors(ctx, x, s)
+		g, nb, err = a.Pipeline().Neighbors(ctx, x, s)
 	} else {
-		q, fault := a.readMore(pipeline.HashQuery, o.query, data.ReadOptions{})
+		q, fault := a.ReadMore(pipeline.HashQuery, o.query, data.ReadOptions{})
 		if fault != nil {
 			return nil, fault
 		}
 		hashes[pipeline.HashQuery] = data.HashPoints(q)
-		g, nb, err = a.pipeline().QueryNeighbors(ctx, x, q, s)
+		g, nb, err = a.Pipeline().QueryNeighbors(ctx, x, q, s)
 	}
 	if !models.Usable(err) {
 		return nil, err
 	}
 	f := pipeline.NewNeighborsFile(g, nb, o.self, hashes)
-	f.Files = a.files
+	f.Files = a.Files
 	f.CSR, f.Settings.Query = o.csr, len(o.query) > 0
 	return f, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 )
 
 // plotOptions are the flags of bigfit plot.
@@ -22,7 +23,7 @@ type plotOptions struct {
 	out, title    string
 	width, height float64 // centimetres
 	x, y          string
-	label         labelOptions
+	label         shell.LabelOptions
 	levels        []float64
 	columns       []int
 	maxPoints     int
@@ -74,7 +75,7 @@ func (a *app) plotCommand() *cobra.Command {
 
 Colours can be told apart by colour-blind readers, and classes have marks of
 different shapes as well.`,
-		Args: oneArgument("the file to draw"),
+		Args: shell.OneArgument("the file to draw"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.plot(cmd.Context(), args[0], &o) },
 	}
 	f := cmd.Flags()
@@ -84,7 +85,7 @@ different shapes as well.`,
 	f.Float64Var(&o.height, "height", o.height, "height in centimetres (default: by what is drawn)")
 	f.StringVarP(&o.x, "points", "X", "", "`file` of the points that a model's surface is drawn over, of two columns")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the points' labels")
-	o.label.flags(f)
+	o.label.Flags(f)
 	f.Float64SliceVar(&o.levels, "levels", nil, "`values` of f to draw lines at (default: 0 between two classes, eight of a regression)")
 	f.Lookup("levels").DefValue = ""
 	f.IntSliceVar(&o.columns, "columns", o.columns, "the two `columns` of an embedding, counted from 1")
@@ -115,24 +116,24 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	ending := strings.ToLower(filepath.Ext(o.out))
 	switch {
 	case !slices.Contains(chart.Formats, ending):
-		return usagef("--output is %s; its name must end in %s", o.out, strings.Join(chart.Formats, ", "))
+		return shell.Usagef("--output is %s; its name must end in %s", o.out, strings.Join(chart.Formats, ", "))
 	case !(o.width >= 4 && o.width <= 100):
-		return usagef("--width is %v; it must be between 4 and 100 centimetres", o.width)
-	case (o.height != 0 || a.given["height"]) && !(o.height >= 4 && o.height <= 100):
-		return usagef("--height is %v; it must be between 4 and 100 centimetres", o.height)
+		return shell.Usagef("--width is %v; it must be between 4 and 100 centimetres", o.width)
+	case (o.height != 0 || a.Given["height"]) && !(o.height >= 4 && o.height <= 100):
+		return shell.Usagef("--height is %v; it must be between 4 and 100 centimetres", o.height)
 	case o.maxPoints < 1:
-		return usagef("--max-points is %d; it must be at least 1", o.maxPoints)
+		return shell.Usagef("--max-points is %d; it must be at least 1", o.maxPoints)
 	}
-	if err := checkOutput([]string{path, o.x, o.y}, o.out); err != nil {
+	if err := shell.CheckOutput([]string{path, o.x, o.y}, o.out); err != nil {
 		return err
 	}
 	kind, err := a.plotKind(path)
 	if err != nil {
 		return err
 	}
-	for _, flag := range slices.Sorted(maps.Keys(a.given)) {
+	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		if kinds, ok := plotFlags[flag]; ok && !slices.Contains(kinds, kind) {
-			return usagef("--%s is not for %s, which is what %s makes", flag, plotKindNames[kind], path)
+			return shell.Usagef("--%s is not for %s, which is what %s makes", flag, plotKindNames[kind], path)
 		}
 	}
 	var drawing chart.Chart
@@ -159,13 +160,13 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	if o.height == 0 {
 		o.height = o.width * picture.Aspect
 	}
-	if err := a.write(ctx, func() error {
+	if err := a.Write(ctx, func() error {
 		return npy.Atomically(o.out, func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
 	}); err != nil {
 		return err
 	}
 	sum := plotSummary{o.out, plotKindNames[kind], o.width, o.height, picture.Marks, picture.Left}
-	return a.print(sum, sum.String())
+	return a.Print(sum, sum.String())
 }
 
 // plotKind tells what a file makes.
@@ -177,7 +178,7 @@ func (a *app) plotKind(path string) (plotKind, error) {
 	default:
 		return scatterPlot, nil
 	}
-	f, err := npy.OpenArchive(path, int64(a.memory))
+	f, err := npy.OpenArchive(path, int64(a.Memory))
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
 )
 
@@ -29,7 +30,7 @@ func (o *curveOptions) flags(f *pflag.FlagSet) {
 // scatter draws two columns of an embedding.
 func (a *app) scatter(path string, o *plotOptions) (*chart.Scatter, error) {
 	if len(o.columns) != 2 || o.columns[0] < 1 || o.columns[1] < 1 {
-		return nil, usagef("--columns is %v; it must be two numbers of at least 1", o.columns)
+		return nil, shell.Usagef("--columns is %v; it must be two numbers of at least 1", o.columns)
 	}
 	points, _, err := a.plane(path, o, o.columns[0], o.columns[1], 0)
 	if err != nil {
@@ -40,7 +41,7 @@ func (a *app) scatter(path string, o *plotOptions) (*chart.Scatter, error) {
 
 // eigenvalues draws the values of eigenpairs.
 func (a *app) eigenvalues(path string) (*chart.Lines, error) {
-	f, err := lanczos.Load(path, int64(a.memory))
+	f, err := lanczos.Load(path, int64(a.Memory))
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +54,12 @@ func (a *app) eigenvalues(path string) (*chart.Lines, error) {
 
 // curves draws a table.
 func (a *app) curves(path string, o *curveOptions) (*chart.Lines, error) {
-	t, err := chart.ReadTable(path, int64(a.memory)/16)
+	t, err := chart.ReadTable(path, int64(a.Memory)/16)
 	if err != nil {
 		return nil, err
 	}
 	if o.x == "" {
-		return nil, usagef("curves need the field of the horizontal axis with --x; %s has %s", path, strings.Join(t.Fields(), ", "))
+		return nil, shell.Usagef("curves need the field of the horizontal axis with --x; %s has %s", path, strings.Join(t.Fields(), ", "))
 	}
 	c := chart.Curves{X: o.x, Value: o.value, Bars: o.bars, By: o.by, XLog: o.logX}
 	if c.Bars == "" && slices.Contains(t.Fields(), "std_err") {

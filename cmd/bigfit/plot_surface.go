@@ -7,6 +7,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
@@ -19,15 +20,15 @@ const surfaceCells = 240
 // surface draws what a model says over the rectangle of its points.
 func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.Surface, error) {
 	if o.x == "" {
-		return nil, usagef("%s is a model, whose surface is drawn over points; give them with -X", path)
+		return nil, shell.Usagef("%s is a model, whose surface is drawn over points; give them with -X", path)
 	}
-	m, _, err := all.Load(path, int64(a.memory))
+	m, _, err := all.Load(path, int64(a.Memory))
 	if err != nil {
 		return nil, err
 	}
 	if v, ok := m.(*kernelmachine.VVMR); ok {
 		_, outputs := v.Coefficients.Dims()
-		return nil, usagef("%s is a %s model of %d outputs, of which there is no surface; draw a model of one", path, m.Name(), outputs)
+		return nil, shell.Usagef("%s is a %s model of %d outputs, of which there is no surface; draw a model of one", path, m.Name(), outputs)
 	}
 	points, labels, err := a.plane(o.x, o, 1, 2, 2)
 	if err != nil {
@@ -35,7 +36,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	}
 	s := &chart.Surface{Title: m.Name(), Grid: pipeline.GridAround(points.X, points.Y, surfaceCells), Points: *points, Levels: o.levels}
 	s.Rows = surfaceCells
-	st := a.progress.Stage("surface")
+	st := a.Progress.Stage("surface")
 	p, err := pipeline.PredictGrid(ctx, m, &s.Grid, func(done, total int) { st.Update(float64(done), float64(total), "") })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -43,7 +44,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	st.Done(fmt.Sprintf("%d × %d points", s.Columns, s.Rows))
 	outcomes := m.Output().Classes
 	if outcomes != nil && len(outcomes) != 2 && len(o.levels) > 0 {
-		return nil, usagef("--levels are for two classes or values; %s has %d classes", path, len(outcomes))
+		return nil, shell.Usagef("--levels are for two classes or values; %s has %d classes", path, len(outcomes))
 	}
 	s.Values = pipeline.SurfaceValues(p.Scores, outcomes)
 	if outcomes != nil {
@@ -77,7 +78,7 @@ func areas(classes []int32, o models.Output, labels *data.Labels) []int {
 // plane reads points, as positions by two columns counted from 1, and their
 // labels, nil without. columns, if not 0, is the number that there must be.
 func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*chart.Points, *data.Labels, error) {
-	x, err := a.readPoints(shards.Names{path}, data.ReadOptions{Columns: columns})
+	x, err := a.ReadPoints(shards.Names{path}, data.ReadOptions{Columns: columns})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +89,7 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 	if n == 0 || d < max(first, second) {
 		return nil, nil, fmt.Errorf("%s has %d points of %d columns; columns %d and %d are to be drawn", path, n, d, first, second)
 	}
-	points := &chart.Points{X: make([]float64, n), Y: make([]float64, n), Most: o.maxPoints, Seed: a.seed}
+	points := &chart.Points{X: make([]float64, n), Y: make([]float64, n), Most: o.maxPoints, Seed: a.Seed}
 	drawn := data.Columns(x, []int{first - 1, second - 1})
 	for i := range n {
 		points.X[i], points.Y[i] = drawn.Row(i)[0], drawn.Row(i)[1]
@@ -96,7 +97,7 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 	if o.y == "" {
 		return points, nil, nil
 	}
-	labels, err := o.label.readTruth(a, o.y, n)
+	labels, err := o.label.ReadTruth(a.App, o.y, n)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
@@ -74,13 +75,13 @@ func TestPointsAsShards(t *testing.T) {
 
 func TestBadShards(t *testing.T) {
 	intoShards(t)
-	fail(t, exitInput, []string{"emb/none*.npy: no file matches"}, "fit", "emb/none*.npy", "y.npy")
-	fail(t, exitInput, []string{"given twice"}, "fit", "emb", "emb/img_emb_1.npy", "y.npy")
-	fail(t, exitInput, []string{"needs labels (-y)"}, "fit", "emb")
-	fail(t, exitInput, []string{"both read and written"}, "fit", "emb", "y.npy", "-o", "emb/img_emb_2.npy")
-	fail(t, exitInput, []string{"X.npy: it holds 5 columns of float32", "img_emb_0.npy holds 5 of float16"}, "graph", "emb/img_emb_0.npy", "X.npy")
+	fail(t, shell.ExitInput, []string{"emb/none*.npy: no file matches"}, "fit", "emb/none*.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"given twice"}, "fit", "emb", "emb/img_emb_1.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"needs labels (-y)"}, "fit", "emb")
+	fail(t, shell.ExitInput, []string{"both read and written"}, "fit", "emb", "y.npy", "-o", "emb/img_emb_2.npy")
+	fail(t, shell.ExitInput, []string{"X.npy: it holds 5 columns of float32", "img_emb_0.npy holds 5 of float16"}, "graph", "emb/img_emb_0.npy", "X.npy")
 	must(t, npy.WriteFile("emb/text_emb_0.npy", []int{1, 5}, make([]npy.Half, 5)))
-	fail(t, exitInput, []string{"emb/*.npy: 2 kinds of files", "img_emb_*.npy (4 files)", "text_emb_*.npy (1 file)"}, "fit", "emb/*.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"emb/*.npy: 2 kinds of files", "img_emb_*.npy (4 files)", "text_emb_*.npy (1 file)"}, "fit", "emb/*.npy", "y.npy")
 	must(t, os.WriteFile("emb/README.md", nil, 0o666))
-	fail(t, exitInput, []string{"emb: the folder holds what is not points: README.md"}, "fit", "emb", "y.npy")
+	fail(t, shell.ExitInput, []string{"emb: the folder holds what is not points: README.md"}, "fit", "emb", "y.npy")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -22,7 +23,7 @@ import (
 type predictOptions struct {
 	x              shards.Names
 	y, out, scores string
-	label          labelOptions
+	label          shell.LabelOptions
 	settings       models.PredictSettings
 }
 
@@ -47,26 +48,26 @@ applies the classifier. --neighbors is how many vote, or of a graph method how
 many edges a new point has.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return oneArgument("the model file")(cmd, args)
+				return shell.OneArgument("the model file")(cmd, args)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if note := o.x.Take(args[1:], nil, false); note != "" {
-				a.note("%s", note)
+				a.Note("%s", note)
 			}
 			return a.predict(cmd.Context(), args[0], &o)
 		},
 	}
 	f := cmd.Flags()
-	f.VarP(&o.x, "points", "X", pointsHelp+"; those to answer for")
+	f.VarP(&o.x, "points", "X", shell.PointsHelp+"; those to answer for")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
-	o.label.flags(f)
-	a.points.columnFlags(f)
-	a.points.labelFlags(f)
+	o.label.Flags(f)
+	a.Points.ColumnFlags(f)
+	a.Points.LabelFlags(f)
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
-	nameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
+	shell.NameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
 	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
 	return cmd
 }
@@ -83,11 +84,11 @@ type predictSummary struct {
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := checkAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores}); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores}); err != nil {
 		return err
 	}
 	if o.settings.Neighbors < 0 {
-		return usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
+		return shell.Usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
 	}
 	m, err := a.loadModel(path)
 	if err != nil {
@@ -100,36 +101,36 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	var hashes pipeline.Hashes
 	if len(o.x) == 0 {
 		if p = training(m, o.scores != ""); p == nil {
-			return usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
+			return shell.Usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
 		}
 	} else {
-		x, err := a.readPoints(o.x, data.ReadOptions{Columns: m.Dim()})
+		x, err := a.ReadPoints(o.x, data.ReadOptions{Columns: m.Dim()})
 		if err != nil {
 			return err
 		}
-		hashes = answerHashes(x, o.out, o.scores)
-		if p, err = a.pipeline().Predict(ctx, m, x, o.settings, o.scores != ""); err != nil {
+		hashes = shell.AnswerHashes(x, o.out, o.scores)
+		if p, err = a.Pipeline().Predict(ctx, m, x, o.settings, o.scores != ""); err != nil {
 			return err
 		}
 	}
 	output := m.Output()
 	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes, output.Names), Labels: output.Labels, Recall: p.Recall}
-	if o.y != "" || a.points.label != "" {
+	if o.y != "" || a.Points.Label != "" {
 		if sum.Measured, err = a.compare(m, p, o); err != nil {
 			return err
 		}
 	}
-	err = a.write(ctx, func() error {
-		err := a.writeAnswers(o.out, pipeline.PredictionAnswers(m, p), hashes)
+	err = a.Write(ctx, func() error {
+		err := a.WriteAnswers(o.out, pipeline.PredictionAnswers(m, p), hashes)
 		if err == nil && o.scores != "" {
-			err = a.writeAnswers(o.scores, pipeline.ScoreAnswers(m, p), hashes)
+			err = a.WriteAnswers(o.scores, pipeline.ScoreAnswers(m, p), hashes)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return a.print(sum, fmt.Sprintf("%s: %s", o.out, sum.text(output.Kind)))
+	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum.text(output.Kind)))
 }
 
 // text is the summary as a line.
@@ -156,9 +157,9 @@ func (s predictSummary) text(kind models.OutputKind) string {
 
 // loadModel reads a model as a stage.
 func (a *app) loadModel(path string) (models.Model, error) {
-	st := a.progress.Stage("model")
-	a.reads("model", path)
-	m, _, err := all.Load(path, int64(a.memory))
+	st := a.Progress.Stage("model")
+	a.Reads("model", path)
+	m, _, err := all.Load(path, int64(a.Memory))
 	if err != nil {
 		return nil, err
 	}
@@ -170,14 +171,14 @@ func (a *app) loadModel(path string) (models.Model, error) {
 func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	output := m.Output()
 	switch {
-	case a.given["extension"] && !output.Extends:
-		return usagef("--extension is not for %s, which does not extend eigenvectors", m.Name())
-	case a.given["neighbors"] && !output.Searches:
-		return usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
+	case a.Given["extension"] && !output.Extends:
+		return shell.Usagef("--extension is not for %s, which does not extend eigenvectors", m.Name())
+	case a.Given["neighbors"] && !output.Searches:
+		return shell.Usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && output.Kind != models.OutputClasses:
-		return usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
-	case o.label.unlabeled != nil && output.Kind != models.OutputClasses:
-		return usagef("--unlabeled is for classes; of values NaN marks points without one")
+		return shell.Usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
+	case o.label.Unlabeled != nil && output.Kind != models.OutputClasses:
+		return shell.Usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func training(m models.Model, scores bool) *models.Prediction {
 func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (pipeline.Measured, error) {
 	n, classes := p.Len(), m.Output().Classes
 	if classes == nil {
-		truth, labels, err := a.numbersFor(m, o.y, n)
+		truth, labels, err := a.NumbersFor(m, o.y, n)
 		if err != nil {
 			return pipeline.Measured{}, err
 		}
@@ -206,10 +207,10 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 		return pipeline.MeasureValues(truth, p.Scores, labels)
 	}
 	label := o.label
-	if label.unlabeled == nil && slices.Contains(classes, -1) {
-		label.unlabeled = []string{"none"} // -1 is a class of the model
+	if label.Unlabeled == nil && slices.Contains(classes, -1) {
+		label.Unlabeled = []string{"none"} // -1 is a class of the model
 	}
-	truth, err := label.readTruth(a, o.y, n)
+	truth, err := label.ReadTruth(a.App, o.y, n)
 	if err != nil {
 		return pipeline.Measured{}, err
 	}

@@ -373,20 +373,3 @@ func TestDiskFull(t *testing.T) {
 		}
 	})
 }
-
-// A program that panics says that it is a bug and ends with 1.
-func TestPanic(t *testing.T) {
-	intoBlobs(t)
-	var out, stderr bytes.Buffer
-	a := &app{stdout: &out, stderr: writer(func([]byte) (int, error) { panic("kaboom") })}
-	err := a.execute(t.Context(), []string{"graph", "X.npy"})
-	a.stderr = &stderr
-	if code := a.report(err); code != 1 || !strings.HasPrefix(stderr.String(), "bigfit: internal error: kaboom\nThis is a bug in bigfit") ||
-		!strings.Contains(stderr.String(), "report it at") || !strings.Contains(stderr.String(), "process_test.go") || out.Len() > 0 {
-		t.Errorf("exit code %d\n%s", code, stderr.String())
-	}
-}
-
-type writer func([]byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 )
@@ -64,7 +64,7 @@ is drawn from what --json prints, in scene.json, by
 --report writes the tables, charts where they are curves, the decision surfaces
 of moons, times and settings as one HTML file.`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := oneArgument("the experiment "+choice)(cmd, args); err != nil {
+			if err := shell.OneArgument("the experiment "+choice)(cmd, args); err != nil {
 				return err
 			}
 			if !slices.Contains(names, args[0]) {
@@ -137,33 +137,33 @@ type reproduceOptions struct {
 // returned.
 func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions) error {
 	for _, flag := range e.fixed {
-		if a.given[flag] {
+		if a.Given[flag] {
 			what := "rows and methods"
 			if slices.Contains(e.fixed, "splits") {
 				what = "draws, rows and methods"
 			}
-			return usagef("--%s is not for %s, whose %s are fixed; leave it out", flag, e.name, what)
+			return shell.Usagef("--%s is not for %s, whose %s are fixed; leave it out", flag, e.name, what)
 		}
 	}
 	if o.recipe != "paper" && o.recipe != "best" {
-		return usagef("unknown recipe %q; it is paper or best", o.recipe)
+		return shell.Usagef("unknown recipe %q; it is paper or best", o.recipe)
 	}
 	for _, b := range o.baselines {
 		if !slices.Contains([]string{"knn", "gnn", "none"}, b) {
-			return usagef("unknown baseline %q; it is knn, gnn or none", b)
+			return shell.Usagef("unknown baseline %q; it is knn, gnn or none", b)
 		}
 	}
 	if o.Splits < 1 {
-		return usagef("--splits is %d; it must be at least 1", o.Splits)
+		return shell.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
-	if (o.report != "" || a.given["report"]) && !strings.EqualFold(filepath.Ext(o.report), ".html") {
-		return usagef("--report is %q; its name must end in .html", o.report)
+	if err := a.checkReport(o.report); err != nil {
+		return err
 	}
-	if err := checkOutput(nil, o.report); err != nil {
+	if err := shell.CheckOutput(nil, o.report); err != nil {
 		return err
 	}
 	o.Best, o.KNN, o.GNN = o.recipe == "best", slices.Contains(o.baselines, "knn"), slices.Contains(o.baselines, "gnn")
-	o.Seed, o.Limit = a.seed, int64(a.memory)
+	o.Seed, o.Limit = a.Seed, int64(a.Memory)
 	r, fault := e.run(a, ctx, e.name, o.Options)
 	if r == nil {
 		return fault
@@ -172,7 +172,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if r.note != "" {
 		text += "\n" + r.note
 	}
-	fault = errors.Join(fault, a.print(r.table, text))
+	fault = errors.Join(fault, a.Print(r.table, text))
 	if o.report != "" {
 		fault = errors.Join(fault, a.saveReproduction(ctx, e, o, r))
 	}
@@ -181,7 +181,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 
 // eigenmaps runs an experiment of Belkin & Niyogi (2004).
 func (a *app) eigenmaps(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
-	st := a.progress.Stage("data")
+	st := a.Progress.Stage("data")
 	e, err := map[string]func(papers.Options) (*papers.Experiment, error){
 		"mnist": papers.MNIST, "newsgroups": papers.Newsgroups, "phonemes": papers.Phonemes,
 	}[name](o)
@@ -196,7 +196,7 @@ func (a *app) eigenmaps(ctx context.Context, name string, o papers.Options) (*re
 	if err := a.needExperiment(e); err != nil {
 		return nil, err
 	}
-	outcome, notConverged := e.Run(ctx, &observer{app: a})
+	outcome, notConverged := e.Run(ctx, a.Observer())
 	if outcome == nil {
 		return nil, notConverged
 	}
@@ -215,7 +215,7 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 	}
 	for _, l := range labels {
 		if !slices.Contains(have, strconv.Itoa(l)) {
-			return usagef("--labels %d: the table has no such row; its rows are %s", l, strings.Join(have, ", "))
+			return shell.Usagef("--labels %d: the table has no such row; its rows are %s", l, strings.Join(have, ", "))
 		}
 	}
 	return nil
@@ -223,17 +223,17 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 
 // needExperiment announces the memory of an experiment's stages.
 func (a *app) needExperiment(e *papers.Experiment) error {
-	if err := a.need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X), "use less data"); err != nil {
+	if err := a.Need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X), "use less data"); err != nil {
 		return err
 	}
 	n, _ := e.X.Dims()
-	return a.pipeline().AnnounceEigenpairs(n, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
+	return a.Pipeline().AnnounceEigenpairs(n, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
 }
 
 // stageList lists the stages and their times.
 func stageList(a *app) string {
 	var parts []string
-	for _, t := range a.progress.Stages() {
+	for _, t := range a.Progress.Stages() {
 		parts = append(parts, fmt.Sprintf("%s %.1f s", t.Name, t.Seconds))
 	}
 	return strings.Join(parts, ", ")

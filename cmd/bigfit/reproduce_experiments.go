@@ -14,17 +14,17 @@ import (
 
 // webkb runs the experiments on the course pages.
 func (a *app) webkb(ctx context.Context, _ string, o papers.Options) (*reproduction, error) {
-	st := a.progress.Stage("data")
+	st := a.Progress.Stage("data")
 	e, err := papers.NewWebKB(o)
 	if err != nil {
 		return nil, err
 	}
 	n := float64(e.Page.Rows)
 	st.Done(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
-	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
+	if err := a.Need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
 		return nil, err
 	}
-	table, err := e.Run(ctx, &observer{app: a})
+	table, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func (a *app) webkb(ctx context.Context, _ string, o papers.Options) (*reproduct
 
 // propagation runs the experiment on graph regularization.
 func (a *app) propagation(ctx context.Context, _ string, o papers.Options) (*reproduction, error) {
-	st := a.progress.Stage("data")
+	st := a.Progress.Stage("data")
 	e, err := papers.NewPropagation(o)
 	if err != nil {
 		return nil, err
 	}
 	n, d := e.X.Dims()
 	st.Done(fmt.Sprintf("MNIST: %d points × %d", n, d))
-	if err := a.need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
+	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
 		return nil, err
 	}
-	table, notConverged := e.Run(ctx, &observer{app: a})
+	table, notConverged := e.Run(ctx, a.Observer())
 	if table == nil {
 		return nil, notConverged
 	}
@@ -52,7 +52,7 @@ func (a *app) propagation(ctx context.Context, _ string, o papers.Options) (*rep
 
 // sssl runs the experiments of Ji et al. 2012.
 func (a *app) sssl(ctx context.Context, _ string, o papers.Options) (*reproduction, error) {
-	table, err := papers.SSSL(ctx, o, &observer{app: a})
+	table, err := papers.SSSL(ctx, o, a.Observer())
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ var machineExperiments = map[string]func(context.Context, papers.Options, pipeli
 
 // machines runs one of them.
 func (a *app) machines(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
-	table, err := machineExperiments[name](ctx, o, &observer{app: a})
+	table, err := machineExperiments[name](ctx, o, a.Observer())
 	if err != nil {
 		return nil, err
 	}
@@ -98,21 +98,21 @@ var multiLabelExperiments = map[string]func(papers.Options) (*papers.MultiLabel,
 
 // multiLabel runs one of them.
 func (a *app) multiLabel(ctx context.Context, name string, o papers.Options) (*reproduction, error) {
-	st := a.progress.Stage("data")
+	st := a.Progress.Stage("data")
 	e, err := multiLabelExperiments[name](o)
 	if err != nil {
 		return nil, err
 	}
-	if a.given["splits"] {
+	if a.Given["splits"] {
 		e.Draws = o.Splits
 	}
 	n, d := e.Points.Dims()
 	_, labels := e.Labels.Dims()
 	st.Done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
-	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
+	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
 		return nil, err
 	}
-	table, err := e.Run(ctx, &observer{app: a})
+	table, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
 )
 
 // saveReproduction writes the report of an experiment.
@@ -32,10 +33,10 @@ func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceO
 	}
 	page := &report.Report{
 		Title:    "bigfit reproduce " + e.name,
-		Subtitle: fmt.Sprintf("seed %d, bigfit %s", a.seed, version),
+		Subtitle: fmt.Sprintf("seed %d, bigfit %s", a.Seed, shell.Version),
 		Sections: append(sections, report.Section{Title: "Run", Blocks: run}),
 	}
-	return a.write(ctx, func() error { return saveReport(o.report, page) })
+	return a.Write(ctx, func() error { return saveReport(o.report, page) })
 }
 
 // list shows the settings of the run.
@@ -47,9 +48,9 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 		{"recipe", o.recipe},
 		{"baselines", strings.Join(o.baselines, ", ")},
 	}
-	k := &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.seed, 10)}}}
+	k := &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
 	for _, s := range all {
-		if s.flag == "splits" && multiLabelExperiments[e.name] != nil && !a.given["splits"] {
+		if s.flag == "splits" && multiLabelExperiments[e.name] != nil && !a.Given["splits"] {
 			continue // they have a number of their own, which the stages tell
 		}
 		if s.value != "" && !slices.Contains(e.fixed, s.flag) {

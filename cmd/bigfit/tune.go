@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
@@ -65,7 +66,7 @@ exit code is 3. After an interrupt the scores known so far are printed; with
 they are found, and the same command with --resume goes on from them to the same bits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o.fitOptions, args)
-			o.asked = cmd.Flags().Changed("regression")
+			o.Asked = cmd.Flags().Changed("regression")
 			return a.tune(cmd.Context(), &o, cmd.Flags())
 		},
 	}
@@ -76,7 +77,7 @@ they are found, and the same command with --resume goes on from them to the same
 	o.flags(a, f, true)
 	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
 	f.Lookup("c").DefValue = ""
-	nameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
+	shell.NameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
 	f.StringVarP(&o.table, "output", "o", "tune.json", "`file` of the results to write")
 	f.StringVar(&o.out, "best", "", "fit the best model on all labels and write it to this `file`")
 	return cmd
@@ -87,11 +88,11 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	settings, err := decode(a, o.params.single(), pipeline.GraphParams)
+	settings, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
 	if err != nil {
 		return err
 	}
-	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.y); err != nil {
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y); err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
@@ -102,40 +103,40 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	values := t.Classes == nil && t.Labels == nil
 	switch rmse := o.criterion == selection.RMSECriterion; {
 	case o.criterion != selection.DefaultCriterion && values != rmse:
-		return usagef("--metric is %v; values take rmse, classes the others", o.criterion)
+		return shell.Usagef("--metric is %v; values take rmse, classes the others", o.criterion)
 	case o.folds > len(t.Labeled):
-		return usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, len(t.Labeled))
+		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, len(t.Labeled))
 	}
 	for _, c := range o.c {
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"], models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if err := a.openCheckpoint(ctx, &o.checkpointFlags); err != nil {
+	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
-	if a.checkpoint != nil {
-		a.checkpoint.Inputs = in.hashes
+	if a.Checkpoint != nil {
+		a.Checkpoint.Inputs = in.hashes
 	}
-	tuning, short := a.pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
+	tuning, short := a.Pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
 		return short
 	}
 	r, tuneErr := a.crossValidate(ctx, o, tuning)
 	if !models.Usable(tuneErr) {
-		return a.flagFaults(o.model, tuneErr)
+		return a.FlagFaults(o.model, tuneErr)
 	}
 	for i := range r.Scores {
-		r.Scores[i].Fault = a.withoutPackages(r.Scores[i].Fault)
+		r.Scores[i].Fault = a.WithoutPackages(r.Scores[i].Fault)
 	}
 	best := r.Best().Setting
-	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.warnings, Best: o.commandLine(grid.Learner, best, flags)}
-	if err := a.write(ctx, func() error { return saveJSON(o.table, sum) }); err != nil {
+	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings, Best: o.commandLine(grid.Learner, best, flags)}
+	if err := a.Write(ctx, func() error { return shell.SaveJSON(o.table, sum) }); err != nil {
 		return err
 	}
-	if err := a.print(sum, sum.String()); err != nil {
+	if err := a.Print(sum, sum.String()); err != nil {
 		return err
 	}
 	if o.out == "" {
-		a.checkpoint.Clear()
+		a.Checkpoint.Clear()
 		return errors.Join(short, tuneErr)
 	}
 	m, fitErr := tuning.Fit(ctx, &in.Input, best)
@@ -145,10 +146,10 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if in.Graph != nil {
 		in.hashes[pipeline.HashGraph] = data.HashPoints(in.Graph.W)
 	}
-	if err := a.write(ctx, func() error { return models.Save(o.out, m, in.hashes, a.files) }); err != nil {
+	if err := a.Write(ctx, func() error { return models.Save(o.out, m, in.hashes, a.Files) }); err != nil {
 		return err
 	}
-	a.checkpoint.Clear()
+	a.Checkpoint.Clear()
 	return errors.Join(short, tuneErr, fitErr)
 }
 
@@ -156,40 +157,40 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 // anything is read is refused.
 func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 	if o.model == "" {
-		return nil, usagef("tune needs a --model; the models are %s", learnersThat(tunable))
+		return nil, shell.Usagef("tune needs a --model; the models are %s", shell.LearnersThat(tunable))
 	}
-	l, err := findLearner(o.model)
+	l, err := shell.FindLearner(o.model)
 	if err != nil {
 		return nil, err
 	}
-	hasGammaA := hasParam(l, nil, "gamma-a")
+	hasGammaA := shell.HasParam(l, nil, "gamma-a")
 	switch {
 	case !tunable(l):
-		return nil, usagef("%s does not learn from labels, which tune measures with", o.model)
+		return nil, shell.Usagef("%s does not learn from labels, which tune measures with", o.model)
 	case o.folds < 2:
-		return nil, usagef("--folds is %d; it must be at least 2", o.folds)
+		return nil, shell.Usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.repeats < 1:
-		return nil, usagef("--repeats is %d; it must be at least 1", o.repeats)
+		return nil, shell.Usagef("--repeats is %d; it must be at least 1", o.repeats)
 	case len(o.c) > 0 && !hasGammaA:
-		return nil, usagef("--c is not for %s, which has no γ_A", o.model)
-	case len(o.c) > 0 && o.params["gamma-a"].text != "":
-		return nil, usagef("--c and --gamma-a say the same thing; give one of them")
+		return nil, shell.Usagef("--c is not for %s, which has no γ_A", o.model)
+	case len(o.c) > 0 && o.params["gamma-a"].Text != "":
+		return nil, shell.Usagef("--c and --gamma-a say the same thing; give one of them")
 	}
 	for _, c := range o.c {
 		if !(c > 0) || math.IsInf(c, 0) {
-			return nil, usagef("--c has the value %s; it must be positive", models.FormatFloat(c))
+			return nil, shell.Usagef("--c has the value %s; it must be positive", models.FormatFloat(c))
 		}
 	}
 	grid := &selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}
 	for _, p := range append(l.Params(), o.params["neighbors"].Param) {
-		parts := o.params[p.Name].parts()
+		parts := o.params[p.Name].Parts()
 		check := p.Check
 		if len(parts) > 1 {
 			check = p.CheckElement
 		}
 		for _, text := range parts {
 			if err := check(text); err != nil {
-				return nil, a.flagFaults(o.model, err)
+				return nil, a.FlagFaults(o.model, err)
 			}
 			if p.Name == "neighbors" {
 				k, _ := strconv.ParseFloat(text, 64)
@@ -222,14 +223,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
-	return checkOutput(o.x.Inputs(o.y, o.graphFile), o.table, o.out)
-}
-
-// single returns the flags without those of several values.
-func (p paramFlags) single() paramFlags {
-	out := maps.Clone(p)
-	maps.DeleteFunc(out, func(_ string, v *paramValue) bool { return len(v.parts()) > 1 })
-	return out
+	return shell.CheckOutput(o.x.Inputs(o.Y, o.graphFile), o.table, o.out)
 }
 
 // crossValidate runs the search. After an interrupt it prints what is known.
@@ -241,7 +235,7 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 		once.Do(func() {
 			if r := last.Load(); r != nil {
 				sum := summary.Tune{Model: o.model, Result: r}
-				printErr = a.print(sum, sum.String())
+				printErr = a.Print(sum, sum.String())
 			}
 		})
 	}
@@ -265,8 +259,8 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 	for _, x := range o.x {
 		words = append(words, "-X", shellWord(x))
 	}
-	if o.y != "" {
-		words = append(words, "-y", shellWord(o.y))
+	if o.Y != "" {
+		words = append(words, "-y", shellWord(o.Y))
 	}
 	params := l.Params()
 	isParam := func(name string) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -146,7 +147,7 @@ func TestTuneTellsOfFaults(t *testing.T) {
 		}
 	}
 	o := bigfit(t, "tune", "--model", "lgc", "-X", "X.npy", "-y", "few.npy", "--max-iterations", "1", "--best", "m.npz")
-	if o.code != exitNotConverged || !exists("m.npz") || !strings.Contains(o.out, "5 fits did not converge") {
+	if o.code != shell.ExitNotConverged || !exists("m.npz") || !strings.Contains(o.out, "5 fits did not converge") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -232,7 +233,7 @@ func TestTuneInterrupted(t *testing.T) {
 	for wait := 300 * time.Millisecond; o.out == "" && wait < 10*time.Second; wait *= 2 {
 		o, stopped = untilAfter(t, "tune: needs", wait, line...)
 	}
-	if o.code != exitInterrupted || stopped.Seconds() > 2 {
+	if o.code != shell.ExitInterrupted || stopped.Seconds() > 2 {
 		t.Errorf("after %v: %+v", stopped, o)
 	}
 	if r := parseTuned(t, o.out); r.Done == 0 || r.Done >= r.Total || r.Best != "" || len(r.Scores) != 61 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -20,7 +21,7 @@ import (
 type updateOptions struct {
 	x                   shards.Names
 	y, out, predictions string
-	label               labelOptions
+	label               shell.LabelOptions
 	tolerance           float64
 }
 
@@ -46,13 +47,13 @@ enough for the classes. Give the tolerance of the model for the values of a fit 
 
 Principal components (--pca), γ and the number of eigenvectors stay those of the
 model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
-		Args: oneArgument("the model file"),
+		Args: shell.OneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.update(cmd.Context(), args[0], &o) },
 	}
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", "`file` of the new points; may be repeated")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values of the new points, or of all points")
-	o.label.flags(f)
+	o.label.Flags(f)
 	f.Float64Var(&o.tolerance, "tolerance", 0, fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)", pipeline.UpdateTolerance))
 	f.StringVarP(&o.out, "output", "o", "model2.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all points to this `file`, in the format of its extension")
@@ -62,15 +63,15 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	switch {
 	case len(o.x) == 0 && o.y == "":
-		return usagef("update needs new points (-X), new labels (-y) or both")
-	case a.given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
-		return usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
+		return shell.Usagef("update needs new points (-X), new labels (-y) or both")
+	case a.Given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
+		return shell.Usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
-	if err := checkAnswers(o.x.Inputs(path, o.y), []string{o.predictions}, o.out); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.predictions}, o.out); err != nil {
 		return err
 	}
-	st := a.progress.Stage("model")
-	m, mf, err := all.Load(path, int64(a.memory))
+	st := a.Progress.Stage("model")
+	m, mf, err := all.Load(path, int64(a.Memory))
 	if err != nil {
 		return err
 	}
@@ -83,18 +84,18 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if err != nil {
 		return err
 	}
-	u, short := a.pipeline().Update(ctx, l, m, growth)
+	u, short := a.Pipeline().Update(ctx, l, m, growth)
 	if !models.Usable(short) {
 		return fmt.Errorf("%s: %w", path, short)
 	}
 	if g := u.Input.Graph; g != nil {
 		hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 	}
-	err = a.write(ctx, func() error {
-		err := models.Save(o.out, u.Model, hashes, a.files)
+	err = a.Write(ctx, func() error {
+		err := models.Save(o.out, u.Model, hashes, a.Files)
 		if p := training(u.Model, false); err == nil && o.predictions != "" && p != nil {
 			answers := pipeline.PredictionAnswers(u.Model, p)
-			answers.Hashes, answers.Files = hashes, a.files
+			answers.Hashes, answers.Files = hashes, a.Files
 			err = answers.Write(o.predictions) // ids of the old points are not known
 		}
 		return err
@@ -103,7 +104,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return err
 	}
 	s := updateSummary{summary.Fit{Model: summary.Of(u.Model), Points: u.Old + u.New}, u}
-	return errors.Join(short, a.print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
+	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
 }
 
 // readGrowth reads what joins the model.
@@ -111,20 +112,20 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	growth, hashes := &pipeline.Growth{Tolerance: o.tolerance}, pipeline.Hashes{}
 	var err error
 	if len(o.x) > 0 {
-		if growth.Points, err = a.readMore("new points", o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
+		if growth.Points, err = a.ReadMore("new points", o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
 			return nil, nil, err
 		}
 		hashes["new points"] = data.HashPoints(growth.Points)
 		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] || hashes["new points"] == mf.Hashes["new points"] {
-			a.note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
+			a.Note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
 		}
 	}
 	switch {
 	case o.y == "":
 	case m.Output().Kind == models.OutputClasses:
-		growth.Labels, err = o.label.readTruth(a, o.y, 0)
+		growth.Labels, err = o.label.ReadTruth(a.App, o.y, 0)
 	default:
-		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.memory)})
+		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.Memory)})
 	}
 	return growth, hashes, err
 }

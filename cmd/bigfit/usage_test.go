@@ -1,9 +1,9 @@
 package main
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/internal/shell"
 )
 
 // everyCommand calls fn for all commands of ours.
 func everyCommand(fn func(*cobra.Command)) {
-	a := &app{stdout: io.Discard, stderr: io.Discard}
+	a := &app{&shell.App{}}
 	root := a.command()
 	fn(root)
 	for _, c := range root.Commands() {
@@ -33,7 +35,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	if out := succeed(t, "--version"); out != "bigfit version "+version+"\n" {
+	if out := succeed(t, "--version"); out != "bigfit version "+shell.Version+"\n" {
 		t.Errorf("--version prints %q", out)
 	}
 	everyCommand(func(c *cobra.Command) {
@@ -74,11 +76,11 @@ func TestFlags(t *testing.T) {
 				}
 				seen[f.Name] = text
 			}
-			v, ok := f.Value.(nameValue)
+			v, ok := f.Value.(encoding.TextUnmarshaler)
 			if !ok {
 				return
 			}
-			err := v.Set("no such name")
+			err := v.UnmarshalText([]byte("no such name"))
 			if err == nil {
 				t.Fatalf("--%s takes any name", f.Name)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/pipeline"
@@ -19,12 +20,12 @@ var errNotVerified = errors.New("the pairs are not the smallest eigenpairs of th
 // verify checks saved eigenpairs. Which Laplacian they are of comes from their
 // manifest, or, if there is none or flag is set, from the flags.
 func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings, flag bool) error {
-	g, err := pipeline.OpenGraph(run.graph, int64(a.memory), nil)
+	g, err := pipeline.OpenGraph(run.graph, int64(a.Memory), nil)
 	if err != nil {
 		return err
 	}
 	w := g.W
-	f, err := lanczos.Load(run.verify, int64(a.memory))
+	f, err := lanczos.Load(run.verify, int64(a.Memory))
 	if err != nil {
 		return err
 	}
@@ -51,19 +52,19 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 	if err != nil {
 		return err
 	}
-	st := a.progress.Stage("verify")
+	st := a.Progress.Stage("verify")
 	v, err := lanczos.Verify(ctx, l.With(o.Power, 0), w.Components(), f.Result.Values, f.Result.Vectors,
-		&lanczos.Settings{Tolerance: o.Tolerance, Seed: a.seed, MemoryLimit: int64(a.memory)})
+		&lanczos.Settings{Tolerance: o.Tolerance, Seed: a.Seed, MemoryLimit: int64(a.Memory)})
 	if err != nil {
 		return err
 	}
 	st.Done(fmt.Sprintf("%d pairs", v.Pairs))
 	s := summary.OfVerification(v, o.Laplacian)
-	if err := a.print(s, fmt.Sprintf("%s: %s", run.verify, s)); err != nil {
+	if err := a.Print(s, fmt.Sprintf("%s: %s", run.verify, s)); err != nil {
 		return err
 	}
 	if len(v.Faults) > 0 {
-		return output(errNotVerified)
+		return shell.Output(errNotVerified)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"context"
@@ -15,34 +15,38 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
+// Exit codes beside 0.
 const (
-	exitFailure      = 1
-	exitInput        = 2
-	exitNotConverged = 3
-	exitInterrupted  = 130
+	ExitFailure      = 1
+	ExitInput        = 2
+	ExitNotConverged = 3
+	ExitInterrupted  = 130
 )
 
 func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return ExitInterrupted
 	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
-		return exitInput
-	case errors.Is(err, errDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
-		return exitFailure
+		return ExitInput
+	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+		return ExitFailure
 	case err != nil && models.Usable(err):
-		return exitNotConverged
+		return ExitNotConverged
 	}
-	return exitInput
+	return ExitInput
 }
+
+// ErrDiffer ends bigfit diff with exit code 1, without words.
+var ErrDiffer = errors.New("the files differ")
 
 // outputError is a failure to write a result, as opposed to bad input.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// output marks an error of writing.
-func output(err error) error {
+// Output marks an error of writing.
+func Output(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -53,7 +57,8 @@ func output(err error) error {
 // help of the command is named after it.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// Usagef is an error of the command line, after which the help of the command is named.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // panicError is a bug of ours.
 type panicError struct {
@@ -81,9 +86,9 @@ func plainFlagError(err error) error {
 // packages are names that errors of the library begin with.
 var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap kernel kernelmachine knn lanczos linear models nearest pca pipeline propagation selection solvers sparse synthetic")
 
-// withoutPackages leaves the names of packages out of the text of an error: users
+// WithoutPackages leaves the names of packages out of the text of an error: users
 // know files and flags. A word of the command line may name a file.
-func (a *app) withoutPackages(text string) string {
+func (a *App) WithoutPackages(text string) string {
 	for _, name := range packages {
 		if !slices.Contains(a.args, name) {
 			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")
@@ -93,8 +98,8 @@ func (a *app) withoutPackages(text string) string {
 	return text
 }
 
-// oneArgument refuses anything but one argument; what names it.
-func oneArgument(what string) cobra.PositionalArgs {
+// OneArgument refuses anything but one argument; what names it.
+func OneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return fmt.Errorf("%s takes one argument, %s; %d are given", cmd.CommandPath(), what, len(args))

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"encoding"
@@ -17,25 +17,25 @@ import (
 	"github.com/bigfit/bigfit/internal/supervise"
 )
 
-// commonFlags adds the flags that every command has and, before any command
+// CommonFlags adds the flags that every command has and, before any command
 // runs, fills flags that are not given from the environment.
-func (a *app) commonFlags(root *cobra.Command) {
+func (a *App) CommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.IntVar(&a.threads, "threads", 0, "threads to use, 0 for all")
-	f.Uint64Var(&a.seed, "seed", 0, "seed of everything random")
-	f.Var(&a.memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
+	f.IntVar(&a.Threads, "threads", 0, "threads to use, 0 for all")
+	f.Uint64Var(&a.Seed, "seed", 0, "seed of everything random")
+	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
-	f.BoolVar(&a.json, "json", false, "print results as JSON")
-	nameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
+	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		a.given, a.environment = map[string]bool{}, map[string]bool{}
-		cmd.Flags().Visit(func(f *pflag.Flag) { a.given[f.Name] = true })
+		a.Given, a.environment = map[string]bool{}, map[string]bool{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { a.Given[f.Name] = true })
 		if err := a.flagsFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		if a.threads < 0 {
-			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.threads)
+		if a.Threads < 0 {
+			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.Threads)
 		}
 		a.started = true
 		a.limits()
@@ -44,33 +44,33 @@ func (a *app) commonFlags(root *cobra.Command) {
 }
 
 // limits applies the common flags to the process.
-func (a *app) limits() {
-	if a.threads > 0 {
-		runtime.GOMAXPROCS(a.threads)
+func (a *App) limits() {
+	if a.Threads > 0 {
+		runtime.GOMAXPROCS(a.Threads)
 	}
-	if a.memory == 0 {
-		a.memory = machine.Size(machine.AvailableMemory())
+	if a.Memory == 0 {
+		a.Memory = machine.Size(machine.AvailableMemory())
 	}
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
-	debug.SetMemoryLimit(int64(a.memory))
+	debug.SetMemoryLimit(int64(a.Memory))
 	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
 	switch {
 	case a.quiet || a.mode == progress.None:
-		a.progress = progress.Quiet()
+		a.Progress = progress.Quiet()
 	case a.mode == progress.JSON:
-		a.progress = progress.NewJSON(a.stderr)
+		a.Progress = progress.NewJSON(a.stderr)
 	default:
 		terminal := progress.IsTerminal(os.Stderr) || os.Getenv(supervise.Variable) == "terminal"
-		a.progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
+		a.Progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
 	}
 }
 
 // flagsFromEnvironment sets flags that are not given from BIGFIT_ and their
 // name in capitals, with underscores for dashes. An empty variable is none.
-func (a *app) flagsFromEnvironment(flags *pflag.FlagSet) error {
+func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
 	var fault error
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variable(f.Name)
@@ -116,5 +116,5 @@ func (v nameValue) String() string {
 // Type stands for the value in help texts.
 func (v nameValue) Type() string { return "name" }
 
-// nameFlag adds a flag for a name; its default is the value that it has.
-func nameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }
+// NameFlag adds a flag for a name; its default is the value that it has.
+func NameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"os"
@@ -12,56 +12,56 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// checkOutput returns an error unless files can be made at the paths, so that a
+// CheckOutput returns an error unless files can be made at the paths, so that a
 // long run does not end in one, and none of them is one of the inputs or named
 // twice. Empty paths are none.
-func checkOutput(inputs []string, paths ...string) error {
+func CheckOutput(inputs []string, paths ...string) error {
 	for i, path := range paths {
 		if path == "" {
 			continue
 		}
 		if err := npy.CheckWritable(path); err != nil {
-			return output(err)
+			return Output(err)
 		}
 		for _, in := range inputs {
 			if sameFile(in, path) {
-				return usagef("%s is both read and written; give the output another name", path)
+				return Usagef("%s is both read and written; give the output another name", path)
 			}
 		}
 		for _, other := range paths[:i] {
 			if other != "" && (samePath(other, path) || sameFile(other, path)) {
-				return usagef("%s is to be written twice; give each output its own name", path)
+				return Usagef("%s is to be written twice; give each output its own name", path)
 			}
 		}
 	}
 	return nil
 }
 
-// checkAnswers is [checkOutput] for files of answers, whose extensions name formats, and
+// CheckAnswers is [CheckOutput] for files of answers, whose extensions name formats, and
 // others.
-func checkAnswers(inputs, answers []string, others ...string) error {
-	if err := checkOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
+func CheckAnswers(inputs, answers []string, others ...string) error {
+	if err := CheckOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
 		return err
 	}
 	if err := table.CheckExtension(answers...); err != nil {
-		return usagef("%w", err)
+		return Usagef("%w", err)
 	}
 	return nil
 }
 
-// writeAnswers writes answers for the points that were read, with their ids.
-func (a *app) writeAnswers(path string, answers pipeline.Answers, hashes pipeline.Hashes) error {
-	answers.Hashes, answers.Files = hashes, a.files
+// WriteAnswers writes answers for the points that were read, with their ids.
+func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipeline.Hashes) error {
+	answers.Hashes, answers.Files = hashes, a.Files
 	var err error
-	if answers.IDs, err = a.points.identify(a); err != nil {
+	if answers.IDs, err = a.Points.Identify(a); err != nil {
 		return err
 	}
 	return answers.Write(path)
 }
 
-// answerHashes are those of the points that are answered for, if one of the files of answers
+// AnswerHashes are those of the points that are answered for, if one of the files of answers
 // has room for them.
-func answerHashes(x data.Points, paths ...string) pipeline.Hashes {
+func AnswerHashes(x data.Points, paths ...string) pipeline.Hashes {
 	if slices.ContainsFunc(paths, table.HasManifest) {
 		return pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
 	}

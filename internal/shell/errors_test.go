@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 // What is found while a model is written may still be a fault of the data.
 func TestExitCodeOfWriting(t *testing.T) {
 	for want, err := range map[int]error{
-		exitInput:   output(fmt.Errorf("m.npz: %w", models.ErrNotFinite)),
-		exitFailure: output(fmt.Errorf("m.npz: %w", errors.Join(fs.ErrPermission))),
+		ExitInput:   Output(fmt.Errorf("m.npz: %w", models.ErrNotFinite)),
+		ExitFailure: Output(fmt.Errorf("m.npz: %w", errors.Join(fs.ErrPermission))),
 	} {
 		if got := exitCode(err); got != want {
 			t.Errorf("%v: exit code %d, not %d", err, got, want)

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"fmt"
@@ -9,58 +9,58 @@ import (
 	"github.com/bigfit/bigfit/internal/shards"
 )
 
-// pointOptions say what the columns of a table of points are, and what the points are
+// PointOptions say what the columns of a table of points are, and what the points are
 // called.
-type pointOptions struct {
-	id, ids, label string
+type PointOptions struct {
+	id, ids, Label string
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read
 	files []string           // of those points
 	rows  int                // in them
-	names *data.IDs
+	Names *data.IDs
 }
 
-// columnFlags adds the flags of the columns of points.
-func (p *pointOptions) columnFlags(f *pflag.FlagSet) {
+// ColumnFlags adds the flags of the columns of points.
+func (p *PointOptions) ColumnFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.id, "id", "", "`column` of X that names the points")
 	f.StringSliceVar(&p.drop, "drop", nil, "`columns` of X to leave out")
 	f.StringSliceVar(&p.columns, "columns", nil, "`columns` of X to take as coordinates (default: all others)")
 }
 
-// labelFlags adds those of what labels are joined with.
-func (p *pointOptions) labelFlags(f *pflag.FlagSet) {
-	f.StringVar(&p.label, "label", "", "`column` of X that holds the labels, in place of -y")
+// LabelFlags adds those of what labels are joined with.
+func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
+	f.StringVar(&p.Label, "label", "", "`column` of X that holds the labels, in place of -y")
 	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
 }
 
-// identify returns the names of the points; nil if they have none.
-func (p *pointOptions) identify(a *app) (*data.IDs, error) {
-	if p.names != nil {
-		return p.names, nil
+// Identify returns the names of the points; nil if they have none.
+func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
+	if p.Names != nil {
+		return p.Names, nil
 	}
 	var err error
 	switch {
 	case p.id != "" && p.ids != "":
-		return nil, usagef("--id and --ids both name the points; give one of them")
+		return nil, Usagef("--id and --ids both name the points; give one of them")
 	case p.ids != "":
-		p.names, err = data.ReadIDs(p.ids, int64(a.memory))
+		p.Names, err = data.ReadIDs(p.ids, int64(a.Memory))
 	case p.id != "" && p.table != nil:
-		p.names, err = p.table.IDs()
+		p.Names, err = p.table.IDs()
 	default:
-		p.names, err = p.beside(a)
+		p.Names, err = p.beside(a)
 	}
-	return p.names, err
+	return p.Names, err
 }
 
 // beside returns the ids in tables beside the files of the points; nil if there are none.
-func (p *pointOptions) beside(a *app) (*data.IDs, error) {
+func (p *PointOptions) beside(a *App) (*data.IDs, error) {
 	tables := shards.Names(shards.Beside(p.files))
 	p.files = nil
 	if tables == nil {
 		return nil, nil
 	}
-	ids, column, err := data.UsualIDs(tables, int64(a.memory))
+	ids, column, err := data.UsualIDs(tables, int64(a.Memory))
 	if err != nil {
 		return nil, fmt.Errorf("%w; if the points are not named there, say what they are called with --ids", err)
 	}
@@ -70,6 +70,6 @@ func (p *pointOptions) beside(a *app) (*data.IDs, error) {
 	if ids.Len() != p.rows {
 		return nil, fmt.Errorf("%s: %d ids beside %d points; say what the points are called with --ids", ids.From, ids.Len(), p.rows)
 	}
-	a.note("ids: column %q of %s beside the points; --ids names others", column, tables.Range())
+	a.Note("ids: column %q of %s beside the points; --ids names others", column, tables.Range())
 	return ids, nil
 }

@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
-// saveJSON writes v to a file that people read too.
-func saveJSON(path string, v any) error {
+// SaveJSON writes v to a file that people read too.
+func SaveJSON(path string, v any) error {
 	return npy.Atomically(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
@@ -20,17 +20,17 @@ func saveJSON(path string, v any) error {
 	})
 }
 
-// saveLog writes the run's manifest.json, with its settings and results, and
+// SaveLog writes the run's manifest.json, with its settings and results, and
 // log.jsonl, with the events of its progress.
-func (a *app) saveLog(dir string, settings, results any) error {
-	err := saveJSON(filepath.Join(dir, "manifest.json"),
-		map[string]any{"program": "bigfit " + manifest.Program(), "date": manifest.Now(), "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.progress.Stages()})
+func (a *App) SaveLog(dir string, settings, results any) error {
+	err := SaveJSON(filepath.Join(dir, "manifest.json"),
+		map[string]any{"program": "bigfit " + manifest.Program(), "date": manifest.Now(), "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.Progress.Stages()})
 	if err != nil {
 		return err
 	}
 	return npy.Atomically(filepath.Join(dir, "log.jsonl"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
-		for _, e := range a.progress.Events() {
+		for _, e := range a.Progress.Events() {
 			if err := enc.Encode(e); err != nil {
 				return err
 			}

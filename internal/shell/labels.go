@@ -1,0 +1,91 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// LabelOptions say what an unlabeled point looks like in y.
+type LabelOptions struct{ Unlabeled []string }
+
+// Flags adds the flag.
+func (o *LabelOptions) Flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.Unlabeled, "unlabeled", nil, "`values` in y, integers or text, that mark unlabeled points, or none (default -1)")
+}
+
+// Read reads the labels of n points, 0 if that is not known, and says how they were
+// understood. Without a path they are those in the file of the points.
+func (o *LabelOptions) Read(a *App, path string, n int) (*data.Labels, error) {
+	opt, err := a.labelOptions(o.Unlabeled, n)
+	if err != nil {
+		return nil, err
+	}
+	var y *data.Labels
+	a.Reads(pipeline.HashLabels, path)
+	if path == "" { // where the points are
+		y, err = a.Points.table.Labels(*opt)
+	} else {
+		y, err = data.ReadLabels(path, *opt)
+	}
+	if err == nil {
+		a.Notes(y.Read.Notes...)
+	}
+	return y, err
+}
+
+// ReadTruth reads labels to compare answers with.
+func (o *LabelOptions) ReadTruth(a *App, path string, n int) (*data.Labels, error) {
+	y, err := o.Read(a, path, n)
+	if err == nil {
+		a.Note("labels: %s", y.Summary())
+		a.Warn(y.Read.Warnings...)
+	}
+	return y, err
+}
+
+// labelOptions are those of the reader of the labels of n points.
+func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error) {
+	opt := &data.LabelOptions{Limit: int64(a.Memory), Points: n}
+	switch {
+	case slices.Equal(unlabeled, []string{"none"}):
+		opt.NoUnlabeled = true
+	case slices.Contains(unlabeled, "none"):
+		return nil, Usagef("--unlabeled is %s; none stands alone", strings.Join(unlabeled, ","))
+	case len(unlabeled) > 0:
+		opt.Unlabeled = unlabeled
+	}
+	var err error
+	opt.IDs, err = a.Points.Identify(a)
+	return opt, err
+}
+
+// Values turns positions in classes into class values, or names.
+func Values[T any](index []int32, classes []T) []T {
+	out := make([]T, len(index))
+	for i, c := range index {
+		out[i] = classes[c]
+	}
+	return out
+}
+
+// NumbersFor reads the truth for a model whose answers are numbers, and the labels
+// of its columns; nil of values. n is the number of points.
+func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
+	labels := m.Output().Labels
+	if labels == nil {
+		y, err := a.ReadNumbers(path, n, nil)
+		return y, nil, err
+	}
+	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.Memory))
+	if err != nil {
+		return nil, nil, err
+	}
+	return y.Y, labels, nil
+}
