@@ -45,7 +45,7 @@ function look(page, width, doc) {
   for (const t of doc.querySelectorAll("table")) {
     const box = t.closest(".scroll");
     if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto") say("a table that cannot be scrolled");
-    if (t.scrollWidth > box.clientWidth + 1 && box.offsetHeight - box.clientHeight < 4) say("a wide table without a scrollbar");
+    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4) say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
   }
   found.push("looked: " + page + " " + width + " " + figures);
 }
@@ -88,7 +88,7 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars=false",
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--enable-logging=stderr", "--user-data-dir="+t.TempDir(), "--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &stderr, 5*time.Second

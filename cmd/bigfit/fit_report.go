@@ -47,7 +47,11 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *
 		first = append(first, report.Paragraph("Warning: "+w))
 	}
 	settings := &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
-	for _, list := range []models.Values{sum.Values, pipeline.GraphParams.Encode(&in.settings), models.Values(a.Files)} {
+	lists := []models.Values{sum.Values, models.Values(a.Files)}
+	if in.Graph != nil {
+		lists = append(lists, pipeline.GraphParams.Encode(&in.settings))
+	}
+	for _, list := range lists {
 		for _, key := range slices.Sorted(maps.Keys(list)) {
 			settings.Pairs = append(settings.Pairs, report.KeyValue{Key: key, Value: list[key]})
 		}

@@ -440,6 +440,9 @@ func TestNumbers(t *testing.T) {
 	if got, want := fmt.Sprintf("%q", l.Numbers()), `[["n" "a" "b"] ["10" "2 ± 0.5" "3"] ["20" "1" ""] ["30" "" ""]]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	if (&Lines{Series: []Series{{X: []float64{1, 1}, Y: []float64{2, 3}}}}).Numbers() != nil {
+		t.Error("a table without room for two points of one x")
+	}
 	l.Series = append(l.Series, Series{X: make([]float64, few+1), Y: make([]float64, few+1)})
 	for i := range l.Series[2].X {
 		l.Series[2].X[i] = float64(i)
