@@ -10,10 +10,10 @@ import (
 // is a hyphen.
 var numberInName = regexp.MustCompile(`\d+(\.\d+)?([eE][+-]?\d+)?`)
 
-// compareNames orders names by the text and the values of the numbers in them, from left
+// CompareNames orders names by the text and the values of the numbers in them, from left
 // to right: "k = 2" comes before "k = 10", and "h 0.25" before "h 0.5". Names that are
 // numbers as a whole, such as "-1" or "1e-3", come first, in the order of their values.
-func compareNames(a, b string) int {
+func CompareNames(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	switch {

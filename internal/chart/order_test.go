@@ -15,7 +15,7 @@ func TestNumericOrder(t *testing.T) {
 	} {
 		got := slices.Clone(want)
 		slices.Reverse(got)
-		slices.SortFunc(got, compareNames)
+		slices.SortFunc(got, CompareNames)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -26,10 +26,10 @@ func TestNumericOrder(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"k", " ", "2", "10", ".", "-", "e", "", "nan", "é"}), 0, 5).Draw(t, "parts"), "")
 		})
 		a, b, c := name.Draw(t, "a"), name.Draw(t, "b"), name.Draw(t, "c")
-		if compareNames(a, b) != -compareNames(b, a) || (compareNames(a, b) == 0) != (a == b) {
-			t.Errorf("%q and %q: %d and %d", a, b, compareNames(a, b), compareNames(b, a))
+		if CompareNames(a, b) != -CompareNames(b, a) || (CompareNames(a, b) == 0) != (a == b) {
+			t.Errorf("%q and %q: %d and %d", a, b, CompareNames(a, b), CompareNames(b, a))
 		}
-		if compareNames(a, b) < 0 && compareNames(b, c) < 0 && compareNames(a, c) >= 0 {
+		if CompareNames(a, b) < 0 && CompareNames(b, c) < 0 && CompareNames(a, c) >= 0 {
 			t.Errorf("%q < %q < %q, but not the first before the last", a, b, c)
 		}
 	})
@@ -51,7 +51,7 @@ func TestLegendOrder(t *testing.T) {
 	}
 	rows := []map[string]any{{"x": 1.0, "mean": 1.0, "k": "k = 10"}, {"x": 1.0, "mean": 1.0, "k": "k = 2"}}
 	l, err := (&Table{"t.json", rows}).Lines(&Curves{X: "x", Value: "mean", By: []string{"k"}})
-	if err != nil || l.Series[0].Name != "k k = 2" {
+	if err != nil || l.Series[0].Name != "k = 2" {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

@@ -180,7 +180,7 @@ func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 		order[k] = k
 	}
 	if !p.Scale {
-		slices.SortStableFunc(order, func(a, b int) int { return compareNames(p.Classes[a], p.Classes[b]) })
+		slices.SortStableFunc(order, func(a, b int) int { return CompareNames(p.Classes[a], p.Classes[b]) })
 	}
 	for at, k := range order {
 		if at == most {

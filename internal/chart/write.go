@@ -74,10 +74,7 @@ func (p *Picture) file(c draw.Canvas) {
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
 	var strip vg.Length
 	for _, k := range p.legend {
-		name := k.name
-		if r := []rune(name); len(r) > 40 {
-			name = string(r[:39]) + "…" // leaves room for the plot
-		}
+		name := shorten(k.name, 40) // leaves room for the plot
 		legend.Add(name, k.thumbs...)
 		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}

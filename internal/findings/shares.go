@@ -67,17 +67,19 @@ func (v *view) shares() []report.Block {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
+	order := data.Range(0, len(of))
+	slices.SortFunc(order, func(a, b int) int { return chart.CompareNames(names[a], names[b]) })
 	shown := len(of)
 	if shown > mostClasses {
 		shown = mostClasses - 1
 	}
-	for c := range of[:shown] {
+	for _, c := range order[:shown] {
 		row(names[c], of[c])
 	}
 	if shown < len(of) {
 		var rest tally
-		for _, t := range of[shown:] {
-			rest.add(t)
+		for _, c := range order[shown:] {
+			rest.add(of[c])
 		}
 		row(fmt.Sprintf("%d more", len(of)-shown), rest)
 	}
@@ -85,9 +87,9 @@ func (v *view) shares() []report.Block {
 	blocks := []report.Block{report.Paragraph(v.sentence(all))}
 	if v.answers != nil && len(of) <= mostClasses {
 		bars := &chart.Bars{Unit: "%"}
-		for c, t := range of {
-			bars.Rows = append(bars.Rows, chart.Bar{Name: names[c], Value: 100 * float64(t.answers) / float64(max(1, all.answers)),
-				Note: fmt.Sprintf("(labels %s)", percent(t.labels, all.labels))})
+		for _, c := range order {
+			bars.Rows = append(bars.Rows, chart.Bar{Name: names[c], Value: 100 * float64(of[c].answers) / float64(max(1, all.answers)),
+				Note: fmt.Sprintf("(labels %s)", percent(of[c].labels, all.labels))})
 		}
 		blocks = append(blocks, &report.Figure{Title: "Shares of the classes among the answers", Charts: []chart.Chart{bars},
 			Caption: "Beside each bar its share among the labels that were used. Where the two are far apart, labels were not drawn at random, or the model prefers a class."})
