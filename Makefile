@@ -6,12 +6,12 @@ FUZZTIME ?= 20s
 # Packages in which goroutines run.
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 # Tests of accuracy whose goroutines other tests of their package run as well.
-ALIKE = ^Test(BallTree|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
+ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
 
-.PHONY: build test lint race fuzz soak bench memory generate ci
+.PHONY: build test lint race purego fuzz soak bench memory generate ci
 
 build:
 	go build ./...
@@ -26,6 +26,11 @@ lint:
 
 race:
 	go test -race -short -skip '$(ALIKE)' $(RACE)
+
+# Without assembly: the innermost loops in full, what rests on them without what is alike.
+purego:
+	go test -tags purego ./internal/simd ./internal/dense ./internal/nndescent ./sparse
+	go test -short -skip '$(ALIKE)' -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
 fuzz:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/blocks"
 	"github.com/bigfit/bigfit/internal/nndescent"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/topk"
@@ -19,7 +21,7 @@ import (
 // An exact method finds what it would find for all points anew, in the same bits. A
 // new point is searched among all; of the new points the nearest of every old one are
 // merged with its list, by (distance, index). For n old and m new points of d
-// coordinates that is 4nmd operations by [Brute], and O(d(m log n + n log m)) by a
+// coordinates that is 2nmd operations by [Brute], where one pass is enough, and O(d(m log n + n log m)) by a
 // tree in few dimensions, beside the O(nd log n) of the tree itself.
 //
 // By NN-descent new points are searched along the old links, the lists they enter are
@@ -46,16 +48,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil || old == total {
 		return nb, ix, err
 	}
-	fresh := data.Slice(x, old, total)
-	found, err := WithProgress(ix, s.part(0, total)).Query(ctx, fresh, k+1)
-	if err != nil {
-		return nil, nil, err
-	}
-	small, err := NewIndex(fresh, m, &DescentSettings{Settings: Settings{Metric: s.Metric, OnProgress: s.part(total-old, total)}})
-	if err != nil {
-		return nil, nil, err
-	}
-	nearest, err := nearerThan(ctx, small, data.Slice(x, 0, old), nb)
+	found, nearer, err := meet(ctx, ix, x, nb, m, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +56,8 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
 		index, dist := nb.Row(i)
-		mine, theirs := 0, nearest[i]
+		mine, theirs := 0, nearer[i]
+		topk.Sort(theirs)
 		for list = list[:0]; len(list) < k; {
 			// The numbers of new points are the larger ones.
 			if len(theirs) == 0 || mine < k && dist[mine] <= theirs[0].Dist {
@@ -82,63 +76,122 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	return out, ix, nil
 }
 
-// nearerThan returns for every point of x at least those points of ix, nearest first,
-// that come before the last neighbour in its list; they may be all of its nearest.
-func nearerThan(ctx context.Context, ix Index, x data.Points, nb *Neighbors) ([][]topk.Pair, error) {
+// meet returns for every point of x behind those of nb its k+1 nearest points of ix, the
+// index of x, itself included; and for every point of nb at least those of the new ones,
+// numbered from 0, that are nearer than the last in its list.
+func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
+	total, _ := ix.Dims()
+	k, old := nb.K, nb.Len()
+	fresh := data.Slice(x, old, total)
 	if own, ok := ix.(*index); ok {
-		if e, ok := own.engine.(*denseIndex); ok {
-			return e.nearerThan(ctx, x, nb, own.progress.ordered())
+		if e, ok := own.engine.(joiner); ok {
+			if found, nearer, err = e.join(ctx, fresh, k+1, nb, own.progress.ordered()); found != nil || err != nil {
+				return found, nearer, err
+			}
 		}
 	}
-	m, _ := ix.Dims()
-	found, err := ix.Query(ctx, x, min(nb.K, m))
-	if err != nil {
-		return nil, err
+	if found, err = WithProgress(ix, s.part(0, total)).Query(ctx, fresh, k+1); err != nil {
+		return nil, nil, err
 	}
-	rows := make([][]topk.Pair, nb.Len())
-	for i := range rows {
-		index, dist := found.Row(i)
+	small, err := NewIndex(fresh, m, &DescentSettings{Settings: Settings{Metric: s.Metric, OnProgress: s.part(total-old, total)}})
+	if err != nil {
+		return nil, nil, err
+	}
+	back, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
+	if err != nil {
+		return nil, nil, err
+	}
+	nearer = make([][]topk.Pair, old)
+	for i := range nearer {
+		index, dist := back.Row(i)
 		for p, j := range index {
-			if dist[p] >= nb.Distance[(i+1)*nb.K-1] {
+			if dist[p] >= nb.last(i) {
 				break
 			}
-			rows[i] = append(rows[i], topk.Pair{Dist: dist[p], Index: j})
+			nearer[i] = append(nearer[i], topk.Pair{Dist: dist[p], Index: j})
 		}
 	}
-	return rows, nil
+	return found, nearer, nil
 }
 
-// nearerThan looks for points within the last distance of each list only: hardly any
-// is, so that it costs the products alone.
-func (ix *denseIndex) nearerThan(ctx context.Context, x data.Points, nb *Neighbors, p progress) ([][]topk.Pair, error) {
-	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
-		return ix.floats().nearerThan(ctx, x, nb, p)
-	}
-	rows := make([][]topk.Pair, nb.Len())
-	err := inStripes(ctx, nb.Len(), ix.compare(ix.own).Stripe, p, func() func(lo, hi int) {
-		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
-		return func(lo, hi int) {
-			c.queries = ix.prepareSide(x, lo, hi)
-			c.Blocks = ix.compare(c.queries)
-			if c.Workspace == nil {
-				c.Workspace = c.NewWorkspace()
-			}
-			limits, last := make([]float32, hi-lo), make([]float64, hi-lo)
-			for i := range limits {
-				last[i] = nb.Distance[(lo+i+1)*nb.K-1]
-				limits[i] = ix.limit(c.queries.sq[i], ix.metric.square(last[i]))
-			}
-			c.nearby(0, hi-lo, limits, func(i, j int, d float64) {
-				if d < last[i] { // of a tie the old point has the smaller number
-					rows[lo+i] = append(rows[lo+i], topk.Pair{Dist: d, Index: int32(j)})
-				}
-			})
-			for i := lo; i < hi; i++ {
-				topk.Sort(rows[i])
-			}
+// last returns the distance of the last neighbour of point i.
+func (nb *Neighbors) last(i int) float64 { return nb.Distance[(i+1)*nb.K-1] }
+
+// A joiner does what [meet] does in one pass over the pairs. It returns nothing where it
+// cannot.
+type joiner interface {
+	join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error)
+}
+
+// meetings are the pairs that the stripes of a search came across, by stripe, so that
+// their order is that of one goroutine.
+type meetings struct {
+	stripe int
+	met    [][]meeting
+}
+
+// A meeting is a query, its distance from a point, and the point.
+type meeting struct {
+	topk.Pair
+	point int32
+}
+
+func newMeetings(queries, stripe int) *meetings {
+	return &meetings{stripe, make([][]meeting, (queries-1)/stripe+1)}
+}
+
+// add notes that query i of the stripe from lo on is at distance d of point j.
+func (m *meetings) add(lo, i, j int, d float64) {
+	list := &m.met[lo/m.stripe]
+	*list = append(*list, meeting{topk.Pair{Dist: d, Index: int32(lo + i)}, int32(j)})
+}
+
+// rows returns the queries that each of n points met.
+func (m *meetings) rows(n int) [][]topk.Pair {
+	out := make([][]topk.Pair, n)
+	for _, list := range m.met {
+		for _, e := range list {
+			out[e.point] = append(out[e.point], e.Pair)
 		}
-	})
-	return rows, err
+	}
+	return out
+}
+
+func (ix *denseIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error) {
+	limits := slices.Repeat([]float32{blocks.Nothing[float32]()}, ix.n)
+	for i := range nb.Len() {
+		limits[i] = ix.limit(ix.own.sq[i], ix.metric.square(nb.last(i)))
+		if math.IsInf(float64(limits[i]), 1) {
+			return nil, nil, nil // float32 is too coarse
+		}
+	}
+	n, _ := fresh.Dims()
+	m := newMeetings(n, ix.compare(ix.own).Stripe)
+	found, err := ix.search(ctx, fresh, k, func(c *comparison, lo int) *blocks.Meetings[float32] {
+		return &blocks.Meetings[float32]{Limits: limits, Met: func(i, j int, _ float32) {
+			c.loadOnce(c.queries, i)
+			if d := c.distance(j); d < nb.last(j) { // of a tie the old point has the smaller number
+				m.add(lo, i, j, d)
+			}
+		}}
+	}, p)
+	return found, m.rows(nb.Len()), err
+}
+
+func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error) {
+	q, ok := fresh.(*data.Dense[uint8])
+	if !ok {
+		return nil, nil, nil
+	}
+	limits := slices.Repeat([]int32{blocks.Nothing[int32]()}, ix.x.Rows)
+	for i := range nb.Len() {
+		limits[i] = int32(math.Round(nb.last(i) * nb.last(i)))
+	}
+	m := newMeetings(q.Rows, ix.compare(ix.left, ix.sq).Stripe)
+	found, err := ix.search(ctx, q, k, func(lo int) *blocks.Meetings[int32] {
+		return &blocks.Meetings[int32]{Limits: limits, Met: func(i, j int, d int32) { m.add(lo, i, j, math.Sqrt(float64(d))) }}
+	}, p)
+	return found, m.rows(nb.Len()), err
 }
 
 // setOthers makes row from of found, which holds one neighbour more, the list of point i
@@ -270,5 +323,5 @@ func AppendOperations(x data.Points, old int, m Method) float64 {
 	if m != Brute || n == 0 {
 		return 0
 	}
-	return 4 * BruteOperations(x) / float64(n) * float64(n-old)
+	return 2 * BruteOperations(x) / float64(n) * float64(n-old)
 }

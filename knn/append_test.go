@@ -296,3 +296,40 @@ func searchedBy(t *testing.T, x data.Points, s *knn.DescentSettings, k int) knn.
 	selfOf(t, ix, k)
 	return ix
 }
+
+// Sets of several stripes and blocks are joined in one pass over the pairs.
+func TestAppendManyIsASearchAnew(t *testing.T) {
+	const n, old, d, k = 1500, 1190, 5, 7
+	r := rand.New(rand.NewPCG(5, 6))
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, d)
+		for j := range rows[i] {
+			rows[i][j] = float64(r.IntN(30))
+		}
+	}
+	for _, typ := range []pointType{float32s, bytes} {
+		for _, metric := range []knn.Metric{knn.Euclidean, knn.Cosine, knn.InnerProduct} {
+			x := typ.of(rows)
+			s := &knn.DescentSettings{Settings: knn.Settings{Metric: metric}}
+			search := func(x data.Points) *knn.Neighbors {
+				ix, err := knn.NewIndex(x, knn.Brute, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				nb, err := ix.Self(t.Context(), k)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return nb
+			}
+			got, _, err := knn.Append(t.Context(), x, search(firstRows(x, old)), knn.Brute, nil, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := search(x); !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Distance, want.Distance) {
+				t.Errorf("%v of %v: not the lists of a search anew", metric, typ)
+			}
+		}
+	}
+}

@@ -153,7 +153,7 @@ func (w Work) Choose(patience float64, seconds func(Method) (float64, error)) (C
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed: their share is estimated and reported, --recall sets one to be reached, --method %s is exact",
+	return Choice{NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed, --method %s is exact",
 		m, Duration(exact), patience, m), true}, nil
 }
 

@@ -174,6 +174,12 @@ func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progres
 	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
 		return ix.floats().query(ctx, x, k, p)
 	}
+	return ix.search(ctx, x, k, nil, p)
+}
+
+// search answers for the points of x; join, if not nil, makes the meetings of the stripe
+// that begins at query lo and is compared by c.
+func (ix *denseIndex) search(ctx context.Context, x data.Points, k int, join func(c *comparison, lo int) *blocks.Meetings[float32], p progress) (*Neighbors, error) {
 	n, _ := x.Dims()
 	kept := min(k+slack, ix.n)
 	out := newNeighbors(n, k)
@@ -186,7 +192,11 @@ func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progres
 			if c.Workspace == nil {
 				c.Workspace = c.NewWorkspace()
 			}
-			c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept), out)
+			var met *blocks.Meetings[float32]
+			if join != nil {
+				met = join(c, lo)
+			}
+			c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept, met), out)
 		}
 	})
 	if err != nil {

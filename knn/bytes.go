@@ -66,6 +66,12 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 	if !ok {
 		return ix.floats().query(ctx, x, k, p)
 	}
+	return ix.search(ctx, q, k, nil, p)
+}
+
+// search answers for the points of q; join, if not nil, makes the meetings of the stripe
+// that begins at query lo.
+func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int, join func(lo int) *blocks.Meetings[int32], p progress) (*Neighbors, error) {
 	out := newNeighbors(q.Rows, k)
 	stripe := ix.compare(ix.left, ix.sq).Stripe
 	err := inStripes(ctx, q.Rows, stripe, p, func() func(lo, hi int) {
@@ -76,7 +82,11 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 			if w == nil {
 				w = b.NewWorkspace()
 			}
-			found := b.Search(w, 0, hi-lo, k)
+			var met *blocks.Meetings[int32]
+			if join != nil {
+				met = join(lo)
+			}
+			found := b.Search(w, 0, hi-lo, k, met)
 			for i := range hi - lo {
 				out.setExact(lo+i, found.Of(i))
 			}

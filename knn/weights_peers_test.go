@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -16,28 +18,50 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// peer runs a Python script on lists of neighbours, the points first in their own,
-// and returns the matrix of weights that it made. Exit code 77 means that the script
-// lacks a package.
-func peer(t *testing.T, script string, nb *knn.Neighbors, args ...string) *sparse.CSR {
+// peerCase is what another program makes a graph of: lists, and a word for its script.
+type peerCase struct {
+	nb  *knn.Neighbors
+	arg string
+}
+
+// peers runs a Python script, which computes w from index, dist, n, k and arg, on lists
+// of neighbours, the points first in their own, and returns the matrices of weights that
+// it made. All cases share one process, as some packages compile for half a minute. Exit
+// code 77 means that the script lacks a package.
+func peers(t *testing.T, script string, cases []peerCase) []*sparse.CSR {
 	t.Helper()
-	n, k := nb.Len(), nb.K+1
-	index, dist := make([]int64, 0, n*k), make([]float64, 0, n*k)
-	for i := range n {
-		own, d := nb.Row(i)
-		index, dist = append(index, int64(i)), append(dist, 0)
-		for p, j := range own {
-			index, dist = append(index, int64(j)), append(dist, d[p])
-		}
-	}
 	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in.npz"), filepath.Join(dir, "out.npz")
-	if err := npy.WriteArchive(in, []npy.Entry{{Name: "indices", Shape: []int{n, k}, Data: index}, {Name: "distances", Shape: []int{n, k}, Data: dist}}); err != nil {
-		t.Fatal(err)
+	args := []string{"-c", `
+import sys
+try:
+    import numpy as np, scipy.sparse as sp
+except ImportError:
+    sys.exit(77)
+def weights(index, dist, n, k, arg):
+` + strings.ReplaceAll(script, "\n", "\n    ") + `
+    return w
+for path, arg in zip(sys.argv[1::2], sys.argv[2::2]):
+    a = np.load(path + '.npz')
+    w = weights(a['indices'], a['distances'], *a['indices'].shape, arg)
+    sp.save_npz(path + '.out.npz', sp.csr_matrix(w, dtype=float))
+`}
+	for c, one := range cases {
+		n, k := one.nb.Len(), one.nb.K+1
+		index, dist := make([]int64, 0, n*k), make([]float64, 0, n*k)
+		for i := range n {
+			own, d := one.nb.Row(i)
+			index, dist = append(index, int64(i)), append(dist, 0)
+			for p, j := range own {
+				index, dist = append(index, int64(j)), append(dist, d[p])
+			}
+		}
+		path := filepath.Join(dir, strconv.Itoa(c))
+		if err := npy.WriteArchive(path+".npz", []npy.Entry{{Name: "indices", Shape: []int{n, k}, Data: index}, {Name: "distances", Shape: []int{n, k}, Data: dist}}); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path, one.arg)
 	}
-	cmd := exec.Command("/usr/bin/python3", append([]string{"-c", "import sys\ntry:\n    import numpy as np, scipy.sparse as sp\nexcept ImportError:\n    sys.exit(77)\n" +
-		"a = np.load(sys.argv[1])\nindex, dist = a['indices'], a['distances']\nn, k = index.shape\n" + script + "\nsp.save_npz(sys.argv[2], sp.csr_matrix(w, dtype=float))\n", in, out}, args...)...)
-	text, err := cmd.CombinedOutput()
+	text, err := exec.Command("/usr/bin/python3", args...).CombinedOutput()
 	if code := (*exec.ExitError)(nil); errors.As(err, &code) && code.ExitCode() == 77 {
 		t.Skip("python3 lacks NumPy, SciPy or umap-learn")
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -45,11 +69,13 @@ func peer(t *testing.T, script string, nb *knn.Neighbors, args ...string) *spars
 	} else if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	w, err := sparse.ReadNPZ(out, 0)
-	if err != nil {
-		t.Fatal(err)
+	out := make([]*sparse.CSR, len(cases))
+	for c := range out {
+		if out[c], err = sparse.ReadNPZ(filepath.Join(dir, strconv.Itoa(c)+".out.npz"), 0); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return w
+	return out
 }
 
 // sameWeights compares all edges of two graphs.
@@ -103,7 +129,7 @@ try:
     from umap.umap_ import fuzzy_simplicial_set
 except ImportError:
     sys.exit(77)
-w, _, _ = fuzzy_simplicial_set(sp.coo_matrix((n, 1)), k, None, None, knn_indices=index, knn_dists=dist, set_op_mix_ratio=float(sys.argv[3]))
+w, _, _ = fuzzy_simplicial_set(sp.coo_matrix((n, 1)), k, None, None, knn_indices=index, knn_dists=dist, set_op_mix_ratio=float(arg))
 `
 
 // Weights are those of umap-learn with n_neighbors = k + 1.
@@ -111,19 +137,23 @@ func TestUMAPWeightsBesideUMAP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("umap-learn compiles for half a minute")
 	}
-	for _, c := range []struct {
+	sets := []struct {
 		n, d, k    int
 		duplicates bool
 		s          sparse.Symmetry
-	}{{1500, 6, 14, false, sparse.Either}, {700, 3, 29, true, sparse.Both}, {300, 2, 1, true, sparse.Either}} {
+	}{{1500, 6, 14, false, sparse.Either}, {700, 3, 29, true, sparse.Both}, {300, 2, 1, true, sparse.Either}}
+	var cases []peerCase
+	for _, c := range sets {
+		cases = append(cases, peerCase{lists(t, c.n, c.d, c.k, c.duplicates), fmt.Sprint(1 - int(c.s))})
+	}
+	want := peers(t, umapScript, cases)
+	for i, c := range sets {
 		t.Run(fmt.Sprintf("%d neighbours", c.k), func(t *testing.T) {
-			nb := lists(t, c.n, c.d, c.k, c.duplicates)
-			want := peer(t, umapScript, nb, fmt.Sprint(1-int(c.s)))
-			got, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: c.k, Weights: knn.UMAP, Symmetry: c.s})
+			got, _, err := knn.FromNeighbors(cases[i].nb, knn.GraphSettings{K: c.k, Weights: knn.UMAP, Symmetry: c.s})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameWeights(t, got, want, 1e-6)
+			sameWeights(t, got, want[i], 1e-6)
 		})
 	}
 }
@@ -135,7 +165,7 @@ near = np.full((n, n), np.nan)
 np.put_along_axis(near, index[:, 1:], dist[:, 1:], axis=1)
 both = ~np.isnan(near) & ~np.isnan(near.T)
 near = np.where(np.isnan(near), near.T, near)
-joined = ~np.isnan(near) if sys.argv[3] == "either" else both
+joined = ~np.isnan(near) if arg == "either" else both
 den = width[:, None] + width[None, :]
 w = np.where(joined, np.sqrt(2 * np.sqrt(np.outer(width, width)) / den) * np.exp(-np.nan_to_num(near)**2 / den), 0)
 `
@@ -147,7 +177,7 @@ for i in range(n):
     for j in lists[i]:
         shared = len(lists[i] & lists[j])
         w[i, j] = shared / (2 * (k - 1) - shared)
-w = (w + w.T) / 2 if sys.argv[3] == "either" else w * w.T
+w = (w + w.T) / 2 if arg == "either" else w * w.T
 `
 
 // Weights are those of the formulas of scanpy and PhenoGraph, written anew in NumPy.
@@ -157,18 +187,24 @@ func TestGaussAndJaccardBesideNumPy(t *testing.T) {
 		w      knn.Weighting
 		script string
 	}{{"gauss", knn.Gauss, gaussScript}, {"jaccard", knn.Shared, jaccardScript}} {
+		var cases []peerCase
 		for _, k := range []int{14, 5} {
 			for _, s := range []sparse.Symmetry{sparse.Either, sparse.Both} {
-				t.Run(fmt.Sprintf("%s, %d, %s", c.name, k, s), func(t *testing.T) {
-					nb := lists(t, 400, 3, k, c.w == knn.Shared)
-					want := peer(t, c.script, nb, s.String())
-					got, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: k, Weights: c.w, Symmetry: s})
-					if err != nil {
-						t.Fatal(err)
-					}
-					sameWeights(t, got, want, 1e-12)
-				})
+				cases = append(cases, peerCase{lists(t, 400, 3, k, c.w == knn.Shared), s.String()})
 			}
+		}
+		for i, want := range peers(t, c.script, cases) {
+			nb, s := cases[i].nb, sparse.Symmetry(i%2)
+			t.Run(fmt.Sprintf("%s, %d, %s", c.name, nb.K, s), func(t *testing.T) {
+				if s.String() != cases[i].arg {
+					t.Fatalf("case %d is of %s", i, cases[i].arg)
+				}
+				got, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: nb.K, Weights: c.w, Symmetry: s})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameWeights(t, got, want, 1e-12)
+			})
 		}
 	}
 }

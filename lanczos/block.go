@@ -1,6 +1,7 @@
 package lanczos
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 
@@ -21,6 +22,49 @@ func copyBlock(dst, src *mat.Dense) {
 			copy(dst.RawRowView(i), src.RawRowView(i))
 		}
 	})
+}
+
+// slabWidth is the largest number of columns multiplied at a time where there is a choice:
+// a row of a product of so many stays in registers.
+const slabWidth = 16
+
+// slabs yields the ranges of m columns to be multiplied at a time: of 16, 8 and 4
+// columns, and of what is left.
+func slabs(m int) iter.Seq2[int, int] {
+	return func(yield func(lo, hi int) bool) {
+		for lo, width := 0, slabWidth; lo < m; {
+			for width > 4 && lo+width > m {
+				width /= 2
+			}
+			hi := min(lo+width, m)
+			if !yield(lo, hi) {
+				return
+			}
+			lo = hi
+		}
+	}
+}
+
+// scratch is memory for some slabs.
+type scratch [][]float64
+
+// newScratch returns memory for count slabs of n rows.
+func newScratch(n, count int) scratch {
+	s := make(scratch, count)
+	for i := range s {
+		s[i] = make([]float64, n*slabWidth)
+	}
+	return s
+}
+
+// of returns blocks of so many columns; what they hold is anything.
+func (s scratch) of(columns int) []*mat.Dense {
+	out := make([]*mat.Dense, len(s))
+	for i, data := range s {
+		n := len(data) / slabWidth
+		out[i] = mat.NewDense(n, columns, data[:n*columns])
+	}
+	return out
 }
 
 // randomBlock returns an n×b block of independent standard normal numbers.

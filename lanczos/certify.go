@@ -13,10 +13,6 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// certifyBlock is the number of vectors multiplied at a time when residuals
-// are recomputed.
-const certifyBlock = 64
-
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients,
 // residuals, order, orthogonality. The first fixed columns stay in front; the
 // others are put in ascending order. x becomes part of the Result.
@@ -48,10 +44,11 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []float64)) []float64 {
 	n, k := x.Dims()
 	out := make([]float64, k)
-	for lo := 0; lo < k; lo += certifyBlock {
-		hi := min(lo+certifyBlock, k)
-		v := mat.DenseCopyOf(x.Slice(0, n, lo, hi))
-		av := mat.NewDense(n, hi-lo, nil)
+	buffers := newScratch(n, 2)
+	for lo, hi := range slabs(k) {
+		b := buffers.of(hi - lo)
+		v, av := b[0], b[1]
+		copyBlock(v, x.Slice(0, n, lo, hi).(*mat.Dense))
 		a.MulTo(av, v)
 		values := columnDots(v, av)
 		quotients(lo, values)
@@ -161,8 +158,8 @@ func quotientsOf(a sparse.Operator, x *mat.Dense) []float64 {
 func formDense(a sparse.Operator) *mat.Dense {
 	n := a.Dim()
 	full := mat.NewDense(n, n, nil)
-	for lo := 0; lo < n; lo += certifyBlock {
-		hi := min(lo+certifyBlock, n)
+	for lo := 0; lo < n; lo += slabWidth {
+		hi := min(lo+slabWidth, n)
 		unit, column := mat.NewDense(n, hi-lo, nil), mat.NewDense(n, hi-lo, nil)
 		for j := lo; j < hi; j++ {
 			unit.Set(j, j-lo, 1)

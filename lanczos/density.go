@@ -40,14 +40,14 @@ const (
 )
 
 // estimateDensity runs densityVectors Lanczos processes at once, each with its
-// own recurrence, on the complement of the columns of null. The vectors are kept
+// own recurrence of so many steps, on the complement of the columns of null. The vectors are kept
 // at the lengths that the recurrence gives them: for v of length β after prev of
 // length γ, with normal ones v/β and prev/γ, the next is Av/β − αv/β − β·prev/γ
 // with α = vᵀAv/β².
-func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64) density {
+func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int) density {
 	const b = densityVectors
 	n := a.Dim()
-	steps := min(densitySteps, n)
+	steps = min(steps, n)
 	v := randomBlock(n, b, rand.New(rand.NewPCG(seed, 0x64656e73))) // "dens"
 	if null != nil {
 		project(v, null)

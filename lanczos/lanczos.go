@@ -52,7 +52,9 @@ type Settings struct {
 	Seed uint64
 	// Known are eigenvectors from an earlier run, the columns of an n×q matrix:
 	// of the same operator with a smaller K, or approximate ones. Those that are
-	// accurate to the tolerance are kept, the others begin the search.
+	// accurate to the tolerance are kept, the others begin the search. With a tolerance of
+	// 1e-3 or more they are refined instead, without the search for eigenvalues that were
+	// left out; Certificate.Next is the next Ritz value then.
 	Known *mat.Dense
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.
@@ -216,7 +218,7 @@ func (p *plan) bytes() int64 {
 		return 8 * 4 * rows * rows
 	}
 	basis := int64(p.known + p.basis + p.block)
-	return 8 * (rows*(basis+4*int64(p.block)+2*certifyBlock) + 4*basis*basis)
+	return 8 * (rows*(basis+4*int64(p.block)+2*slabWidth) + 4*basis*basis)
 }
 
 // Bytes returns the memory that Solve with these settings needs beside an
@@ -284,6 +286,11 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		}
 		return p.search(ctx, a, null, false)
 	}
+	if p.Known != nil && p.Tolerance >= refineFrom {
+		if r, err := p.refine(ctx, a, null); r != nil || err != nil {
+			return r, err
+		}
+	}
 	r, err := p.search(ctx, a, null, true)
 	if errors.Is(err, errLocked) {
 		return p.search(ctx, a, null, false)
@@ -299,7 +306,7 @@ var errLocked = errors.New("lanczos: the known eigenvectors are not the smallest
 // vectors begin it; if mayLock, accurate ones are kept as they are.
 func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, mayLock bool) (*Result, error) {
 	p.setKnown(min(p.Nullity, p.K))
-	d := estimateDensity(a, null, p.Seed)
+	d := estimateDensity(a, null, p.Seed, densitySteps)
 	norm := d.norm()
 	known, start := null, (*mat.Dense)(nil)
 	if p.Known != nil && p.wanted > 0 {

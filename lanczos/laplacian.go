@@ -35,6 +35,14 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 	if err != nil {
 		return nil, err
 	}
+	if s != nil && s.Known != nil && l.Kind() == sparse.RandomWalk {
+		inner := *s
+		if rows, _ := s.Known.Dims(); rows == l.Dim() { // else newPlan refuses it
+			inner.Known = mat.DenseCopyOf(s.Known)
+			scaleRows(inner.Known, l.Degrees(), math.Sqrt)
+		}
+		s = &inner
+	}
 	r, err := ordered(ctx, mild, c, s)
 	if r == nil {
 		return nil, err

@@ -67,7 +67,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
-	d := estimateDensity(l, nil, p.Seed)
+	d := estimateDensity(l, nil, p.Seed, densitySteps)
 	v := &verifier{l: l, p: p, d: d, x: x, values: scaled, exponent: e * l.Power()}
 	v.Pairs, v.Norm, v.Components, v.Next = k, math.Max(math.Abs(d.low), math.Abs(d.high)), c.Count(), math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm

@@ -372,3 +372,51 @@ func TestExtend(t *testing.T) {
 		t.Error("no error for more vectors than points")
 	}
 }
+
+// TestRefine: vectors of a graph that has hardly changed are refined to a rough
+// tolerance at a fraction of the products; a merged component and vectors that are no
+// eigenvectors do no harm.
+func TestRefine(t *testing.T) {
+	const k, tolerance = 20, 1e-2
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, f := range []family{torus(41, 70), copies(3, grid(30, 40))} {
+		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
+			l, comp := newLaplacian(t, f.w, kind)
+			exact, err := lanczos.Laplacian(t.Context(), l, comp, &lanczos.Settings{K: k})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cold, err := lanczos.Laplacian(t.Context(), l, comp, &lanczos.Settings{K: k, Tolerance: tolerance})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near := mat.DenseCopyOf(exact.Vectors)
+			near.Apply(func(_, _ int, v float64) float64 { return v * (1 + 0.2*rng.NormFloat64()) }, near)
+			warm, err := lanczos.Laplacian(t.Context(), l, comp, &lanczos.Settings{K: k, Tolerance: tolerance, Known: near})
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			if !(warm.MaxResidual() <= tolerance*warm.Norm) || !(warm.Orthogonality <= 1e-12) || warm.Nullity != exact.Nullity {
+				t.Errorf("%s: residual %.1e, orthogonality %.1e, nullity %d", kind, warm.MaxResidual(), warm.Orthogonality, warm.Nullity)
+			}
+			for j, v := range exact.Values {
+				// A residual r has an eigenvalue within r, and Ritz values are above.
+				if d := warm.Values[j] - v; !(d >= -1e-9 && d <= 2*tolerance*warm.Norm) {
+					t.Errorf("%s: value %d is %v, exactly %v", kind, j, warm.Values[j], v)
+				}
+			}
+			if warm.Certificate.Next < exact.Values[k-1]-1e-9 {
+				t.Errorf("%s: the next value is at most %v, below the last, %v", kind, warm.Certificate.Next, exact.Values[k-1])
+			}
+			if 2*warm.Products > cold.Products {
+				t.Errorf("%s: %d products with known pairs, %d without", kind, warm.Products, cold.Products)
+			}
+			noise := mat.NewDense(l.Dim(), k, nil)
+			noise.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, noise)
+			r, err := lanczos.Laplacian(t.Context(), l, comp, &lanczos.Settings{K: k, Tolerance: tolerance, Known: noise})
+			if err != nil || !(r.MaxResidual() <= tolerance*r.Norm) {
+				t.Errorf("%s: from noise: %v", kind, err)
+			}
+		}
+	}
+}

@@ -172,7 +172,15 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 	k := g.Settings.Graph.K
 	n, _ := ix.Dims()
 	c := p.Checkpoint
-	if c == nil || !g.Settings.Method.Exact() || k < 1 || k >= n {
+	if !g.Settings.Method.Exact() {
+		nb, err := ix.Self(ctx, k)
+		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
+			p.observer().Note(fmt.Sprintf("neighbours: %v; --recall or --method %s asks for more", err, knn.Brute))
+			err = nil
+		}
+		return nb, err
+	}
+	if c == nil || k < 1 || k >= n {
 		return ix.Self(ctx, k)
 	}
 	seconds := 2 * knn.BruteOperations(g.Points) / machine.OperationRate()

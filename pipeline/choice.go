@@ -15,6 +15,10 @@ import (
 // off by a factor of five.
 const shortSearch = 1
 
+// AutoRecall is the recall that is aimed at where Auto chose NN-descent and none was
+// asked for. A search that falls short of it is no error.
+const AutoRecall = 0.95
+
 // estimator estimates how long a search takes by one method or another, each once.
 type estimator struct {
 	ctx   context.Context
@@ -81,6 +85,10 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 		}
 	}
 	s.Method, s.Patience = c.Method, 0
+	if c.Method == knn.NNDescent && s.Recall == 0 {
+		s.Recall = AutoRecall
+		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what --recall says", AutoRecall)
+	}
 	p.observer().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
 	return nil
 }

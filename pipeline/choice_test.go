@@ -78,6 +78,13 @@ func TestChoiceByPatience(t *testing.T) {
 		if approximate := g.Settings.Found != nil; approximate != (c.want == knn.NNDescent) {
 			t.Errorf("%+v: recall %v", c.s, g.Settings.Found)
 		}
+		aim := c.s.Recall
+		if aim == 0 && c.want == knn.NNDescent {
+			aim = pipeline.AutoRecall
+		}
+		if g.Settings.Recall != aim || aim > 0 && g.Settings.Found.Share < aim {
+			t.Errorf("%+v: recall %v is aimed at, %v found", c.s, g.Settings.Recall, g.Settings.Found)
+		}
 		if len(o.operations) != 1 || (o.operations[0] > 2e13) != (c.time > 1e6) {
 			t.Errorf("%+v: %v operations are announced", c.s, o.operations)
 		}

@@ -30,7 +30,7 @@ type GraphSettings struct {
 	Graph  knn.GraphSettings `json:"graph"` // K defaults to DefaultNeighbors
 	Method knn.Method        `json:"method"`
 	// Recall, if positive, has NN-descent search until its estimated recall
-	// reaches it.
+	// reaches it; where Auto chooses NN-descent, it is [AutoRecall] unless given.
 	Recall float64 `json:"recall,omitempty"`
 	// Patience is the time in seconds that an exact search may take before Auto
 	// prefers NN-descent; 0 is [DefaultPatience].
@@ -53,7 +53,7 @@ var GraphParams = models.Table[GraphSettings]{
 	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
 	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
 	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
-	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
+	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share; where auto chooses it, 0.95", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
 	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all points must be labeled (2006, section 6.2)", "", models.NotNegative(), func(s *GraphSettings) any { return &s.ClassWeights }),
 }
@@ -80,6 +80,7 @@ type Graph struct {
 	Settings GraphSettings
 
 	seconds float64 // that the search is expected to take; 0 if nothing is known
+	aimed   bool    // no recall was asked for: one that is not reached is no error
 }
 
 // Project applies the principal components that s asks for to x; without any it
@@ -215,7 +216,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if err := s.Method.Supports(s.Metric, z); err != nil {
 		return nil, nil, err
 	}
-	g := &Graph{Settings: s}
+	g := &Graph{Settings: s, aimed: given == nil || given.Recall == 0}
 	if g.seconds, err = e.seconds(s.Method); err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
-// another is asked for.
+// another is asked for, or the new points are more than a tenth of the old ones.
 const UpdateTolerance = 1e-2
 
 // Growth is what joins a model that was fitted to n points.
@@ -26,7 +26,7 @@ type Growth struct {
 	Labels *data.Labels
 	Values *mat.Dense
 	// Tolerance takes the place of the model's for the solver of the update. Zero is
-	// the larger of the model's and [UpdateTolerance].
+	// the larger of the model's and [UpdateTolerance]; with many new points the model's.
 	Tolerance float64
 }
 
@@ -104,13 +104,19 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 		return nil, err
 	}
-	loosen(l, in.Values, growth.Tolerance)
+	out.loosen(l, in.Values, growth.Tolerance)
 	out.Model, err = p.Fit(ctx, l, in, &g.Settings)
 	return out, errors.Join(short, err)
 }
 
+// fewNew is the share of new points up to which [UpdateTolerance] is the default.
+const fewNew = 0.1
+
 // loosen puts the tolerance of an update in the place of that of the values.
-func loosen(l models.Learner, v models.Values, tolerance float64) {
+func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
+	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
+		return
+	}
 	for _, param := range l.Params() {
 		if param.Name != "tolerance" {
 			continue

@@ -80,14 +80,16 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 		return l
 	}
 	l.val = make([]float64, len(w.Col))
-	for i := range w.Rows {
-		for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
-			// In this order, since s_i·s_j alone overflows for degrees below
-			// 1e-308, and the same for (j, i).
-			j := int(w.Col[p])
-			l.val[p] = l.scale[min(i, j)] * w.Val[p] * l.scale[max(i, j)]
+	par.For(w.Rows, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
+				// In this order, since s_i·s_j alone overflows for degrees below
+				// 1e-308, and the same for (j, i).
+				j := int(w.Col[p])
+				l.val[p] = l.scale[min(i, j)] * w.Val[p] * l.scale[max(i, j)]
+			}
 		}
-	}
+	})
 	return l
 }
 
@@ -95,6 +97,11 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 // [CSR.Permute].
 func (l *Laplacian) Permute(order []int32) *Laplacian {
 	return newLaplacian(l.w.Permute(order), l.kind).With(l.power, l.shift)
+}
+
+// As returns the operator of the given kind of the same graph, which is not checked again.
+func (l *Laplacian) As(kind Kind) *Laplacian {
+	return newLaplacian(l.w, kind).With(l.power, l.shift)
 }
 
 // With returns the operator (L + cI)ᵖ of the same graph. p must be at least 1.

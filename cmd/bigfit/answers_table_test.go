@@ -224,7 +224,7 @@ var unsureClasses = map[string]float64{"oneclass": 0.07, "lap-oneclass": 0.07}
 // commandAnswers are all other cases.
 var commandAnswers = []answerCase{
 	{"eigenmap-eigs", []string{
-		"eigs ../rings-graph.npz -k 10 -o eigs.npz",
+		"eigs ../rings-graph.npz -n 10 -o eigs.npz",
 		"fit --model eigenmap --eigs eigs.npz -y ../rings-few.npy -p 7 --predictions train.npy",
 		"predict model.npz -o again.npy --scores scores.npy"}},
 

@@ -157,7 +157,7 @@ func TestBadGraphs(t *testing.T) {
 		{"X.npy", []string{"X.npy"}},
 		{"missing.npz", []string{"missing.npz", "no such file"}},
 	} {
-		fail(t, 2, c.want, "eigs", c.file, "-k", "1", "-o", "out.npz")
+		fail(t, 2, c.want, "eigs", c.file, "-n", "1", "-o", "out.npz")
 		fail(t, 2, c.want, "fit", "--graph", c.file, "-y", "y3.npy", "-o", "out.npz")
 	}
 }
@@ -168,8 +168,8 @@ func TestStrangers(t *testing.T) {
 	succeed(t, "graph", "X.npy", "-o", "g.npz")
 	succeed(t, "graph", "X.npy", "-k", "5", "-o", "g5.npz")
 	succeed(t, "graph", "new.npy", "-o", "gnew.npz")
-	succeed(t, "eigs", "g5.npz", "-k", "10", "-o", "e5.npz")
-	succeed(t, "eigs", "g.npz", "-k", "10", "-o", "e.npz")
+	succeed(t, "eigs", "g5.npz", "-n", "10", "-o", "e5.npz")
+	succeed(t, "eigs", "g.npz", "-n", "10", "-o", "e.npz")
 	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "-o", "m.npz")
 	truncate(t, "m.npz", "mshort.npz", -100)
 	truncate(t, "m.npz", "mhalf.npz", 2000)

@@ -27,10 +27,10 @@ func TestBadSettings(t *testing.T) {
 		{"graph X.npy --weights two -o out.npz", []string{"--weights", `"two"`, "one", "heat", "self-tuning"}},
 		{"graph X.npy --symmetry no -o out.npz", []string{"--symmetry", `"no"`, "either", "both"}},
 		{"eigs graph.npz --laplacian none -o out.npz", []string{"--laplacian", `"none"`, "combinatorial", "normalized", "random-walk"}},
-		{"eigs graph.npz -k 91 -o out.npz", []string{"91", "90 points", "between 1 and"}},
-		{"eigs graph.npz -k 0 -o out.npz", []string{"between 1 and"}},
-		{"eigs graph.npz -k 5 --tolerance -1 -o out.npz", []string{"tolerance -1"}},
-		{"eigs graph.npz -k 5 --tolerance nan -o out.npz", []string{"NaN"}},
+		{"eigs graph.npz -n 91 -o out.npz", []string{"91", "90 points", "between 1 and"}},
+		{"eigs graph.npz -n 0 -o out.npz", []string{"between 1 and"}},
+		{"eigs graph.npz -n 5 --tolerance -1 -o out.npz", []string{"tolerance -1"}},
+		{"eigs graph.npz -n 5 --tolerance nan -o out.npz", []string{"NaN"}},
 		{"fit -X X.npy -y y.npy --model best -o out.npz", []string{`"best"`, "eigenmap", "laprls-linear", "lap-oneclass"}},
 		{"fit -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
 		{"fit -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
@@ -45,6 +45,20 @@ func TestBadSettings(t *testing.T) {
 		{"predict", []string{"the model file", "0 are given", "see bigfit predict --help"}},
 		{"graph", []string{"the file of the points", "see bigfit graph --help"}},
 		{"eigs a b", []string{"2 are given"}},
+		{"eigs graph.npz -k 10", []string{"-k is the number of neighbours", "-n", "see bigfit eigs --help"}},
+		{"eigs -X X.npy", []string{"bigfit graph"}},
+		{"predict -X X.npy --model m.npz", []string{"bigfit predict model.npz new.npy"}},
+		{"fitt X.npy y.npy", []string{`unknown command "fitt"; did you mean fit?`, "see bigfit --help"}},
+		{"lgc X.npy y.npy", []string{"lgc is a model", "bigfit fit --model lgc", "bigfit help lgc"}},
+		{"nothing", []string{`unknown command "nothing"` + "\nsee"}},
+		{"fit X.npy y.npy --modle lgc", []string{"did you mean --model?"}},
+		{"fit X.npy y.npy --model lcg", []string{`unknown model "lcg"`, "did you mean lgc?"}},
+		{"fit X.npy y.npy -model lgc", []string{"did you mean --model?"}},
+		{"fit X.npy y.npy --clusters 3", []string{"unknown flag: --clusters; fit has none, but cluster"}},
+		{"models lcg", []string{"did you mean lgc?"}},
+		{"help lcg", []string{`"lcg"; did you mean lgc?`}},
+		{"graph -X X.npy new.npy -o out.npz", []string{"-X and new.npy both give points", "--append"}},
+		{"eval a b c", []string{"c is neither"}},
 		{"info", []string{"a file"}},
 		{"info X.npy y.npy", []string{"2 are given"}},
 		{"demo now", []string{"now"}},
@@ -61,8 +75,8 @@ func TestBadSettings(t *testing.T) {
 		{"reproduce propagation --data .", []string{"train-images-idx3-ubyte.gz", "LeCun"}},
 		{"reproduce propagation --recipe best", []string{"--recipe", "propagation"}},
 		{"reproduce phonemes --data nowhere", []string{"phoneme_esl.npz", "Elements"}},
-		{"grpah X.npy", []string{`"grpah"`, "Did you mean", "graph", "see bigfit --help"}},
-		{"graph X.npy --nieghbors 3", []string{"--nieghbors", "see bigfit graph --help"}},
+		{"grpah X.npy", []string{`"grpah"`, "did you mean graph?", "see bigfit --help"}},
+		{"graph X.npy --nieghbors 3", []string{"--nieghbors", "did you mean --neighbors?", "see bigfit graph --help"}},
 		{"graph X.npy -k three", []string{`--neighbors is "three"`, "a whole number, at least 1"}},
 		{"graph X.npy --t one", []string{`--t is "one"`, "a number, positive"}},
 		{"graph models -o out.npz", []string{"bigfit: models: cannot stat it"}},
@@ -95,6 +109,20 @@ func TestEnvironment(t *testing.T) {
 		t.Setenv("BIGFIT_MEMORY_LIMIT", "lots")
 		fail(t, 2, []string{"BIGFIT_MEMORY_LIMIT", `"lots"`}, "info", "X.npy")
 	})
+	t.Run("misspelt", func(t *testing.T) {
+		t.Setenv("BIGFIT_TREADS", "")
+		succeed(t, "info", "X.npy") // an empty variable is none
+		t.Setenv("BIGFIT_TREADS", "1")
+		fail(t, 2, []string{"BIGFIT_TREADS belongs to no flag; did you mean BIGFIT_THREADS?"}, "info", "X.npy")
+		succeed(t, "fit", "--help")
+		succeed(t, "help", "fit")
+	})
+	t.Run("others", func(t *testing.T) {
+		t.Setenv("BIGFIT_DATA", ".")
+		t.Setenv("BIGFIT_CLUSTERS", "3") // of another command
+		t.Setenv("BIGFIT_SOAK", "1")
+		succeed(t, "info", "X.npy")
+	})
 	t.Run("used", func(t *testing.T) {
 		t.Setenv("BIGFIT_JSON", "true")
 		t.Setenv("BIGFIT_QUIET", "1")
@@ -118,10 +146,10 @@ func TestEnvironment(t *testing.T) {
 func TestBadOutputs(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy")
-	succeed(t, "eigs", "graph.npz", "-k", "20")
+	succeed(t, "eigs", "graph.npz", "-n", "20")
 	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy")
 	must(t, os.Mkdir("folder", 0o777))
-	for _, line := range []string{"graph X.npy -o", "eigs graph.npz -k 5 -o", "fit -X X.npy -y y.npy -o", "fit -X X.npy -y y.npy -o m.npz --predictions",
+	for _, line := range []string{"graph X.npy -o", "eigs graph.npz -n 5 -o", "fit -X X.npy -y y.npy -o", "fit -X X.npy -y y.npy -o m.npz --predictions",
 		"predict model.npz -X new.npy -o", "predict model.npz -o p.npy --scores", "demo -n 2000 -o"} {
 		args := strings.Fields(line)
 		if args[0] != "demo" {
@@ -166,7 +194,7 @@ func TestMemoryLimits(t *testing.T) {
 		{"eigs ring.npz --memory-limit 20kB -o out.npz", []string{"ring.npz", "--memory-limit"}},
 		{"graph wide.npy --memory-limit 200KiB -o out.npz", []string{"neighbours needs", "200.0 KiB", "--pca", "--memory-limit"}},
 		{"graph wide.npy --pca 3 --memory-limit 200KiB -o out.npz", []string{"pca needs", "200.0 KiB", "--memory-limit"}},
-		{"eigs ring.npz -k 500 --memory-limit 2MB -o out.npz", []string{"eigenpairs needs", "fewer eigenpairs", "--memory-limit"}},
+		{"eigs ring.npz -n 500 --memory-limit 2MB -o out.npz", []string{"eigenpairs needs", "fewer eigenpairs", "--memory-limit"}},
 		{"fit --graph ring.npz -y wide_y.npy -p 500 --memory-limit 2MB -o out.npz", []string{"fit needs", "fewer --eigenvectors", "--memory-limit"}},
 		{"demo -n 10000 --memory-limit 1MB -o run", []string{"digits needs", "-n", "--memory-limit"}},
 	} {

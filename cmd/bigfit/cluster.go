@@ -30,11 +30,12 @@ type clusterOptions struct {
 func (a *app) clusterCommand() *cobra.Command {
 	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
-		Use:   "cluster graph.npz --clusters 10 -o labels.npy",
+		Use:   "cluster X.npy… --clusters 10 -o labels.npy",
 		Short: "Cut a graph, or points, into clusters",
-		Long: `Cut a graph, or with -X the graph of nearest neighbours of points, into clusters
-along small normalized cuts, by the first eigenvectors of Lf = λDf, and write the
-number of each point's cluster as int64.
+		Long: `Cut the graph of nearest neighbours of points, the arguments or -X, or a graph that is
+given in their place, a sparse .npz, into clusters along small normalized cuts, by the
+first eigenvectors of Lf = λDf, and write the number of each point's cluster as int64.
+With both, the graph is the first argument.
 
 --rule k-means makes any number of clusters of the eigenvectors; sign and sweep
 cut in two, at zero (Belkin & Niyogi 2004, section 7.4) or at the threshold of
@@ -49,7 +50,6 @@ which are defined everywhere: bigfit predict on the --model that is written tell
 the clusters of new points. It takes dense matrices of n², or --landmarks.
 
 -y gives true classes to compare with; those without a label are left out.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.regular.asked = cmd.Flags().Changed("gamma")
 			return a.cluster(cmd.Context(), args, &o)
@@ -187,7 +187,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 
 // checkCluster refuses what can be known to be wrong before anything is read.
 func (a *app) checkCluster(args []string, o *clusterOptions) error {
-	if err := o.source.Set(args, o.regular.asked); err != nil {
+	if err := o.source.Take(a.App, args, o.regular.asked); err != nil {
 		return err
 	}
 	if err := o.regular.check(a); err != nil {

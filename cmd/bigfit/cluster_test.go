@@ -82,8 +82,8 @@ func TestBadCluster(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"cluster", []string{"a graph or points (-X)", "see bigfit cluster --help"}},
-		{"cluster graph.npz graph.npz", []string{"at most 1"}},
+		{"cluster", []string{"a graph, or points, are needed", "see bigfit cluster --help"}},
+		{"cluster graph.npz graph.npz", []string{"was not made from the points in graph.npz"}},
 		{"cluster nowhere.npz", []string{"nowhere.npz"}},
 		{"cluster graph.npz -c 0", []string{"--clusters is 0"}},
 		{"cluster graph.npz -c 91", []string{"--clusters is 91", "90 points"}},

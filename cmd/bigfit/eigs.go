@@ -32,13 +32,13 @@ func (a *app) eigsCommand() *cobra.Command {
 	o := pipeline.EigsSettings{Tolerance: shell.DefaultTolerance, Power: 1}
 	var r eigsRun
 	cmd := &cobra.Command{
-		Use:   "eigs graph.npz -k 100 -o eigs.npz",
+		Use:   "eigs graph.npz -n 100 -o eigs.npz",
 		Short: "Compute the smallest eigenpairs of a graph's Laplacian",
-		Long: `Compute the k smallest eigenpairs of the Laplacian of a graph, which is any
+		Long: `Compute the smallest eigenpairs, -n of them, of the Laplacian of a graph: any
 symmetric non-negative matrix saved by bigfit graph or scipy.sparse.save_npz.
 
-The result holds values (k), vectors (n×k), residuals (k), components (n) and
-degrees (n). The components of the graph give as many exact null vectors, which
+The result holds values and residuals, one a pair, vectors, a column a pair, and
+components and degrees, one a point. The components of the graph give as many exact null vectors, which
 come first. Residuals and orthogonality are recomputed, and a search on the
 complement of the result makes sure that no pair was left out.
 
@@ -51,36 +51,30 @@ If not all pairs are within the tolerance after the last restart, the file holds
 the first ones that are, the exit code is 3 and the checkpoint stays: --resume
 with more --restarts goes on.
 
-bigfit eigs --verify FILE --graph G checks pairs that are there already, of
+bigfit eigs --verify FILE graph.npz checks pairs that are there already, of
 whichever program, and exits with 1 if they are not the smallest ones.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if r.verify == "" {
-				return shell.OneArgument("the file of the graph")(cmd, args)
-			}
-			if len(args) > 0 {
-				return fmt.Errorf("--verify takes the graph with --graph, not as an argument")
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && !a.Given["graph"] {
+				r.graph, args = args[0], nil
+			}
 			switch {
-			case r.verify != "" && r.graph == "":
-				return shell.Usagef("--verify needs the graph with --graph")
+			case len(args) > 0 || r.graph == "":
+				return shell.OneArgument("the file of the graph")(cmd, args)
 			case r.verify != "":
 				return a.verify(cmd.Context(), &r, o, cmd.Flags().Changed("laplacian"))
-			case r.graph != "":
-				return shell.Usagef("--graph goes with --verify; without it the graph is the argument")
 			case o.Power < 1:
 				return shell.Usagef("--power is %d; it must be at least 1", o.Power)
 			case r.restarts < 1:
 				return shell.Usagef("--restarts is %d; it must be at least 1", r.restarts)
 			}
-			return a.eigs(cmd.Context(), args[0], &r, o)
+			return a.eigs(cmd.Context(), r.graph, &r, o)
 		},
 	}
+	shell.Former(cmd, "k", "-k is the number of neighbours in all commands; the number of eigenpairs is -n, as in bigfit eigs graph.npz -n 100")
+	shell.Former(cmd, "X", "eigs takes a graph; make one of points with bigfit graph")
 	f := cmd.Flags()
 	shell.EigsFlags(f, &o)
-	f.IntVarP(&o.K, "pairs", "k", 100, "number of eigenpairs")
+	f.IntVarP(&o.K, "pairs", "n", 100, "number of eigenpairs")
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
@@ -88,7 +82,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
 	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
-	f.StringVar(&r.graph, "graph", "", "`file` of the graph they belong to")
+	f.StringVar(&r.graph, "graph", "", "`file` of the graph, in place of the argument")
 	return cmd
 }
 
@@ -104,7 +98,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	}
 	w := g.W
 	if o.K < 1 || o.K > w.Rows {
-		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -k must be between 1 and the number of points", o.K, path, w.Rows)
+		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -n must be between 1 and the number of points", o.K, path, w.Rows)
 	}
 	hashes := pipeline.Hashes{pipeline.HashGraph: data.HashPoints(w)}
 	if g.Made != nil {

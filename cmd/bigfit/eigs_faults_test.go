@@ -89,7 +89,7 @@ func TestKill(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	stiffPath(t, "path.npz", 2000)
-	line := strings.Fields("eigs path.npz -k 8 --tolerance 1e-10 -q -o")
+	line := strings.Fields("eigs path.npz -n 8 --tolerance 1e-10 -q -o")
 	if o := finish(t, command(t, append(line, "want.npz")...)); o.code != 0 {
 		t.Fatal(o)
 	}
@@ -129,7 +129,7 @@ func TestKill(t *testing.T) {
 
 // stiffLine asks for pairs of a stiffPath of stiffCount points.
 const (
-	stiffLine      = "eigs path.npz -k 20 --tolerance 1e-10"
+	stiffLine      = "eigs path.npz -n 20 --tolerance 1e-10"
 	stiffCount     = 1600
 	stiffTolerance = 1e-10
 )
@@ -210,7 +210,7 @@ func TestBadCheckpoint(t *testing.T) {
 	again(`"block":`, `"block":1`)
 	again(`"degree":`, `"degree":-`)
 	again(fmt.Sprintf(`"n":%d`, stiffCount), fmt.Sprintf(`"n":%d`, stiffCount-1))
-	for _, setting := range []string{"-k 21", "--tolerance 1e-9", "--seed 1", "--largest", "--power 2", "--laplacian normalized"} {
+	for _, setting := range []string{"-n 21", "--tolerance 1e-9", "--seed 1", "--largest", "--power 2", "--laplacian normalized"} {
 		refused(setting, append(line, strings.Fields(setting)...)...)
 	}
 	other := append([]string{}, line...)
@@ -331,7 +331,7 @@ func TestTooFewRestarts(t *testing.T) {
 		t.Error("the checkpoint of a finished run is still there")
 	}
 	fail(t, 3, []string{"not converged", "no pair is within the tolerance, so none.npz is not written"},
-		"eigs", "path.npz", "-k", "3", "--largest", "--tolerance", "1e-18", "--restarts", "2", "-o", "none.npz")
+		"eigs", "path.npz", "-n", "3", "--largest", "--tolerance", "1e-18", "--restarts", "2", "-o", "none.npz")
 }
 
 // Only the first pairs that are within the tolerance are kept, and none beyond

@@ -34,12 +34,13 @@ type embedOptions struct {
 func (a *app) embedCommand() *cobra.Command {
 	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk, Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
-		Use:   "embed -X X.npy -d 2 -o embedding.npy",
+		Use:   "embed X.npy… -d 2 -o embedding.npy",
 		Short: "Give points few coordinates by the Laplacian of their graph",
 		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of
 the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
 those that are constant on its components left out. The graph is made of the
-points (-X) or given as the argument.
+points, the arguments or -X, or is given in their place, a sparse .npz. With both, the
+graph is the first argument.
 
 With --gamma the coordinates are functions of a kernel's space instead: the
 regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
@@ -47,11 +48,10 @@ regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
 
 --model keeps what new points need, and
 
-  bigfit embed --transform model.npz -X new.npy -o new_embedding.npy
+  bigfit embed --transform model.npz new.npy -o new_embedding.npy
 
 gives them coordinates: by the functions, or of an eigenmap by the Nyström
 extension through a new point's nearest neighbours.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.transform != "" {
 				return a.transform(cmd.Context(), args, &o)
@@ -219,7 +219,7 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 // checkEmbed refuses what can be known to be wrong before anything is read.
 func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	regular := o.regular.asked
-	if err := o.source.Set(args, regular); err != nil {
+	if err := o.source.Take(a.App, args, regular); err != nil {
 		return err
 	}
 	if err := o.regular.check(a); err != nil {
@@ -275,7 +275,8 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 			return shell.Usagef("--%s is for making an embedding, not for --transform", flag)
 		}
 	}
-	if len(args) > 0 || len(o.source.X) == 0 {
+	a.TakePoints(&o.source.X, args)
+	if len(o.source.X) == 0 {
 		return shell.Usagef("--transform needs the new points (-X), and no graph")
 	}
 	if err := shell.CheckAnswers(o.source.X.Inputs(o.transform), []string{o.out}); err != nil {

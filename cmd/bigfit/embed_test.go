@@ -77,7 +77,7 @@ func TestBadEmbed(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"embed", []string{"a graph or points (-X)", "see bigfit embed --help"}},
+		{"embed", []string{"a graph, or points, are needed", "see bigfit embed --help"}},
 		{"embed graph.npz -d 0", []string{"--dimensions is 0"}},
 		{"embed graph.npz -d 90", []string{"--dimensions is 90", "90 points"}},
 		{"embed graph.npz --model x.npz", []string{"--model needs the points"}},
@@ -90,7 +90,7 @@ func TestBadEmbed(t *testing.T) {
 		{"embed -X X.npy --gamma 1 --kernel linear -d 5", []string{"5 components", "4 independent functions"}},
 		{"embed -X X.npy --tolerance 0", []string{"--tolerance is 0"}},
 		{"embed --transform m.npz", []string{"--transform needs the new points"}},
-		{"embed --transform m.npz -X new.npy graph.npz", []string{"no graph"}},
+		{"embed --transform m.npz -X new.npy graph.npz", []string{"graph.npz: it holds 90 columns of sparse"}},
 		{"embed --transform m.npz -X new.npy -d 2", []string{"--dimensions is for making an embedding"}},
 		{"embed --transform m.npz -X narrow.npy", []string{"narrow.npy", "2"}},
 		{"embed --transform classes.npz -X new.npy", []string{"eigenmap model", "no coordinates"}},

@@ -27,11 +27,12 @@ type evalOptions struct {
 func (a *app) evalCommand() *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
-		Use:   "eval -y truth.npy --predictions pred.npy",
+		Use:   "eval truth.npy pred.npy",
 		Short: "Measure predictions against the truth",
 		Long: `Print the error, precision, recall and F1 of every class, their means over the
 classes (macro) and over the points (micro), and the confusion matrix. Points
-without a true label (as bigfit fit reads y) are left out. Classes with names are
+without a true label (as bigfit fit reads y) are left out. The truth is the first
+argument, or -y, the predictions the second, or --predictions. Classes with names are
 compared by name, and the rows of tables by their ids.
 
 With --scores, as predict writes them, PRBEP (the precision where it equals
@@ -47,15 +48,9 @@ A truth of two and more columns of 1 and 0 or -1, or svmlight with lists of labe
 are then scores, a column a label, as predict writes them for vvmr: mean AUC and
 that of every label, ranking loss, Hamming loss and F1 are printed; positive scores
 count as labels for the last three. Entries of the truth that are NaN are left out.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%s takes no arguments; give the files with -y and --predictions", cmd.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.y == "" || o.predictions == "" {
-				return shell.Usagef("eval needs the true labels (-y) and --predictions")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.take(a, args); err != nil {
+				return err
 			}
 			if err := data.SameRows(o.predictions, o.y); err != nil {
 				return fmt.Errorf("%w; they must be of the same points", err)
@@ -90,6 +85,26 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
 	o.label.Flags(f)
 	return cmd
+}
+
+// take takes the arguments: what -y and --predictions do not give, the truth first.
+func (o *evalOptions) take(a *app, args []string) error {
+	given := len(args) > 0
+	if o.y == "" && len(args) > 0 {
+		o.y, args = args[0], args[1:]
+	}
+	if o.predictions == "" && len(args) > 0 {
+		o.predictions, args = args[0], args[1:]
+	}
+	switch {
+	case len(args) > 0:
+		return shell.Usagef("eval takes the true labels and the predictions; %s is neither", args[0])
+	case o.y == "" || o.predictions == "":
+		return shell.Usagef("eval needs the true labels (-y) and --predictions")
+	case given:
+		a.Note("truth: %s; predictions: %s", o.y, o.predictions)
+	}
+	return nil
 }
 
 // holdsFloats tells whether a file holds an array of floats. Text does not.

@@ -124,7 +124,7 @@ func TestBadEval(t *testing.T) {
 		{"eval", []string{"-y", "--predictions", "see bigfit eval --help"}},
 		{"eval -y y.npy", []string{"--predictions"}},
 		{"eval --predictions p.npy", []string{"-y"}},
-		{"eval y.npy p.npy", []string{"no arguments", "-y", "see bigfit eval --help"}},
+		{"eval y.npy", []string{"--predictions", "-y", "see bigfit eval --help"}},
 		{"eval -y none.npy --predictions p.npy", []string{"none.npy", "no such file"}},
 		{"eval -y y.npy --predictions none.npy", []string{"none.npy", "no such file"}},
 		{"eval -y y.npy --predictions short.npy", []string{"short.npy", "29", "32"}},

@@ -40,7 +40,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
 	f.BoolVar(&o.Regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed (default: all)")
+	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed, and print the error on the others (default: all)")
 	o.Label.Flags(f)
 	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
@@ -58,56 +58,24 @@ func (a *app) fitCommand() *cobra.Command {
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
 		Long: `Fit a model to points X, the first arguments or -X, of which y, the last argument
-or -y, labels some. X is files, patterns in quotes ('emb/*.npy'), folders or a list
-of files, one after the other in the order of the numbers in their names. Classes
-are integers, or names, which the model keeps. −1, no text, "nan", "null" and "?"
-mark unlabeled points; in a y of floats NaN does, and −1 only where none is NaN;
---unlabeled names other values. How y was understood is printed before work begins,
-with warnings where it may be meant otherwise.
+or -y, labels some, and write it to a file. Classes are integers, or names, which the
+model keeps; −1, no text, "nan", "null" and "?" mark unlabeled points. A y of numbers
+that are not all integers makes it a regression. bigfit help data says which files are
+read, and how. --model is one of
 
-y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
-of ids is compared with those in --ids FILE, or in the column --id of a table X, or
-holds the numbers of points from 0; columns are found by usual names (id, path,
-name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels
-may be a column of X: --label. Other columns of X that are no coordinates must be
-left out with --drop, or the coordinates chosen with --columns.
+` + shell.ListLearners() + `
+bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
+tells the flags of one, which go with those below. A flag that the model does not use
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
 
-With --labels N a random subset of the given labels is used and the error on
-the rest is printed. A y of numbers that are not
-all integers makes it a regression, where the model can do that. For vvmr y has a
-column a label, of 1 and 0 or −1, and NaN for what is not known, or is svmlight
-with lists of labels ("1,5,7", nan for a point not labeled), or with --regression
-a column a value; it answers with scores, positive for the labels.
+What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
+eigenpairs from --eigs; flags about their making must agree with what they were made
+with. Without X, models that label the points of a graph do so. The same command with
+--resume goes on from --checkpoint and ends with the same bits.
 
-` + shell.DescribeLearners() + `
-bigfit models NAME lists the parameters of one, which are the flags below. A model
-with an intrinsic norm minimizes, over l labeled of all points,
-
-  1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
-
-with V the squared loss or the hinge. What needs a graph makes that of nearest
-neighbours of X, or takes one with --graph; γ_I = 0 needs none. Without -X the
-eigenmap classifier and the graph methods only label the points of the graph.
-
-rls, svm, laprls and lapsvm are fitted exactly, with n² values for n points, or by
-another --approximation: an expansion over m of the points (nystrom, --landmarks m,
-n·m values), random Fourier features (fourier, --features D), or for least squares
-conjugate gradients with the whole kernel, which is never held (matrix-free). svm
-and lapsvm then have the squared hinge. What the choice of m costs is printed. vvmr
-has all of these but fourier.
-
---pca is for the graph; linear models and kernel machines work on X as it is. Flags
-about the making of a graph or of eigenpairs (--eigs) must agree with what given
-ones were made with, and a flag that the model does not use is an error.
-
---checkpoint DIR keeps the graph and the eigenpairs there when they are finished, and
-their state every ten seconds before; the same command with --resume goes on from
-them and ends with the same bits. The fit itself is made at once.
-
---report writes a page on the points: shares of the classes among labels and answers,
-the points in the plane coloured by answer and by certainty, how often certain answers
-are right (of labels held back by --labels), the least certain answers, labels that
-their neighbours contradict, and thumbnails where the columns are pixels.`,
+--report writes a page on the points: shares of the classes, places in the plane by
+answer and certainty, how often certain answers are right (of labels held back by
+--labels), points and labels to look at, and thumbnails where the columns are pixels.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -115,8 +83,10 @@ their neighbours contradict, and thumbnails where the columns are pixels.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "eigenmap", "`name` of the model")
+	o.model = "eigenmap"
+	shell.ModelFlag(f, &o.model, "`name` of the model")
 	o.flags(a, f, false)
+	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")

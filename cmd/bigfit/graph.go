@@ -19,11 +19,8 @@ import (
 const graphHelp = `Build the weighted graph of nearest neighbours of the points in X and save its
 weight matrix in the form of scipy.sparse.save_npz.
 
-X is .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx, svmlight,
-csv, JSON Lines or parquet; all but .npz and parquet may be compressed with gzip or
-zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or .list
-with the name of a file on each line are one set of points, in the order of the
-numbers in the names. Files of .npy are mapped into memory and may be larger than it.
+X is a file, several, a pattern in quotes ('emb/*.npy') or a folder; bigfit help data
+lists the formats.
 
 With --lists the neighbours are not searched but read from a .npz file with the
 arrays indices and distances (or sq_distances, squared, or similarities, inner
@@ -71,16 +68,12 @@ func (a *app) graphCommand() *cobra.Command {
 		Use:   "graph X… -o graph.npz",
 		Short: "Build the neighbour graph of a set of points",
 		Long:  graphHelp,
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case o.lists == "" && len(args) == 0:
-				return shell.OneArgument("the file of the points")(cmd, args)
-			case o.lists != "" && len(args) > 0:
-				return fmt.Errorf("--lists takes the place of the points")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.take(cmd, &args); err != nil {
+				return err
 			}
-			return nil
+			return a.graph(cmd.Context(), args, &o)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.graph(cmd.Context(), args, &o) },
 	}
 	f := cmd.Flags()
 	o.source.Flags(a.App, f)
@@ -88,9 +81,26 @@ func (a *app) graphCommand() *cobra.Command {
 	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	shell.NameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
-	f.VarP(&o.grow.x, "points", "X", "`file` of the points of the graph that others are appended to; may be repeated")
+	f.VarP(&o.grow.x, "points", "X", shell.PointsHelp+"; with --append those of the graph that is given")
 	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write")
 	return cmd
+}
+
+// take takes the arguments; -X stands for them but with --append.
+func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
+	if o.grow.from == "" {
+		if len(*args) > 0 && len(o.grow.x) > 0 {
+			return shell.Usagef("-X and %s both give points; give all in one way, or add the arguments to the graph of -X with --append", strings.Join(*args, ", "))
+		}
+		*args, o.grow.x = append(*args, o.grow.x...), nil
+	}
+	switch {
+	case o.lists == "" && len(*args) == 0:
+		return shell.OneArgument("the file of the points")(cmd, *args)
+	case o.lists != "" && len(*args) > 0:
+		return shell.Usagef("--lists takes the place of the points")
+	}
+	return nil
 }
 
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
@@ -105,7 +115,9 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	if err := a.OpenCheckpoint(ctx, &o.checkpoint); err != nil {
 		return err
 	}
-	g, hashes, notReached := a.graphOf(ctx, a.TakePoints(args), &settings, o)
+	var x shards.Names
+	a.TakePoints(&x, args)
+	g, hashes, notReached := a.graphOf(ctx, x, &settings, o)
 	if g == nil {
 		return notReached
 	}
@@ -167,8 +179,6 @@ type appendOptions struct {
 
 func (o *appendOptions) check(args []string, lists string) error {
 	switch {
-	case o.from == "" && len(o.x) > 0:
-		return shell.Usagef("-X goes with --append; without it the points are the argument")
 	case o.from == "":
 		return nil
 	case len(o.x) == 0:

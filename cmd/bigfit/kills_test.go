@@ -83,8 +83,8 @@ var writers = []struct {
 	outputs []string
 }{
 	{"graph X.npy -o out.npz", []string{"out.npz"}},
-	{"eigs graph.npz -k 10 -o out.npz", []string{"out.npz"}},
-	{"eigs graph.npz -k 10 -o out.npz --checkpoint ck", []string{"out.npz"}},
+	{"eigs graph.npz -n 10 -o out.npz", []string{"out.npz"}},
+	{"eigs graph.npz -n 10 -o out.npz --checkpoint ck", []string{"out.npz"}},
 	{"fit --model lapsvm -X X.npy -y y.npy --gamma-a 0.01 --gamma-i 1 -o out.npz --predictions out.npy", []string{"out.npz", "out.npy"}},
 	{"predict model.npz -X X.npy -o out.npy --scores scores.npy", []string{"out.npy", "scores.npy"}},
 	{"tune --model rls -X X.npy -y true.npy --folds 3 --gamma-a 0.1,1 -o out.json --best out.npz", []string{"out.json", "out.npz"}},
@@ -250,7 +250,7 @@ func TestFaultWhileWriting(t *testing.T) {
 
 // checkpointed are command lines that keep a checkpoint.
 var checkpointed = []string{
-	"eigs path.npz -k 12 --tolerance 1e-10 -o out.npz",
+	"eigs path.npz -n 12 --tolerance 1e-10 -o out.npz",
 	"graph wide.npy --method nn-descent --recall 0.99 -o out.npz",
 	"graph wide.npy --method brute --pca 20 -o out.npz",
 	"fit --model eigenmap -X wide.npy -y wide_y.npy --labels 300 --method nn-descent -p 30 -o out.npz",

@@ -56,10 +56,14 @@ nearest neighbours.
 
   bigfit demo                                     digits drawn by the program
   bigfit graph X.npy -o graph.npz                 the pieces, on files
-  bigfit eigs graph.npz -k 100 -o eigs.npz
-  bigfit fit -X X.npy -y y.npy -o model.npz
-  bigfit predict model.npz -X new.npy -o pred.npy
-  bigfit eval -y truth.npy --predictions pred.npy
+  bigfit eigs graph.npz -n 100 -o eigs.npz
+  bigfit fit X.npy y.npy -o model.npz
+  bigfit predict model.npz new.npy -o pred.npy
+  bigfit eval truth.npy pred.npy
+
+X and y are arguments, or -X and -y; -k is a number of neighbours everywhere. bigfit
+help MODEL tells about a model, bigfit man writes manual pages, and bigfit completion
+prints a script by which a shell completes commands, flags, models and their flags.
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
 or bad input, 3 not converged (outputs written), 130 interrupted.
@@ -70,14 +74,18 @@ command that writes into the folder. Symbolic links are followed.
 
 Every flag can be set by an environment variable as well: BIGFIT_ and its name
 in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It
-counts for every command that has the flag; the command line wins.`,
+counts for every command that has the flag; the command line wins. A BIGFIT_ variable
+that belongs to no flag is an error.`,
 		Version:       shell.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		// Names that were meant are found by the shell package, those of models too.
+		DisableSuggestions: true,
 	}
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
 	root.AddCommand(a.demoCommand(), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.reproduceCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand())
+	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.manCommand(), dataTopic(), kernelsTopic())
+	root.SetHelpCommand(a.helpCommand())
 	return root
 }

@@ -85,7 +85,7 @@ func TestManyColumns(t *testing.T) {
 	must(t, sparse.WriteNPZ("X.npz", m, nil))
 	must(t, npy.WriteFile("y.npy", nil, y))
 	must(t, npy.WriteFile("v.npy", []int{n, 2}, values))
-	lines := []string{"info X.npz", "eigs X.npz -k 3", "cluster X.npz", "cluster -X X.npz -c 2", "embed -X X.npz", "plot X.npz -o p.svg",
+	lines := []string{"info X.npz", "eigs X.npz -n 3", "cluster X.npz", "cluster -X X.npz -c 2", "embed -X X.npz", "plot X.npz -o p.svg",
 		"plot X.npz -y y.npy -o p.svg --columns 1,2147483647", "eval -y y.npy --predictions X.npz", "eval -y X.npz --predictions y.npy",
 		"cluster -X X.npz -c 2 --gamma 1", "embed -X X.npz --gamma 1", "embed -X X.npz --gamma 1 --landmarks 10 --model e.npz"}
 	for _, flags := range []string{"", "--pca 2", "--method kd-tree", "--method ball-tree", "--method nn-descent", "--distance angle", "--distance manhattan", "--distance chebyshev", "--radius 3"} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,8 @@ func (a *app) modelsCommand() *cobra.Command {
 		Long: `List the models that bigfit fit knows, or all about one of them: what it learns,
 what it needs, and its parameters with their ranges and defaults. --json is for
 programs.`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: shell.CompleteModels,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				var list []learnerInfo
@@ -57,6 +59,19 @@ func describeLearner(l models.Learner) learnerInfo {
 // String is the description as text.
 func (d learnerInfo) String() string {
 	var b strings.Builder
+	b.WriteString(d.about())
+	for _, list := range d.lists("parameters", "parameters of the graph") {
+		fmt.Fprintf(&b, "\n%s:\n", list.title)
+		for i := range list.params {
+			fmt.Fprintf(&b, "  --%-18s %s\n", list.params[i].Name, fullUsage(&list.params[i]))
+		}
+	}
+	return b.String()
+}
+
+// about says what the learner is.
+func (d learnerInfo) about() string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Help)
 	if d.Source != "" {
 		fmt.Fprintf(&b, "  after %s\n", d.Source)
@@ -64,28 +79,31 @@ func (d learnerInfo) String() string {
 	learns, _ := d.Learns.MarshalText()
 	needs, _ := d.Needs.MarshalText()
 	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "), strings.ReplaceAll(string(needs), ",", ", "))
-	for _, list := range []struct {
-		title  string
-		params []models.Param
-	}{{"parameters", d.Params}, {"parameters of the graph", d.Graph}} {
-		if len(list.params) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "\n%s:\n", list.title)
-		for i := range list.params {
-			p := &list.params[i]
-			text := shell.UsageOf(p)
-			switch {
-			case p.Required:
-				text += "; required, " + p.Range.String()
-			case p.Range != nil:
-				text += "; " + p.Range.String()
-			}
-			if p.Only != nil {
-				text += "; for " + p.Only.String()
-			}
-			fmt.Fprintf(&b, "  --%-18s %s\n", p.Name, text)
-		}
-	}
 	return b.String()
+}
+
+// paramList is parameters under a title.
+type paramList struct {
+	title  string
+	params []models.Param
+}
+
+// lists returns the parameters of the learner and of the graph, as far as there are any.
+func (d learnerInfo) lists(own, graph string) []paramList {
+	return slices.DeleteFunc([]paramList{{own, d.Params}, {graph, d.Graph}}, func(l paramList) bool { return len(l.params) == 0 })
+}
+
+// fullUsage is the help text of a parameter with its range and where it matters.
+func fullUsage(p *models.Param) string {
+	text := shell.UsageOf(p)
+	switch {
+	case p.Required:
+		text += "; required, " + p.Range.String()
+	case p.Range != nil:
+		text += "; " + p.Range.String()
+	}
+	if p.Only != nil {
+		text += "; for " + p.Only.String()
+	}
+	return text
 }

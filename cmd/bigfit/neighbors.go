@@ -20,7 +20,7 @@ import (
 type neighborsOptions struct {
 	params     shell.ParamFlags // of pipeline.NeighborParams
 	checkpoint shell.CheckpointFlags
-	query      shards.Names
+	x, query   shards.Names
 	out        string
 	self, csr  bool
 }
@@ -47,17 +47,16 @@ not in its own list, but its duplicates are; ties go to the smaller index.
 bigfit graph --lists takes the file with and without --with-self, not with --csr.
 
 --checkpoint and --resume are those of bigfit graph.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.TakePoints(&o.x, args)
+			if len(o.x) == 0 {
 				return shell.OneArgument("the file of the points")(cmd, args)
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.neighbors(cmd.Context(), a.TakePoints(args), &o)
+			return a.neighbors(cmd.Context(), o.x, &o)
 		},
 	}
 	f := cmd.Flags()
+	f.VarP(&o.x, "points", "X", shell.PointsHelp)
 	o.params.Add(f, pipeline.NeighborParams.Params(), false)
 	o.checkpoint.Flags(f)
 	f.BoolVar(&o.self, "with-self", false, "each point is the first in its own list")

@@ -70,7 +70,7 @@ func TestInfoOfOutputs(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
 		"graph X.npy -o graph.npz",
-		"eigs graph.npz -k 10 -o eigs.npz",
+		"eigs graph.npz -n 10 -o eigs.npz",
 		"fit -X X.npy -y y.npy --labels 20 -o model.npz --predictions train.parquet",
 		"predict model.npz -X new.npy -o pred.npz --scores scores.parquet",
 		"predict model.npz -X new.npy -o pred.csv --scores scores.jsonl",
@@ -193,7 +193,7 @@ func TestDiff(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
 		"graph X.npy -k 6 -o a.npz", "graph X.npy -k 5 -o b.npz",
-		"eigs a.npz -k 8 -o ea.npz", "eigs b.npz -k 6 -o eb.npz",
+		"eigs a.npz -n 8 -o ea.npz", "eigs b.npz -n 6 -o eb.npz",
 		"fit --model harmonic -X X.npy -y y.npy --labels 20 -o ma.npz --predictions ta.csv",
 		"fit --model harmonic -X X.npy -y y.npy --labels 20 -k 5 -o mb.npz",
 		"fit --model harmonic -X new.npy -y newy.npy --labels 20 -o mc.npz --predictions tc.csv",

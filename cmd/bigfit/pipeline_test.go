@@ -25,7 +25,7 @@ func errorOf(t *testing.T, args ...string) float64 {
 func TestWholeWay(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy", "-k", "6", "-o", "graph.npz")
-	succeed(t, "eigs", "graph.npz", "-k", "8", "-o", "eigs.npz")
+	succeed(t, "eigs", "graph.npz", "-n", "8", "-o", "eigs.npz")
 	draw := []string{"-y", "y.npy", "--labels", "12", "--seed", "3", "-p", "8"}
 	fit := func(out string, sources ...string) []byte {
 		t.Helper()
@@ -134,7 +134,7 @@ func TestForeignGraph(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy", "-k", "6")
 	stripManifest(t, "graph.npz", "foreign.npz")
-	succeed(t, "eigs", "foreign.npz", "-k", "8")
+	succeed(t, "eigs", "foreign.npz", "-n", "8")
 	errorOf(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "12", "-p", "8", "--graph", "foreign.npz")
 	for _, extension := range []string{"knn", "nystrom"} {
 		if e := errorOf(t, "predict", "model.npz", "-X", "new.npy", "-y", "newy.npy", "--extension", extension); e > 10 {
@@ -155,7 +155,7 @@ func TestSameBytes(t *testing.T) {
 		common := []string{"--threads", threads, "--seed", "5", "-q"}
 		for _, line := range []string{
 			"graph X.npy --weights self-tuning",
-			"eigs graph.npz -k 30 --laplacian normalized",
+			"eigs graph.npz -n 30 --laplacian normalized",
 			"fit -X X.npy -y y.npy --eigs eigs.npz --labels 20 --penalty iterated",
 			"predict model.npz -X new.npy -o p.npy --scores s.npy --extension nystrom",
 		} {
@@ -204,7 +204,7 @@ func TestSettingsOfFit(t *testing.T) {
 func TestNotConverged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ringGraph(t, "graph.npz", 1200)
-	o := bigfit(t, "eigs", "graph.npz", "-k", "8", "--tolerance", "1e-17")
+	o := bigfit(t, "eigs", "graph.npz", "-n", "8", "--tolerance", "1e-17")
 	if o.code != 3 || exists("eigs.npz") || !strings.Contains(o.stderr, "not converged") {
 		t.Errorf("exit code %d, %s", o.code, o.stderr)
 	}

@@ -60,13 +60,13 @@ var plotKindNames = []string{"the decision surface of a model", "eigenvalues", "
 func (a *app) plotCommand() *cobra.Command {
 	o := plotOptions{width: 16, maxPoints: 20000, columns: []int{1, 2}}
 	cmd := &cobra.Command{
-		Use:   "plot FILE -o picture.png",
+		Use:   "plot FILE [X.npy] -o picture.png",
 		Short: "Draw a model, eigenvalues, an embedding or curves",
 		Long: `Draw what is in FILE as .png, .svg or .pdf, by the ending of --output:
 
-  model.npz     the decision surface of a model of two columns, with the points
-                -X, in colours by the labels -y, and the lines f = --levels of
-                two classes or of values
+  model.npz     the decision surface of a model of two columns, with the points,
+                the second argument or -X, in colours by the labels -y, and the
+                lines f = --levels of two classes or of values
   eigs.npz      the eigenvalues
   embedding.npy a scatter of two --columns, in colours by the labels -y
   table.json    curves of --value over --x, one for each combination of --by, with
@@ -75,8 +75,15 @@ func (a *app) plotCommand() *cobra.Command {
 
 Colours can be told apart by colour-blind readers, and classes have marks of
 different shapes as well.`,
-		Args: shell.OneArgument("the file to draw"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.plot(cmd.Context(), args[0], &o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 2 && !a.Given["points"]:
+				o.x, a.Given["points"] = args[1], true
+			case len(args) != 1:
+				return shell.Usagef("plot takes the file to draw and, of a model, points; %d arguments are given", len(args))
+			}
+			return a.plot(cmd.Context(), args[0], &o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "plot.png", "`file` to write, .png, .svg or .pdf")

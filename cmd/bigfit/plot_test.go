@@ -32,7 +32,7 @@ func intoMoons(t *testing.T) {
 	must(t, npy.WriteFile("true.npy", nil, classes))
 	must(t, npy.WriteFile("wide.npy", []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}))
 	succeed(t, "graph", "X.npy", "-q")
-	succeed(t, "eigs", "graph.npz", "-k", "12", "-q")
+	succeed(t, "eigs", "graph.npz", "-n", "12", "-q")
 	succeed(t, "embed", "-X", "X.npy", "-q")
 	succeed(t, "fit", "--model", "lapsvm", "-X", "X.npy", "-y", "y.npy", "--gamma-a", "0.01", "--gamma-i", "1", "--sigma", "0.4", "-q")
 	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "true.npy", "--regression", "--gamma-a", "0.01", "--sigma", "0.5", "-o", "values.npz", "-q")
@@ -51,7 +51,7 @@ func TestPlot(t *testing.T) {
 		text []string // in the picture
 	}{
 		{"plot model.npz -X X.npy -y y.npy --levels=-0.5,0,0.5", surfacePlot, []string{"lapsvm", "no label"}},
-		{"plot model.npz -X X.npy --title moons", surfacePlot, []string{"moons"}},
+		{"plot model.npz X.npy --title moons", surfacePlot, []string{"moons"}},
 		{"plot values.npz -X X.npy", surfacePlot, []string{"rls"}},
 		{"plot clusters.npz -X X.npy -y labels.npy", surfacePlot, []string{"spectral"}},
 		{"plot eigs.npz --height 7", eigenvaluePlot, []string{"eigenvalue", "number"}},
@@ -128,6 +128,8 @@ func TestBadPlot(t *testing.T) {
 		{"plot eigs.npz --width 1", []string{"--width is 1"}},
 		{"plot eigs.npz --height nan", []string{"--height is NaN"}},
 		{"plot eigs.npz -X X.npy", []string{"--points is not for eigenvalues"}},
+		{"plot eigs.npz X.npy", []string{"--points is not for eigenvalues"}},
+		{"plot model.npz X.npy X.npy", []string{"3 arguments are given", "see bigfit plot --help"}},
 		{"plot eigs.npz --levels 0", []string{"--levels is not for eigenvalues"}},
 		{"plot graph.npz", []string{"graph.npz is a graph"}},
 		{"plot model.npz", []string{"give them with -X"}},

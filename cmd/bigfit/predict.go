@@ -53,12 +53,11 @@ many edges a new point has.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if note := o.x.Take(args[1:], nil, false); note != "" {
-				a.Note("%s", note)
-			}
+			a.TakePoints(&o.x, args[1:])
 			return a.predict(cmd.Context(), args[0], &o)
 		},
 	}
+	shell.Former(cmd, "model", "the model is the first argument: bigfit predict model.npz new.npy")
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", shell.PointsHelp+"; those to answer for")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")

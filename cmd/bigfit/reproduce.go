@@ -68,7 +68,7 @@ of moons, times and settings as one HTML file.`,
 				return err
 			}
 			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("unknown experiment %q; it is %s", args[0], choice)
+				return fmt.Errorf("unknown experiment %q; it is %s%s", args[0], choice, shell.DidYouMean(args[0], names))
 			}
 			return nil
 		},

@@ -39,5 +39,5 @@ func TestReproduceMachines(t *testing.T) {
 		fail(t, 2, []string{"sets has none of", "--data"}, "reproduce", name, "--data", "sets")
 	}
 	fail(t, 2, []string{"--labels", "usps"}, "reproduce", "usps", "--data", "sets", "--labels", "20")
-	fail(t, 2, []string{"unknown experiment", "ssl-book"}, "reproduce", "mnisd")
+	fail(t, 2, []string{"unknown experiment", "ssl-book", "did you mean mnist?"}, "reproduce", "mnisd")
 }

@@ -88,7 +88,7 @@ func newSpectrum(t *testing.T, seed uint64) *spectrum {
 	}
 	kind := []string{"combinatorial", "normalized", "random-walk"}[rng.IntN(3)]
 	c.walk = kind == "random-walk"
-	c.line = []string{"eigs", "graph.npz", "-q", "-k", strconv.Itoa(k), "--laplacian", kind, "--seed", strconv.Itoa(int(seed))}
+	c.line = []string{"eigs", "graph.npz", "-q", "-n", strconv.Itoa(k), "--laplacian", kind, "--seed", strconv.Itoa(int(seed))}
 	switch rng.IntN(12) {
 	case 0, 1:
 		c.line = append(c.line, "--power", "2")

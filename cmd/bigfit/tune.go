@@ -45,11 +45,14 @@ func (a *app) tuneCommand() *cobra.Command {
 		Long: `Fit a model of bigfit fit with all combinations of the values given, and measure
 each by cross-validation: the labeled points are dealt into folds, with equal
 shares of the classes, and the labels of each fold are predicted from the others.
-Only points with a label count. Flags of type list take several values:
+Only points with a label count. bigfit help MODEL, or --model MODEL --help, tells the
+flags of a model; those of type list take several values, as
 
-  --gamma-a 1e-6,1e-4  --gamma-i 0,0.01  --power 1,2  --neighbors 6,10
-  --sigma median,2,5   --alpha 0.9,0.99  --eigenvectors 10,20 --gamma 0.1,1
+  --gamma-a 1e-6,1e-4 --neighbors 6,10 --sigma median,2
 
+--model is one of
+
+` + shell.ListLearners() + `
 --c gives, in place of γ_A, the C of support vector machines: γ_A = 1/(2Cl) with l
 the number of all labels. The table has the mean of the --metric over the folds
 and its standard error, best first; of equal means the stronger regularization is
@@ -58,12 +61,11 @@ a fold counts as wrong there. F1, PRBEP and AUC are of the larger of two classes
 means over more; of several labels a point the error is the Hamming loss.
 
 Neighbours are searched for once; graphs, factorizations, landmarks and features are
-shared. sssl without --eigenfunctions chooses their number by an inner
-cross-validation in each fold. The best setting is printed as a command line; --best
-fits it on all labels, as that line does. Without convergence of the best fits the
-exit code is 3. After an interrupt the scores known so far are printed; with
---checkpoint DIR they are kept there every ten seconds, as the neighbours are when
-they are found, and the same command with --resume goes on from them to the same bits.`,
+shared. The best setting is printed as a command line; --best fits it on all labels, as
+that line does. Without convergence of the best fits the exit code is 3. After an
+interrupt the scores known so far are printed; with --checkpoint DIR they are kept
+there every ten seconds, as the neighbours are when they are found, and the same
+command with --resume goes on from them to the same bits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o.fitOptions, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -71,10 +73,11 @@ they are found, and the same command with --resume goes on from them to the same
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "", "`name` of the model; see bigfit models")
+	shell.ModelFlag(f, &o.model, "`name` of the model; see bigfit models")
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation, at most one a label")
 	f.IntVar(&o.repeats, "repeats", 1, "deal the labels into folds this many times")
 	o.flags(a, f, true)
+	shell.ModelHelp(cmd, o.params)
 	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
 	f.Lookup("c").DefValue = ""
 	shell.NameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")

@@ -28,7 +28,7 @@ type updateOptions struct {
 func (a *app) updateCommand() *cobra.Command {
 	var o updateOptions
 	cmd := &cobra.Command{
-		Use:   "update model.npz -X night.npy -o model2.npz",
+		Use:   "update model.npz night.npy… -o model2.npz",
 		Short: "Add points and labels to a fitted model",
 		Long: fmt.Sprintf(`Fit a model again to the points and labels it was fitted to and those of X and y,
 with the same settings, at a cost that depends on what is new: the new points are
@@ -47,8 +47,13 @@ enough for the classes. Give the tolerance of the model for the values of a fit 
 
 Principal components (--pca), γ and the number of eigenvectors stay those of the
 model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
-		Args: shell.OneArgument("the model file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.update(cmd.Context(), args[0], &o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return shell.OneArgument("the model file")(cmd, args)
+			}
+			a.TakePoints(&o.x, args[1:])
+			return a.update(cmd.Context(), args[0], &o)
+		},
 	}
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", "`file` of the new points; may be repeated")

@@ -104,7 +104,7 @@ func TestUpdateUsage(t *testing.T) {
 		"--tolerance is 2":                   {"update", "m.npz", "-X", "new.npy", "-o", "m2.npz", "--tolerance", "2"},
 		"rls.npz: a rls model cannot be":     {"update", "rls.npz", "-X", "new.npy", "-o", "m2.npz"},
 		"180 labels; give 90 for all points": {"update", "m.npz", "-y", "both.npy", "-o", "m2.npz"},
-		"-X goes with --append":              {"graph", "new.npy", "-X", "X.npy", "-o", "g.npz"},
+		"-X and new.npy both give points":    {"graph", "new.npy", "-X", "X.npy", "-o", "g.npz"},
 		"needs the points of that graph":     {"graph", "new.npy", "--append", "old.npz", "-o", "g.npz"},
 		"new.npy: its manifest says points":  {"graph", "all.npy", "--append", "old.npz", "-X", "new.npy", "-o", "g.npz"},
 	} {

@@ -98,7 +98,7 @@ func TestFlags(t *testing.T) {
 func TestStreams(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
-		"graph X.npy", "eigs graph.npz -k 10", "fit -X X.npy -y y.npy --labels 12", "fit --eigs eigs.npz -y y.npy",
+		"graph X.npy", "eigs graph.npz -n 10", "fit -X X.npy -y y.npy --labels 12", "fit --eigs eigs.npz -y y.npy",
 		"predict model.npz -o p.npy", "eval -y y.npy --predictions p.npy", "info X.npy", "info graph.npz", "info eigs.npz",
 	} {
 		args := strings.Fields(line)

@@ -45,19 +45,37 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 	write("y.npy", nil, y)
 	write("truth.npy", nil, truth)
 	succeed(t, dir, "graph X.npy -k 6 -o graph.npz")
-	succeed(t, dir, "eigs graph.npz -k 8 -o eigs.npz")
+	succeed(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
 	out := []artifact{
-		{"graph.npz", []string{"info FILE", "eigs FILE -k 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
+		{"graph.npz", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
 		{"eigs.npz", []string{"info FILE", "fit --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
 	}
-	for name, flags := range map[string]string{
-		"eigenmap": "", "knn": "", "harmonic": "", "lapsvm": " --gamma-a 1e-3 --gamma-i 1e-2", "laprls-linear": " --gamma-a 1e-3 --gamma-i 1e-2",
-		"tsvm": " --gamma-a 1e-2", "sssl": " --eigenfunctions 4", "oneclass": "", "rls": " --gamma-a 1e-3 --landmarks 20",
+	for _, m := range []struct {
+		name, flags string
+		updated     bool
+	}{
+		{"eigenmap", "", true}, {"harmonic", "", true}, {"knn", "", true}, {"laprls-linear", " --gamma-a 1e-3 --gamma-i 1e-2", false},
+		{"lapsvm", " --gamma-a 1e-3 --gamma-i 1e-2", false}, {"oneclass", "", false}, {"rls", " --gamma-a 1e-3 --landmarks 20", false},
+		{"sssl", " --eigenfunctions 4", false}, {"tsvm", " --gamma-a 1e-2", false},
 	} {
-		file := "model-" + name + ".npz"
-		succeed(t, dir, "fit -X X.npy -y y.npy --model "+name+flags+" -o "+file)
-		out = append(out, artifact{file, []string{"info FILE", "predict FILE -X X.npy -o out.npy"}, true})
+		file := "model-" + m.name + ".npz"
+		succeed(t, dir, "fit -X X.npy -y y.npy --model "+m.name+m.flags+" -o "+file)
+		lines := []string{"info FILE", "predict FILE -X X.npy -o out.npy"}
+		if m.updated {
+			lines = append(lines, "update FILE -X X.npy -o out.npz")
+		}
+		out = append(out, artifact{file, lines, true})
 	}
+	succeed(t, dir, "neighbors X.npy -k 5 -o neighbors.npz")
+	out = append(out, artifact{"neighbors.npz", []string{"graph --lists FILE -o out.npz", "info FILE"}, false})
 	succeed(t, dir, "predict model-knn.npz -X X.npy -o p.npy")
+	for _, table := range []string{"p.csv", "p.jsonl", "p.parquet"} {
+		succeed(t, dir, "predict model-knn.npz -X X.npy -o "+table)
+		out = append(out, artifact{table, []string{"eval -y truth.npy --predictions FILE", "fit X.npy FILE --model knn -o out.npz", "info FILE"}, false})
+	}
+	for _, table := range []string{"e.csv", "e.jsonl", "e.parquet"} {
+		succeed(t, dir, "embed -X X.npy --dimensions 2 -o "+table)
+		out = append(out, artifact{table, []string{"graph FILE --drop id -k 5 -o out.npz", "fit FILE y.npy --drop id --model knn -o out.npz", "info FILE"}, false})
+	}
 	return out
 }

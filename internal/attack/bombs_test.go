@@ -113,6 +113,9 @@ func TestBombs(t *testing.T) {
 	artifacts := makeArtifacts(t, dir)
 	var worst outcome
 	for _, a := range artifacts {
+		if filepath.Ext(a.file) != ".npz" {
+			continue
+		}
 		archive, err := npy.OpenArchive(filepath.Join(dir, a.file), 0)
 		if err != nil {
 			t.Fatal(err)

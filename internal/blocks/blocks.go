@@ -292,17 +292,31 @@ func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 }
 
 // Search finds the kept smallest distances of queries lo to hi, at most a stripe,
-// to all points.
-func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int) *Candidates[T] {
+// to all points. m, if not nil, is told of pairs on the way.
+func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *Candidates[T] {
 	found := newCandidates[T](hi-lo, kept)
 	for j := 0; j < len(b.Col); j += b.Block {
 		found.expect(0, hi-lo, j)
 		end := min(j+b.Block, len(b.Col))
-		b.Visit(w, Span{lo, hi}, Span{j, end}, found.limits, nil, func(i, j int, d T) {
+		var own []T
+		if m != nil {
+			own = m.Limits[j:end]
+		}
+		b.Visit(w, Span{lo, hi}, Span{j, end}, found.limits, own, func(i, j int, d T) {
 			if d < found.limits[i-lo] {
 				found.offer(i-lo, j, d, j)
+			}
+			if m != nil && d < m.Limits[j] {
+				m.Met(i, j, d)
 			}
 		})
 	}
 	return found
+}
+
+// Meetings are the pairs of query i and point j with D below the limit of the point:
+// Met is called for each of them, queries in ascending order for each block of points.
+type Meetings[T Value] struct {
+	Limits []T // one for every point
+	Met    func(i, j int, d T)
 }

@@ -102,7 +102,7 @@ func (a *App) WithoutPackages(text string) string {
 func OneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("%s takes one argument, %s; %d are given", cmd.CommandPath(), what, len(args))
+			return Usagef("%s takes one argument, %s; %d are given", cmd.CommandPath(), what, len(args))
 		}
 		return nil
 	}

@@ -1,13 +1,13 @@
 package shell
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,10 +28,11 @@ func (a *App) CommonFlags(root *cobra.Command) {
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
 	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.Given, a.environment = map[string]bool{}, map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.Given[f.Name] = true })
-		if err := a.flagsFromEnvironment(cmd.Flags()); err != nil {
+		if err := cmp.Or(checkEnvironment(root), a.flagsFromEnvironment(cmd.Flags())); err != nil {
 			return err
 		}
 		if a.Threads < 0 {
@@ -86,11 +87,6 @@ func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
 	return fault
 }
 
-// variable is the environment variable of a flag.
-func variable(flag string) string {
-	return "BIGFIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
 // name is a value that is one of several names.
 type name interface {
 	encoding.TextUnmarshaler
@@ -115,6 +111,9 @@ func (v nameValue) String() string {
 
 // Type stands for the value in help texts.
 func (v nameValue) Type() string { return "name" }
+
+// Width is the number of columns that help texts are wrapped at.
+const Width = 120
 
 // NameFlag adds a flag for a name; its default is the value that it has.
 func NameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }

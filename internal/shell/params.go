@@ -164,7 +164,7 @@ func FindLearner(name string) (models.Learner, error) {
 	if l := all.Learner(name); l != nil {
 		return l, nil
 	}
-	return nil, Usagef("unknown model %q; the models are %s", name, LearnersThat(func(models.Learner) bool { return true }))
+	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "), DidYouMean(name, ModelNames()))
 }
 
 // LearnersThat lists the names of learners.
@@ -235,4 +235,19 @@ func DescribeLearners() string {
 		fmt.Fprintf(&b, "  %-14s %s\n", l.Info().Name, l.Info().Help)
 	}
 	return b.String()
+}
+
+// ListLearners is the list of the names of learners as lines of a help text.
+func ListLearners() string {
+	var b strings.Builder
+	width := 0
+	for _, name := range ModelNames() {
+		if width == 0 || width+2+len(name) > 84 {
+			b.WriteString("\n ")
+			width = 1
+		}
+		b.WriteString(" " + name)
+		width += 1 + len(name)
+	}
+	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }

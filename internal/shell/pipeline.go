@@ -3,6 +3,8 @@ package shell
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -43,13 +45,11 @@ func (o *observer) End(note string) { o.stage.Done(note) }
 // PointsHelp is the help text of -X.
 const PointsHelp = "`file` of the points, a pattern in quotes, a folder or a list of files; may be repeated"
 
-// TakePoints returns arguments that are all points.
-func (a *App) TakePoints(args []string) shards.Names {
-	var x shards.Names
+// TakePoints adds arguments, which are all points, to those of -X.
+func (a *App) TakePoints(x *shards.Names, args []string) {
 	if note := x.Take(args, nil, false); note != "" {
 		a.Note("%s", note)
 	}
-	return x
 }
 
 // ReadPoints reads points as a stage.
@@ -113,19 +113,33 @@ func (o *GraphSource) Flags(a *App, f *pflag.FlagSet) {
 	o.Params.Add(f, pipeline.GraphParams.Without("class-weights").Params(), false)
 }
 
-// Set takes the argument of the command. points tells that a graph alone will not
-// do.
-func (o *GraphSource) Set(args []string, points bool) error {
-	if len(args) == 1 {
-		o.File = args[0]
+// Take takes the arguments of the command: the first may be a graph, all others are points.
+// points tells that a graph alone will not do.
+func (o *GraphSource) Take(a *App, args []string, points bool) error {
+	if len(args) > 0 && mayBeGraph(args[0], int64(a.Memory)) {
+		o.File, args = args[0], args[1:]
+	} else if len(args) > 0 {
+		a.Note("points: %s; a graph would be a sparse .npz", shards.Names(args))
 	}
+	a.TakePoints(&o.X, args)
 	switch {
 	case o.File == "" && len(o.X) == 0:
-		return Usagef("a graph or points (-X) are needed")
+		return Usagef("a graph, or points, are needed")
 	case len(o.X) == 0 && points:
 		return Usagef("--gamma needs the points (-X); the graph alone does not have them")
 	}
 	return nil
+}
+
+// mayBeGraph tells whether a file that is given without a flag is read as a graph: a sparse
+// matrix in .npz, or a .npz that cannot be understood, whose reader says why. Sparse points
+// are given with -X.
+func mayBeGraph(path string, limit int64) bool {
+	if !strings.EqualFold(filepath.Ext(path), ".npz") {
+		return false
+	}
+	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
+	return err != nil || info.Format == data.FormatSciPy
 }
 
 // LoadSource reads what is given and builds the graph that is not. With a usable

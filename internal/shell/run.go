@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -78,7 +79,16 @@ func (a *App) execute(ctx context.Context, args []string, command func(*App) *co
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		complete(root, args[1:])
+	}
 	cmd, err := root.ExecuteContextC(ctx)
+	var name string
+	if err != nil && cmd == root && !a.started {
+		if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &name); n == 1 { // of cobra, which has no type for it
+			err = unknownCommand(root, name)
+		}
+	}
 	if err != nil && (!a.started || errors.As(err, new(usageError))) {
 		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
 	}

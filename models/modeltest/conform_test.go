@@ -463,7 +463,7 @@ func TestCostFault(t *testing.T) {
 	for _, c := range []struct {
 		announced, measured int64
 		ok                  bool
-	}{{10 * mib, 10 * mib, true}, {10*mib - 1, 10 * mib, false}, {47 * mib, 10 * mib, true}, {48 * mib, 10 * mib, false}} {
+	}{{10*mib - costRuntime, 10 * mib, true}, {10*mib - costRuntime - 1, 10 * mib, false}, {47 * mib, 10 * mib, true}, {48 * mib, 10 * mib, false}} {
 		if got := costFault(c.announced, c.measured); (got == "") != c.ok {
 			t.Errorf("%d announced, %d measured: %q", c.announced, c.measured, got)
 		}

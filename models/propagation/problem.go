@@ -24,7 +24,8 @@ type Problem struct {
 // NewProblem prepares the graph with weights w and components c, which may
 // be nil to have them found. It checks the graph and copies it, in O(nnz).
 func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
-	if err := w.CheckGraph(); err != nil {
+	plain, err := sparse.NewLaplacian(w, sparse.Combinatorial)
+	if err != nil {
 		return nil, err
 	}
 	if w.Rows == 0 {
@@ -43,18 +44,8 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 		p.place[i] = int32(at)
 		p.components.Of[at] = c.Of[i]
 	}
-	ordered := w.Permute(order)
-	var err error
-	if p.plain, err = sparse.NewLaplacian(ordered, sparse.Combinatorial); err != nil {
-		return nil, err
-	}
-	p.normalized = sync.OnceValue(func() *sparse.Laplacian {
-		l, err := sparse.NewLaplacian(ordered, sparse.Normalized)
-		if err != nil {
-			panic(err) // plain is of the same graph
-		}
-		return l
-	})
+	p.plain = plain.Permute(order)
+	p.normalized = sync.OnceValue(func() *sparse.Laplacian { return p.plain.As(sparse.Normalized) })
 	return p, nil
 }
 

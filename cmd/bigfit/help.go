@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+)
+
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND|TOPIC|MODEL]",
+		Short: "Help about a command, a topic or a model",
+		Long: `Print the help of a command or a topic, as --help does, or of a model: what it is,
+what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
+
+  bigfit help fit
+  bigfit help data
+  bigfit help lgc`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			out, how := shell.CompleteModels(cmd, args, typed)
+			for _, c := range cmd.Root().Commands() {
+				if strings.HasPrefix(c.Name(), typed) && !c.Hidden {
+					out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return out, how
+		},
+		// Help is there whatever the other flags and the environment say.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			if len(args) == 1 {
+				if l := all.Learner(args[0]); l != nil {
+					info := describeLearner(l)
+					return a.Print(info, info.help())
+				}
+			}
+			about, _, err := root.Find(args)
+			if err != nil {
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], shell.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// help is the page of a model.
+func (d learnerInfo) help() string {
+	var b strings.Builder
+	b.WriteString(d.about())
+	fmt.Fprintf(&b, "\nUsage:\n  bigfit fit --model %s X.npy… y.npy -o model.npz [flags]\n", d.Name)
+	if !d.Learns.Has(models.LearnsInside) {
+		fmt.Fprintf(&b, "  bigfit tune --model %s X.npy… y.npy [flags]\n", d.Name)
+	}
+	for _, list := range d.lists("Flags of the model", "Flags of its graph") {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		shell.ParamFlags{}.Add(flags, list.params, false)
+		for i := range list.params {
+			p := &list.params[i]
+			flags.Lookup(p.Name).Usage = fullUsage(p)
+		}
+		fmt.Fprintf(&b, "\n%s:\n%s", list.title, flags.FlagUsagesWrapped(shell.Width))
+	}
+	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those of all models.\n")
+	return b.String()
+}
+
+// Topics of help that belong to several commands.
+
+func dataTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "data",
+		Short: "How points and labels are read",
+		Long: `Points X are .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx,
+svmlight, csv, JSON Lines or parquet; all but .npz and parquet may be compressed with
+gzip or zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or
+.list with the name of a file on each line are one set of points, in the order of the
+numbers in the names. Files of .npy are mapped into memory and may be larger than it.
+X and y are arguments, y the last one, or -X and -y.
+
+Classes in y are integers, or names, which the model keeps. −1, no text, "nan", "null"
+and "?" mark unlabeled points; in a y of floats NaN does, and −1 only where none is
+NaN; --unlabeled names other values. How y was understood is printed before work
+begins, with warnings where it may be meant otherwise. A y of numbers that are not all
+integers makes it a regression, where the model can do that. With --labels N a random
+subset of the given labels is used and the error on the rest is printed.
+
+y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
+of ids is compared with those in --ids FILE, or in the column --id of a table X, or
+holds the numbers of points from 0; columns are found by usual names (id, path,
+name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels
+may be a column of X: --label. Other columns of X that are no coordinates must be
+left out with --drop, or the coordinates chosen with --columns.
+
+Where points may have several labels, y has a column a label, of 1 and 0 or −1, and
+NaN for what is not known, or is svmlight with lists of labels ("1,5,7", nan for a
+point not labeled), or with --regression a column a value; the answers are scores,
+positive for the labels.`,
+	}
+}
+
+func kernelsTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "kernels",
+		Short: "What models with a norm of functions minimize, and ways to fit large ones",
+		Long: `A model with an intrinsic norm minimizes, over l labeled of all points,
+
+  1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
+
+with V the squared loss or the hinge. What needs a graph makes that of nearest
+neighbours of X, or takes one with --graph; γ_I = 0 needs none.
+
+Kernel machines are fitted exactly, with n² values for n points, or by another
+--approximation: an expansion over m of the points (nystrom, --landmarks m, n·m
+values), random Fourier features (fourier, --features D), or for least squares
+conjugate gradients with the whole kernel, which is never held (matrix-free). A hinge
+is then squared. What the choice of m costs is printed. bigfit help MODEL tells which
+of them a model has.
+
+--pca is for the graph; linear models and kernel machines work on X as it is.`,
+	}
+}

@@ -1,0 +1,129 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/models/all"
+)
+
+// mostSuggested is the number of names that an error suggests at most.
+const mostSuggested = 2
+
+// Nearest returns the names that a misspelt name may stand for, at most two: those at the
+// smallest edit distance, which may be a third of its letters, and two of short ones. A
+// name that goes on after what was typed is at a distance of one.
+func Nearest(name string, names []string) []string {
+	least := min(max(2, len(name)/3), len(name)-1)
+	var out []string
+	for _, n := range names {
+		edits := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
+		if len(name) > 2 && strings.HasPrefix(n, name) {
+			edits = min(edits, 1)
+		}
+		switch {
+		case edits < least || edits == least && len(out) == 0:
+			least, out = edits, []string{n}
+		case edits == least && len(out) < mostSuggested:
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// DidYouMean is the end of an error about a name that is not among names; empty if none
+// of them is near.
+func DidYouMean(name string, names []string) string {
+	if near := Nearest(name, names); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// formerFlag is the beginning of the annotation of a command that says what to write in
+// place of a flag that it does not have.
+const formerFlag = "former flag "
+
+// Former says what to write in place of a flag that a command does not have.
+func Former(cmd *cobra.Command, flag, instead string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[formerFlag+flag] = instead
+}
+
+// flagError says which flags may have been meant by one that a command does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name, group := unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames()
+	if instead := cmd.Annotations[formerFlag+name]; instead != "" {
+		return errors.New(instead)
+	}
+	if group != "" { // -k, or a long name with one dash
+		if f := cmd.Flags().Lookup(group); f != nil && len(group) > 1 {
+			return fmt.Errorf("%w; did you mean --%s?", err, group)
+		}
+		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
+	}
+	if near := DidYouMean("--"+name, flagNames(cmd)); near != "" {
+		return fmt.Errorf("%w%s", err, near)
+	}
+	return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
+}
+
+// flagNames lists the flags of a command.
+func flagNames(cmd *cobra.Command) []string {
+	var out []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { out = append(out, "--"+f.Name) })
+	return out
+}
+
+// ownersOf is the end of an error about a flag that only some other commands have.
+func ownersOf(cmd *cobra.Command, has func(*pflag.FlagSet) bool) string {
+	var owners []string
+	for _, c := range cmd.Root().Commands() {
+		if has(c.Flags()) {
+			owners = append(owners, c.Name())
+		}
+	}
+	if len(owners) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s has none, but %s", cmd.Name(), strings.Join(owners, ", "))
+}
+
+// CommandNames lists the commands and topics of help.
+func CommandNames(root *cobra.Command) []string {
+	var out []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			out = append(out, c.Name())
+		}
+	}
+	return out
+}
+
+// ModelNames lists the learners.
+func ModelNames() []string {
+	var out []string
+	for _, l := range all.Learners {
+		out = append(out, l.Info().Name)
+	}
+	return out
+}
+
+// unknownCommand words the error of a first word that is no command.
+func unknownCommand(root *cobra.Command, name string) error {
+	if all.Learner(name) != nil {
+		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s", name, name, name)
+	}
+	return fmt.Errorf("unknown command %q%s", name, DidYouMean(name, CommandNames(root)))
+}
