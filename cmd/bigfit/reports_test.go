@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data/synthetic"
@@ -38,4 +39,32 @@ func makeReports(t *testing.T) (pages []string) {
 	add("names.html", "fit", "--model", "harmonic", "X.npy", "names.csv", "--labels", "50", "--report", "names.html", "-q")
 	add("values.html", "fit", "--model", "rls", "X.npy", "values.csv", "--labels", "60", "--gamma-a", "0.01", "--sigma", "0.5", "--report", "values.html", "-q")
 	return pages
+}
+
+// TestFitReport checks what the page of a fit holds, and what is refused.
+func TestFitReport(t *testing.T) {
+	intoBlobs(t)
+	ids := "id\n"
+	for i := range blobCount {
+		ids += fmt.Sprintf("blob <%d>\n", i)
+	}
+	writeFile(t, "ids.csv", []byte(ids))
+	succeed(t, "fit", "--model", "lgc", "X.npy", "y.npy", "--labels", "20", "--ids", "ids.csv", "--report", "r.html", "-q")
+	page := string(readFile(t, "r.html"))
+	for _, w := range []string{"<h1>bigfit fit</h1>", "90 points, 20 with a label that was used, 3 classes", "<h3>Coloured by answer</h3>", "<h3>Coloured by certainty</h3>",
+		"Error of the most certain answers", "blob &lt;", "<dt>alpha</dt>", "<dt>weights</dt>", "<dd>X.npy</dd>", ">graph</text>"} {
+		if !strings.Contains(page, w) {
+			t.Errorf("the report lacks %q", w)
+		}
+	}
+	// Without points there are the graph's places; without a graph no settings of one.
+	succeed(t, "graph", "X.npy", "-q")
+	succeed(t, "fit", "--model", "harmonic", "--graph", "graph.npz", "-y", "y.npy", "--report", "g.html", "-q")
+	succeed(t, "fit", "--model", "rls-linear", "X.npy", "y.npy", "--gamma-a", "1", "--report", "l.html", "-q")
+	if page := string(readFile(t, "l.html")); strings.Contains(page, "<dt>weights</dt>") || !strings.Contains(page, "principal component 1") {
+		t.Error("the report of a linear model")
+	}
+	fail(t, 2, []string{"--report", ".html"}, "fit", "X.npy", "y.npy", "--report", "r.txt")
+	fail(t, 2, []string{"--report", ".html"}, "fit", "X.npy", "y.npy", "--report=")
+	fail(t, 1, []string{"nowhere/r.html cannot be written"}, "fit", "X.npy", "y.npy", "--report", "nowhere/r.html")
 }
