@@ -229,3 +229,34 @@ func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	}
 	return l.Keep(rows[:count]), nil
 }
+
+// DrawEach returns Labels in which count labeled points of every class, drawn uniformly
+// without replacement by seed, keep their label. Of a class of at most count points all
+// but one do, and the only point of a class does; the classes of these are returned,
+// positions in Classes.
+func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32, err error) {
+	if count < 1 {
+		return nil, nil, fmt.Errorf("data: cannot draw %d labeled points of each class", count)
+	}
+	of := make([][]int, len(l.Classes))
+	for i, c := range l.Index {
+		if c != Unlabeled {
+			of[c] = append(of[c], i)
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x65616368<<32+uint64(count))) // "each"
+	var kept []int
+	for c, rows := range of {
+		take := count
+		if len(rows) <= count {
+			take = min(len(rows), max(1, len(rows)-1))
+			short = append(short, int32(c))
+		}
+		for i := range take {
+			j := i + rng.IntN(len(rows)-i)
+			rows[i], rows[j] = rows[j], rows[i]
+		}
+		kept = append(kept, rows[:take]...)
+	}
+	return l.Keep(kept), short, nil
+}

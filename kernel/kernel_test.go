@@ -457,3 +457,37 @@ func ExampleSide_MulTo() {
 	fmt.Println(y.RawMatrix().Data)
 	// Output: [0 3 6]
 }
+
+// Rows asked for one by one, which go through panels, have the bits of rows in blocks.
+func TestFewRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	for _, size := range []struct{ n, d int }{{3, 1}, {64, 7}, {130, 200}, {90, 300}, {70, 777}, {65, 1793}, {40, 4000}} {
+		z, x, a := data.NewDense[float64](size.n, size.d), data.NewDense[float64](9, size.d), mat.NewDense(size.n, 3, nil)
+		for _, p := range [][]float64{z.Data, x.Data, a.RawMatrix().Data} {
+			for i := range p {
+				p[i] = rng.NormFloat64()
+			}
+		}
+		for _, k := range []kernel.Kernel{{Kind: kernel.Gaussian, Sigma: math.Sqrt(float64(size.d))}, {Kind: kernel.Polynomial, Degree: 1}} {
+			s, err := kernel.New(k, z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := mat.NewDense(9, 3, nil)
+			if err := s.ProductTo(all, x, 0, 9, a); err != nil {
+				t.Fatal(err)
+			}
+			for lo := 0; lo < 9; lo += 3 {
+				for rows := 1; rows <= 3; rows++ {
+					some := mat.NewDense(rows, 3, nil)
+					if err := s.FewTo(some, data.Slice(x, lo, lo+rows), a); err != nil {
+						t.Fatal(err)
+					}
+					if !mat.Equal(some, all.Slice(lo, lo+rows, 0, 3)) {
+						t.Fatalf("%v of %d points in %d dimensions: %d rows from %d on differ", k, size.n, size.d, rows, lo)
+					}
+				}
+			}
+		}
+	}
+}

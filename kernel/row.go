@@ -1,9 +1,13 @@
 package kernel
 
 import (
+	"context"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
 	"github.com/bigfit/bigfit/sparse"
@@ -38,6 +42,59 @@ func (q *panels) fill(s *Side) {
 			}
 		})
 	})
+}
+
+// FewRows is the number of rows up to which [Side.FewTo] is for.
+const FewRows = 4
+
+// FewTo is [Side.ProductTo] for the rows of an x of at most [FewRows] rows, with the same
+// bits: sums of the same terms in the same order. It takes a pass over the points of s
+// for each row and no time to bring them in another order, but for dense points the first
+// call, which keeps a copy of them of n·d values.
+func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
+	rows, _ := x.Dims()
+	if s.dense == nil || s.d == 0 || rows > FewRows {
+		return s.ProductTo(dst, x, 0, rows, a)
+	}
+	if err := s.check(x); err != nil {
+		return err
+	}
+	return productTo(context.Background(), dst, rows, s.n, a, func(k *mat.Dense, i int) {
+		r := k.RawMatrix()
+		s.denseRows(r.Data, r.Stride, x, i, i+r.Rows)
+	})
+}
+
+// denseRows is denseTiles from the panels, for dense points.
+func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
+	s.across.fill(s)
+	row, sq := make([]float64, s.d), make([]float64, 1)
+	grain := max(1, 1<<17/(panelPoints*(s.d+16)))
+	for i := lo; i < hi; i++ {
+		s.load(row, x, i)
+		s.squares(sq, x, i, row)
+		out := dst[(i-lo)*ld:][:s.n]
+		par.For(s.n, grain*panelPoints, func(a, b int) {
+			var part [panelPoints]float64
+			for j := a; j < b; j += panelPoints {
+				to := out[j:min(j+panelPoints, b)]
+				panel := s.across.values[j*s.d:][:panelPoints*s.d]
+				clear(to)
+				for p0 := 0; p0 < s.d; p0 += depth {
+					p1 := min(p0+depth, s.d)
+					length := dense.SumLength(p1 - p0)
+					for q := p0; q < p1; q += length {
+						end := min(q+length, p1)
+						simd.AddScaledRows(part[:len(to)], panel[q*panelPoints:], panelPoints, s.across.order[:end-q], row[q:end])
+						for t, v := range part[:len(to)] {
+							to[t] += v
+						}
+					}
+				}
+			}
+			s.finish(out[a:b], sq[0], x, i, a)
+		})
+	}
 }
 
 // RowTo sets dst[j] = k(z_i, z_j) for one of the points themselves, faster than

@@ -51,6 +51,30 @@ func Majority(y *data.Labels) int32 {
 	return int32(best)
 }
 
+// OneSided returns a warning if one of so many classes has more than 80 % of the answers
+// of a classifier for its training points, and 10 percentage points more than of the
+// labels. answers are positions of classes, and given the points that had a label; nil
+// is not known.
+func OneSided(classes int, answers []int32, given *Given) []string {
+	if given == nil || len(given.Points) == 0 {
+		return nil
+	}
+	got, known := make([]int, classes), make([]int, classes)
+	for _, c := range answers {
+		got[c]++
+	}
+	for _, i := range given.Points {
+		known[answers[i]]++
+	}
+	for c := range classes {
+		share, labels := float64(got[c])/float64(len(answers)), float64(known[c])/float64(len(given.Points))
+		if share > 0.8 && share > labels+0.1 {
+			return []string{fmt.Sprintf("%.0f %% of the points got the same class, which has %.0f %% of the labels: compare with other models or settings", 100*share, 100*labels)}
+		}
+	}
+	return nil
+}
+
 // CheckLabels returns an error unless y can train a classifier of n points.
 func CheckLabels(y *data.Labels, n int) error {
 	if y.Len() != n {

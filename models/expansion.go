@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,12 +30,49 @@ type Expansion struct {
 	// Intercepts are the b_c; nil is none.
 	Intercepts []float64
 	Classes    []int64 // coded by the outputs; nil for values
+
+	queries *queries // nil prepares the points for each query
+}
+
+// NewExpansion returns an expansion without points and coefficients yet, of a kernel or
+// of given values. What its first query prepares is kept: see [Expansion.Predict].
+func NewExpansion(k kernel.Kernel, given bool, classes []int64) Expansion {
+	return Expansion{Kernel: k, Given: given, Classes: classes, queries: new(queries)}
+}
+
+// queries keeps the points of an expansion made ready for its kernel.
+type queries struct {
+	mu     sync.Mutex
+	kernel kernel.Kernel
+	points data.Points
+	side   *kernel.Side // of both
+}
+
+// side returns the points made ready, which is done once. Copies of an expansion share
+// them as long as they have the same points.
+func (e *Expansion) side() (*kernel.Side, error) {
+	q := e.queries
+	if q == nil {
+		return kernel.New(e.Kernel, e.Points)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.side != nil && q.points == e.Points && q.kernel == e.Kernel {
+		return q.side, nil
+	}
+	side, err := kernel.New(e.Kernel, e.Points)
+	if err == nil {
+		q.kernel, q.points, q.side = e.Kernel, e.Points, side
+	}
+	return side, err
 }
 
 // Expand returns the expansion with coefficients of the given points of s, or of all
 // for nil rows; they are spread over all points where the values are given.
 func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
-	e := &Expansion{Kernel: s.Kernel, Given: s.Values != nil, Points: s.Points, Coefficients: coefficients}
+	made := NewExpansion(s.Kernel, s.Values != nil, nil)
+	e := &made
+	e.Points, e.Coefficients = s.Points, coefficients
 	switch {
 	case rows == nil:
 	case e.Given:
@@ -102,6 +140,9 @@ func (e *Expansion) QueryCost(n int, _ *PredictSettings) Cost {
 	out := Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
+		if n <= kernel.FewRows {
+			out.Bytes += 8 * int64(size) * int64(d) // kept for single points
+		}
 	}
 	out.Bytes += AnswerBytes(n, c, len(e.Classes))
 	return out
@@ -119,7 +160,8 @@ func AnswerBytes(n, c, classes int) int64 {
 }
 
 // Predict evaluates f. It takes the time of a product with the m×n kernel
-// values, and the memory of 256 rows of them beside the points.
+// values, and the memory of 256 rows of them beside the points. The first call makes
+// the points ready for the kernel, in float64, and keeps that for the others.
 func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
 	if err := CheckQuery(x, e.Dim()); err != nil {
 		return nil, err
@@ -129,11 +171,14 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettin
 		return nil
 	}
 	if e.Points != nil {
-		side, err := kernel.New(e.Kernel, e.Points)
+		side, err := e.side()
 		if err != nil {
 			return nil, err
 		}
 		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, e.Coefficients) }
+		if n, _ := x.Dims(); n <= kernel.FewRows {
+			product = func(dst *mat.Dense, _, _ int) error { return side.FewTo(dst, x, e.Coefficients) }
+		}
 	}
 	return e.Evaluate(ctx, x, s, product)
 }
@@ -197,7 +242,9 @@ func (r *Reader) Expansion(k KernelChoice, intercepts bool) (*Expansion, error) 
 	if err != nil {
 		return nil, err
 	}
-	e := &Expansion{Kernel: s.Kernel, Given: k.Given(), Coefficients: r.Matrix("coefficients"), Classes: r.ReadClasses()}
+	made := NewExpansion(s.Kernel, k.Given(), nil)
+	e := &made
+	e.Coefficients, e.Classes = r.Matrix("coefficients"), r.ReadClasses()
 	if intercepts {
 		e.Intercepts = Numbers[float64](r, "bias")
 	}

@@ -57,7 +57,7 @@ func (t *Targets) Class(q int) int {
 type Split struct {
 	Train  *Targets
 	Labels *data.Labels // of train; nil for a regression
-	Kept   []int        // positions in Labeled that train has
+	Kept   []int        // positions in Labeled that train has, ascending
 	Held   []int        // and those it lacks
 	Points []int        // numbers of the points held
 }
@@ -72,24 +72,41 @@ func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
 	}
 	var out []*Split
 	for _, held := range dealt {
-		s := &Split{Held: held, Kept: t.Except(held)}
-		for _, q := range held {
-			s.Points = append(s.Points, t.Labeled[q])
-		}
-		if t.Classes == nil {
-			s.Train = t.Keep(s.Kept)
-		} else {
-			s.Labels = t.labels(s.Kept)
-			if len(s.Labels.Classes) < 2 {
-				return nil, fmt.Errorf("models: without one of %d folds all labels are of class %d; at least two classes need two labels each", folds, s.Labels.Classes[0])
-			}
-			if s.Train, err = ClassTargets(s.Labels); err != nil {
-				return nil, err
-			}
+		s, err := t.SplitAt(t.Except(held))
+		if err != nil {
+			return nil, fmt.Errorf("models: without one of %d folds %w; at least two classes need two labels each", folds, err)
 		}
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// SplitAt returns the split that trains on the labeled points at the given positions
+// in Labeled, and holds out all others. A class without a label among them is not
+// among the classes of Train: its points held out count as wrong. It is an error if
+// all are of one class.
+func (t *Targets) SplitAt(kept []int) (*Split, error) {
+	s := &Split{Kept: slices.Sorted(slices.Values(kept))}
+	s.Held = t.Except(s.Kept)
+	for _, q := range s.Held {
+		s.Points = append(s.Points, t.Labeled[q])
+	}
+	if t.Classes == nil {
+		s.Train = t.Keep(s.Kept)
+		return s, nil
+	}
+	s.Labels = t.labels(s.Kept)
+	if len(s.Labels.Classes) == 1 {
+		return nil, fmt.Errorf("all labels are of class %s", t.className(s.Labels.Classes[0]))
+	}
+	var err error
+	s.Train, err = ClassTargets(s.Labels)
+	return s, err
+}
+
+// className returns the name of a class, or its integer.
+func (t *Targets) className(class int64) string {
+	return data.ClassName(t.Classes, t.Names, int32(slices.Index(t.Classes, class)))
 }
 
 // RepeatedFolds returns the folds of all repetitions, one after the other.

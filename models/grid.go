@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -50,6 +51,9 @@ type Grid struct {
 	// An empty key says that the setting takes no graph.
 	GraphOf  func(setting int) (*Graph, error)
 	GraphKey func(setting int) string
+	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
+	// from an earlier grid.
+	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error)
 	// Run has fit answer for the points held out of each split, once for each of
 	// the settings, in their order. Splits run in parallel.
 	Run func(ctx context.Context, settings []int, fit func(*Split) []Answer) error
@@ -62,6 +66,14 @@ func (g *Grid) With(setting int) *Input {
 	in := g.Input
 	in.Values = g.Settings[setting]
 	return &in
+}
+
+// Solve computes eigenpairs by Eigensolver or, without one, by [lanczos.Laplacian].
+func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error) {
+	if g.Eigensolver != nil {
+		return g.Eigensolver(ctx, l, c, s)
+	}
+	return lanczos.Laplacian(ctx, l, c, s)
 }
 
 // All returns the positions of all settings.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
@@ -31,12 +32,16 @@ var WidthKernels = slices.DeleteFunc(Names(kernel.Cosine+1), func(name string) b
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
+// widthRules are the names that may stand in the place of a width: that of a rule, or
+// of a rule and what its width is divided by.
+var widthRules = append(Names(kernel.Mean+1), "median/2", "median/4")
+
 // KernelParams are the parameters of a [KernelChoice].
 var KernelParams = Table[KernelChoice]{
 	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(Names(kernel.Cosine+1), Precomputed)},
 		func(k *KernelChoice) any { return &k.Kind }},
-	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
-		Range: Positive(), Choices: Names(kernel.Mean + 1), Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true},
+	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points, or a half or a quarter of the median", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
+		Range: Positive(), Choices: widthRules, Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true, Grid: []string{"median/4", "median/2", "median"}},
 		func(k *KernelChoice) any { return &k.Sigma }},
 	{Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree", Default: "3", Range: AtLeast(1), Only: onlyPolynomial},
 		func(k *KernelChoice) any { return &k.Degree }},
@@ -93,19 +98,27 @@ func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
 
 // width returns σ.
 func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
-	rule := kernel.Median
+	rule, divisor := kernel.Median, 1.0
 	if c.Sigma != "" {
 		if v, err := strconv.ParseFloat(c.Sigma, 64); err == nil {
 			return v, nil
 		}
-		if err := rule.UnmarshalText([]byte(c.Sigma)); err != nil {
-			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or median or mean"}
+		if !slices.Contains(widthRules, c.Sigma) {
+			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or " + oneOf(widthRules)}
+		}
+		name, part, divided := strings.Cut(c.Sigma, "/")
+		if divided {
+			divisor, _ = strconv.ParseFloat(part, 64)
+		}
+		if err := rule.UnmarshalText([]byte(name)); err != nil {
+			return 0, err
 		}
 	}
 	if x == nil {
 		return 0, fmt.Errorf("models: the width is to be the %v distance, but there are no points", rule)
 	}
-	return kernel.Width(x, rule, seed)
+	w, err := kernel.Width(x, rule, seed)
+	return w / divisor, err
 }
 
 // ResolveWidth returns the values of in with a number in place of a rule for the

@@ -126,6 +126,11 @@ type Input struct {
 	Start *mat.Dense
 
 	Values Values // of the learner's Params
+	// Chosen says how values came about that were not given; nil if all were, or have
+	// defaults.
+	Chosen *Chosen
+	// Why says what a [Chooser] chose and why; empty where it had nothing to weigh.
+	Why string
 	// Seed of everything random. Any value, 0 included.
 	Seed uint64
 	// Memory, if positive, bounds the bytes of matrices: more is an error.
@@ -213,6 +218,24 @@ type Paired interface {
 	// Pairs returns the number, the Laplacian and the tolerance of the eigenpairs
 	// that a fit needs.
 	Pairs(in *Input) (k int, kind sparse.Kind, tolerance float64, err error)
+}
+
+// PartPaired is a learner that chooses how many eigenpairs it wants of each component
+// of a graph.
+type PartPaired interface {
+	Paired
+	// Seats returns the component of in.Graph that each eigenpair is to be of, as
+	// lanczos.Parts takes them; nil wants the smallest of the whole graph.
+	Seats(in *Input) ([]int32, error)
+}
+
+// Chooser is a learner with a value that it chooses by sizes, as the way to fit.
+type Chooser interface {
+	Learner
+	// Choose returns in.Values with what counts in place of a choice that is left to
+	// the learner, and why in one line; it is empty where there was nothing to weigh.
+	// It looks at sizes only, so that it chooses the same on every machine.
+	Choose(in *Input) (v Values, why string, err error)
 }
 
 // Resolver is a learner with values that are rules, as the median distance for the

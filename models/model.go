@@ -166,6 +166,9 @@ type Summary struct {
 	// and Fallback what they got: a class, or nil for the mean value.
 	Unreached int
 	Fallback  *int64
+	// Warnings tell what is likely to be wrong with the answers, and what to do, as
+	// orders that call parameters --name.
+	Warnings []string
 }
 
 // Fact is a named result of a fit. Its value marshals to JSON.

@@ -26,8 +26,15 @@ type Param struct {
 	// Default is the value that counts where none is given, as text, or how the
 	// value is found ("by cross-validation").
 	Default string `json:"default,omitempty"`
-	// Required parameters have no default.
+	// Required parameters have no default: Fit needs a value. They have a Grid and
+	// Few, so that commands can choose one.
 	Required bool `json:"required,omitempty"`
+	// Grid lists the values that cross-validation compares where none is given, in
+	// ascending order of numbers; only of an Axis. See selection.DefaultGrid.
+	Grid []string `json:"grid,omitempty"`
+	// Few is the value that a required parameter gets where there are too few labels
+	// for cross-validation. See selection.Rule.
+	Few string `json:"few,omitempty"`
 	// Range holds the numbers that are allowed; nil allows all finite ones.
 	Range *Range `json:"range,omitempty"`
 	// Choices are the names that are allowed, for a number those that may stand in

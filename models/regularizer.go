@@ -71,12 +71,20 @@ type Regularizer struct {
 
 // Norms are the parameters of a [Regularizer].
 var Norms = Table[Regularizer]{
-	{Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: Positive(), Axis: true}, func(r *Regularizer) any { return &r.GammaA }},
-	{Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: NotNegative(), Axis: true}, func(r *Regularizer) any { return &r.GammaI }},
+	{Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: Positive(), Axis: true, Grid: gammaAGrid, Few: "0.01"}, func(r *Regularizer) any { return &r.GammaA }},
+	{Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: NotNegative(), Axis: true, Grid: gammaIGrid, Few: "0.001"}, func(r *Regularizer) any { return &r.GammaI }},
 	{Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1", Range: AtLeast(1), Axis: true, Smaller: true, Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Power }},
 	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points", Default: "direct", Choices: Names(PerPair + 1), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
 	{Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian", Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Laplacian }},
 }
+
+// Grids of the weights, for kernels whose values are about 1 and graphs whose weights
+// are. The loss is a mean over the labels, so that γ_A does not depend on their number;
+// fᵀLᵖf is a sum over the edges, so that γ_I is smaller where there are more points.
+var (
+	gammaAGrid = []string{"1e-06", "0.0001", "0.01", "1"}
+	gammaIGrid = []string{"1e-06", "0.0001", "0.01", "1"}
+)
 
 // Ambient is [Norms] of a model without an intrinsic norm.
 var Ambient = Norms[:1]

@@ -33,7 +33,7 @@ func (t *Targets) Warnings() []string {
 	if t.truth == nil {
 		return nil
 	}
-	return t.truth.Warnings(t.HeldBack())
+	return t.truth.Warnings(t.HeldBack() || t.Drawn)
 }
 
 // CheckTwoClasses returns an error unless at least two classes of y, read from path,

@@ -79,7 +79,9 @@ func (p *Pipeline) observer() Observer {
 }
 
 // Fit fits a learner to in. What in lacks of what the learner needs is made: the
-// graph by the settings g (nil for the defaults) of in.Points, and the eigenpairs.
+// graph by the settings g (nil for the defaults) of in.Points, the eigenpairs, and
+// required values, which cross-validation chooses on the learner's documented grid or,
+// where labels are too few for that, a fixed rule: see [models.Chosen].
 // A graph that is given without points is joined with in.Points, if the learner
 // answers through the graph. What is made is left in in, and Seed and Memory of in
 // are those of p.
@@ -96,6 +98,20 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	}
 	settings := g.filled()
 	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
+	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := l.(models.Chooser); ok {
+		v, why, err := c.Choose(in)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			in.Values, in.Why = v, why
+			p.observer().Note(info.Name + ": " + why)
+		}
+	}
 	cost, err := l.Cost(in)
 	if err != nil {
 		return nil, err
@@ -108,11 +124,12 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	if err := p.observer().Announce("fit", cost); err != nil {
 		return nil, err
 	}
-	var short error // of what was asked, but usable
 	if info.UsesGraph(in.Values) {
-		if short, err = p.complete(ctx, l, in, settings); err != nil {
+		fault, err := p.complete(ctx, l, in, settings)
+		if err != nil {
 			return nil, err
 		}
+		short = errors.Join(short, fault)
 	}
 	p.observer().Begin("fit")
 	in.Progress = func(s models.Progress) { p.observer().Update(s.Done, s.Total, s.Note) }
@@ -178,7 +195,20 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, err
 	}
 	in.Laplacian = kind
-	r, unfinished := p.keptEigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}, in.Start)
+	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
+	var seats []int32
+	if parts, ok := l.(models.PartPaired); ok {
+		if seats, err = parts.Seats(in); err != nil {
+			return nil, err
+		}
+	}
+	find := p.keptEigenpairs
+	if seats != nil {
+		find = func(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
+			return p.partEigenpairs(ctx, g, s, seats, start)
+		}
+	}
+	r, unfinished := find(ctx, in.Graph, settings, in.Start)
 	if !models.Usable(unfinished) {
 		return nil, unfinished
 	}

@@ -21,6 +21,9 @@ type Targets struct {
 	// Of values, and of labels of which a point may have several, the same, n×m, NaN
 	// for none.
 	values, usedValues *mat.Dense
+	// Drawn tells that fits draw from the targets, so that it is as it should be if all
+	// points have one.
+	Drawn bool
 }
 
 // ClassTargets takes the classes y, or so many of the labels, drawn by seed; 0 is

@@ -25,47 +25,75 @@ type Tuning struct {
 // in.Points, as many as the largest graph needs, or the graph of a radius, unless
 // in.Graph is given. With knn.ErrRecall comes what was reached.
 func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid, g *GraphSettings) (*Tuning, error) {
-	t := &Tuning{Data: selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs}, Grid: grid, pipeline: p}
+	t := &Tuning{Data: selectionData(in), Grid: grid, pipeline: p}
 	if g == nil {
 		g = &GraphSettings{}
 	}
 	s := *g
-	if s.ClassWeights != nil {
-		return nil, errors.New("pipeline: class weights need a class for every point, and cross-validation holds some back; leave --class-weights out")
-	}
 	for _, k := range grid.Neighbors {
 		s.Graph.K = max(s.Graph.K, k)
 	}
 	info := grid.Learner.Info()
 	if !usesGraph(&grid, &info) {
 		t.Grid.Neighbors = nil
-		return t, nil
+		return t, checkHeldBack(&s)
+	}
+	if in.Graph != nil && in.Points != nil && info.Transductive() && in.Graph.Points == nil {
+		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
+		if err != nil {
+			return nil, err
+		}
+		t.Data.Graph = joined
 	}
 	var short error
-	switch {
-	case in.Graph != nil:
+	if t.graph, short = p.gather(ctx, &t.Data, &s); !models.Usable(short) {
+		return nil, short
+	}
+	if t.Data.Graph != nil {
 		t.Grid.Neighbors = nil
-		t.graph = &Graph{Graph: *in.Graph, Settings: *s.filled()}
-		if in.Points != nil && info.Transductive() && in.Graph.Points == nil {
-			joined, err := p.Join(ctx, in.Graph, in.Points, &s)
-			if err != nil {
-				return nil, err
-			}
-			t.graph.Graph = *joined
-		}
-		t.Data.Graph = &t.graph.Graph
-	case s.Graph.Radius > 0:
-		if t.graph, short = p.Graph(ctx, in.Points, &s); !models.Usable(short) {
-			return nil, short
-		}
-		t.Data.Graph, t.Grid.Neighbors = &t.graph.Graph, nil
-	default:
-		if t.graph, t.Data.Neighbors, short = p.Neighbors(ctx, in.Points, &s); !models.Usable(short) {
-			return nil, short
-		}
-		t.Data.Edges = t.graph.Settings.Graph
 	}
 	return t, short
+}
+
+// selectionData is what a choice among settings is given of in.
+func selectionData(in *models.Input) selection.Data {
+	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs}
+}
+
+// checkHeldBack refuses settings of a graph that need the labels that are held back.
+func checkHeldBack(s *GraphSettings) error {
+	if s.ClassWeights != nil {
+		return errors.New("pipeline: class weights need a class for every point, and cross-validation holds some back; leave --class-weights out")
+	}
+	return nil
+}
+
+// gather completes d, unless it has a graph, with the neighbours of its points, from
+// which graphs of s.Graph.K neighbours and fewer are cut, or with the graph of a radius.
+// It returns the graph, without edges if it is to be cut. With knn.ErrRecall comes what
+// was reached.
+func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettings) (g *Graph, short error) {
+	if err := checkHeldBack(s); err != nil {
+		return nil, err
+	}
+	switch {
+	case d.Graph != nil:
+		g = &Graph{Graph: *d.Graph, Settings: *s.filled()}
+		d.Graph = &g.Graph
+	case d.Points == nil:
+		return nil, errors.New("pipeline: a graph needs points")
+	case s.Graph.Radius > 0:
+		if g, short = p.Graph(ctx, d.Points, s); !models.Usable(short) {
+			return nil, short
+		}
+		d.Graph = &g.Graph
+	default:
+		if g, d.Neighbors, short = p.Neighbors(ctx, d.Points, s); !models.Usable(short) {
+			return nil, short
+		}
+		d.Edges = g.Settings.Graph
+	}
+	return g, short
 }
 
 // usesGraph tells whether any setting takes a graph.
@@ -122,27 +150,41 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 
 // keepFits lets a search save the fits that are finished and go on from them.
 func (t *Tuning) keepFits(s *selection.Settings) error {
-	c := t.pipeline.Checkpoint
-	if c == nil {
-		return nil
-	}
-	key, err := c.Key(struct {
-		Learner   string
-		Fixed     models.Values
-		Joint     []models.Values
-		Axes      map[string][]string
-		Neighbors []int
+	return keepFits(t.pipeline, struct {
+		gridKey
 		Folds     int
 		Repeats   int
 		Seed      uint64
 		Criterion string
-	}{t.Grid.Learner.Info().Name, t.Grid.Fixed, t.Grid.Joint, t.Grid.Axes, t.Grid.Neighbors, s.Folds, s.Repeats, s.Seed, s.Criterion.String()},
-		slices.Sorted(maps.Keys(c.Inputs))...)
+	}{keyOf(&t.Grid), s.Folds, s.Repeats, s.Seed, s.Criterion.String()}, t.graph, &s.Known, &s.OnFits)
+}
+
+// gridKey says in the key of a stage what a grid is.
+type gridKey struct {
+	Learner   string
+	Fixed     models.Values
+	Joint     []models.Values
+	Axes      map[string][]string
+	Neighbors []int
+}
+
+func keyOf(g *selection.Grid) gridKey {
+	return gridKey{g.Learner.Info().Name, g.Fixed, g.Joint, g.Axes, g.Neighbors}
+}
+
+// keepFits reads into known the finished fits of a run with the given settings and graph,
+// which may be nil, from the checkpoint, and lets onFits save them there.
+func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *func([]F) error) error {
+	c := p.Checkpoint
+	if c == nil {
+		return nil
+	}
+	key, err := c.Key(settings, slices.Sorted(maps.Keys(c.Inputs))...)
 	if err != nil {
 		return err
 	}
-	if t.graph != nil {
-		settings, err := c.Key(t.graph.Settings)
+	if g != nil {
+		settings, err := c.Key(g.Settings)
 		if err != nil {
 			return err
 		}
@@ -150,14 +192,14 @@ func (t *Tuning) keepFits(s *selection.Settings) error {
 			key["graph "+name] = v
 		}
 	}
-	a, err := c.Load(checkpoint.Fits, key, &s.Known)
+	a, err := c.Load(checkpoint.Fits, key, known)
 	if err != nil {
 		return err
 	}
 	if a != nil {
-		t.pipeline.observer().Note(fmt.Sprintf("tune: %d fits are known from the checkpoint", len(s.Known)))
+		p.observer().Note(fmt.Sprintf("%d fits are known from the checkpoint", len(*known)))
 	}
-	s.OnFits = func(fits []selection.Fit) error {
+	*onFits = func(fits []F) error {
 		if !c.Due() {
 			return nil
 		}

@@ -291,6 +291,17 @@ func (c *Components) Reached(vertices []int) []bool {
 	return out
 }
 
+// Within returns the number of vertices in the components of the given ones.
+func (c *Components) Within(vertices []int) int {
+	n := 0
+	for _, reached := range c.Reached(vertices) {
+		if reached {
+			n++
+		}
+	}
+	return n
+}
+
 // Components finds the connected components of a symmetric matrix, numbered
 // by their smallest vertex, in O(rows + nnz). An entry of weight zero joins
 // nothing.

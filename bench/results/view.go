@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -20,8 +21,8 @@ type View struct {
 
 	// Headings replace the headings of a list, by key.
 	Headings map[string]string
-	// MarkLeast marks the least number of each line of a pivot.
-	MarkLeast bool
+	// MarkLeast marks the least number of each line of a pivot, MarkMost the largest.
+	MarkLeast, MarkMost bool
 }
 
 // Where selects the records whose value in the column Key is printed as Is. The
@@ -111,7 +112,7 @@ func (t *Table) pivot(v *View) Grid {
 		row[0] = name
 		g.Rows = append(g.Rows, row)
 	}
-	least := make([]Record, len(rows))
+	best := make([]float64, len(rows))
 	marked := make([][2]int, len(rows))
 	for _, r := range records {
 		i, j := slices.Index(rows, t.print(r, v.Rows)), 1+slices.Index(columns, t.print(r, v.Across))
@@ -120,12 +121,16 @@ func (t *Table) pivot(v *View) Grid {
 			parts = append(parts, t.print(r, key))
 		}
 		g.Rows[i][j] = strings.Join(parts, " / ")
-		if least[i] == nil || t.Value(r, v.Show[0]).Number < t.Value(least[i], v.Show[0]).Number {
-			least[i], marked[i] = r, [2]int{i, j}
+		x := t.Value(r, v.Show[0]).Number
+		if v.MarkMost {
+			x = -x
+		}
+		if !math.IsNaN(x) && (marked[i][1] == 0 || x < best[i]) {
+			best[i], marked[i] = x, [2]int{i, j}
 		}
 	}
-	if v.MarkLeast {
-		g.Marked = marked
+	if v.MarkLeast || v.MarkMost {
+		g.Marked = slices.DeleteFunc(marked, func(at [2]int) bool { return at[1] == 0 })
 	}
 	return g
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -146,7 +147,9 @@ type fitInput struct {
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
 func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
-	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Warnings: a.Warnings}
+	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Chosen: in.Chosen, Why: in.Why}
+	a.Warn(sum.Model.Warnings...)
+	sum.Warnings = a.Warnings
 	if g := in.Graph; g != nil && g.Components != nil {
 		sum.Components, sum.Isolated = g.Components.Count(), g.Components.Isolated()
 		if g.W != nil {
@@ -225,7 +228,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckParams(l, values); err != nil {
 		return err
 	}
-	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(values) && values["kernel"] == models.Precomputed && o.graphFile == "" {
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
 	if err := a.checkReport(o.report); err != nil {
@@ -255,6 +258,7 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 	if in.Points != nil && t.Len != n {
 		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.Y, t.Len)
 	}
+	t.Drawn = o.Drawn
 	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
 	a.SayLabels(t, in.Points)
 	if in.Points != nil {

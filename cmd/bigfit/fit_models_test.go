@@ -414,7 +414,7 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model svm-linear --gamma-a 1 --loss huberized-hinge --width 2", []string{"--width is 2"}},
 		{"--model svm-linear --gamma-a 1 --loss squared", []string{`--loss is "squared"`, "squared-hinge or huberized-hinge", "rls-linear"}},
 		{"--model svm --gamma-a 1 --kernel rbf", []string{"--kernel", `"rbf"`, "gaussian"}},
-		{"--model svm --gamma-a 1 --sigma 0", []string{"--sigma is 0", "positive, or median or mean"}},
+		{"--model svm --gamma-a 1 --sigma 0", []string{"--sigma is 0", "positive, or median, mean, median/2 or median/4"}},
 		{"--model svm --gamma-a 1 --sigma wide", []string{`--sigma is "wide"`}},
 		{"--model svm --gamma-a 1 --kernel linear --sigma 2", []string{"--sigma is for --kernel gaussian or laplace, not linear"}},
 		{"--model svm --gamma-a 1 --degree 2", []string{"--degree is for --kernel polynomial, not gaussian"}},

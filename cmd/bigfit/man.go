@@ -28,7 +28,11 @@ to a folder, man/man1 if none is given. They are made of the texts of --help.
   man bigfit-fit`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.man(cmd.Context(), append(args, filepath.Join("man", "man1"))[0])
+			dir := filepath.Join("man", "man1")
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return a.man(cmd.Context(), dir)
 		},
 	}
 }

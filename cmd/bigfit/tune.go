@@ -214,12 +214,17 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 // checkGrid checks the first values of a grid together. Those of the environment
 // that do not matter with the others are left out.
 func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
+	if len(o.c) > 0 {
+		grid.Axes["gamma-a"] = nil // until the number of labels is known
+	}
+	if added := grid.Complete(); added != "" {
+		a.Note("tune: by default %s", added)
+	}
 	values := grid.Fixed.With(nil)
 	for name, list := range grid.Axes {
-		values[name] = list[0]
-	}
-	if len(o.c) > 0 {
-		values["gamma-a"] = "1" // until the number of labels is known
+		if values[name] = "1"; len(list) > 0 {
+			values[name] = list[0]
+		}
 	}
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
 		return err

@@ -132,6 +132,11 @@ func ScaleColumns(x *mat.Dense, scale []float64) {
 // another order.
 const SteadyDepth = 1792
 
+// SumLength is the number of terms that [Gemm64] adds up in one accumulator, in order,
+// of the k of an element, up to [SteadyDepth]; the sums are added in order. Who does the
+// same gets the same bits.
+func SumLength(k int) int { return balance(k, blockK) }
+
 // SteadyProduct sets c = a·b. A row of it has the same bits whatever other rows a
 // has; see [SteadyDepth].
 func SteadyProduct(c, a, b *mat.Dense) {

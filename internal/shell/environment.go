@@ -16,7 +16,7 @@ import (
 const variablePrefix = "BIGFIT_"
 
 // otherVariables are read by the program or its tests, whatever flags there are.
-var otherVariables = []string{"BIGFIT_DATA", "BIGFIT_SIMD", supervise.Variable}
+var otherVariables = []string{"BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", supervise.Variable}
 
 // testVariables begin the names of variables of the tests that run the program.
 var testVariables = []string{"BIGFIT_SOAK", "BIGFIT_ATTACK_", "BIGFIT_TEST_"}
@@ -45,7 +45,10 @@ func checkEnvironment(root *cobra.Command) error {
 			slices.ContainsFunc(testVariables, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			continue
 		}
-		return fmt.Errorf("environment variable %s belongs to no flag%s", name, DidYouMean(name, known))
+		for i := range known {
+			known[i] = strings.TrimPrefix(known[i], variablePrefix)
+		}
+		return fmt.Errorf("environment variable %s belongs to no flag%s", name, didYouMean(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // ParamFlags are flags made of parameters, by name.
@@ -149,14 +150,15 @@ func (a *App) FlagName(name string) string {
 }
 
 // CheckParams returns all faults of the parameters of a learner. Those of the environment
-// that do not matter with the others are left out of v.
+// that do not matter with the others are left out of v. Required ones may be missing: the
+// pipeline chooses them.
 func (a *App) CheckParams(l models.Learner, v models.Values) error {
-	for _, e := range models.Faults(models.CheckFor(l, v)) {
+	for _, e := range models.Faults(models.CheckFor(l, selection.Rule(l, v))) {
 		if unused, ok := e.(*models.UnusedError); ok && a.environment[unused.Name] {
 			delete(v, unused.Name)
 		}
 	}
-	return a.FlagFaults(l.Info().Name, models.CheckFor(l, v))
+	return a.FlagFaults(l.Info().Name, models.CheckFor(l, selection.Rule(l, v)))
 }
 
 // FindLearner returns the learner with this name.

@@ -38,11 +38,15 @@ func Nearest(name string, names []string) []string {
 
 // DidYouMean is the end of an error about a name that is not among names; empty if none
 // of them is near.
-func DidYouMean(name string, names []string) string {
-	if near := Nearest(name, names); len(near) > 0 {
-		return "; did you mean " + strings.Join(near, " or ") + "?"
+func DidYouMean(name string, names []string) string { return didYouMean("", name, names) }
+
+// didYouMean is [DidYouMean] of names that all begin with prefix, which is left out of them.
+func didYouMean(prefix, name string, names []string) string {
+	near := Nearest(name, names)
+	if len(near) == 0 {
+		return ""
 	}
-	return ""
+	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
 }
 
 // formerFlag is the beginning of the annotation of a command that says what to write in
@@ -73,7 +77,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
-	if near := DidYouMean("--"+name, flagNames(cmd)); near != "" {
+	if near := didYouMean("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
 	return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
@@ -82,7 +86,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // flagNames lists the flags of a command.
 func flagNames(cmd *cobra.Command) []string {
 	var out []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { out = append(out, "--"+f.Name) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
 	return out
 }
 

@@ -18,6 +18,7 @@ type TargetOptions struct {
 	Labels     int // number to use; 0 for all
 	Regression bool
 	Asked      bool // --regression was given
+	Drawn      bool // fits draw from the labels: see pipeline.Targets
 	Label      LabelOptions
 }
 

@@ -40,6 +40,9 @@ func (s Model) fields() map[string]any {
 	if s.Fallback != nil {
 		out["fallback_class"] = s.fallback()
 	}
+	if s.Summary.Warnings != nil {
+		out["warnings"] = s.Summary.Warnings
+	}
 	return out
 }
 
@@ -73,7 +76,9 @@ type Fit struct {
 	Points               int
 	Components, Isolated int // of the graph, if there was one
 	Labels               *data.LabelSummary
-	Warnings             []string // of the input
+	Warnings             []string       // of the input and of the fit
+	Chosen               *models.Chosen // values that were not given; nil for none
+	Why                  string         // a choice of the learner's, as models.Input has it
 	pipeline.Measured             // on the points whose label or value was held back
 }
 
@@ -89,6 +94,12 @@ func (s Fit) All() map[string]any {
 	}
 	if s.Warnings != nil {
 		out["warnings"] = s.Warnings
+	}
+	if s.Chosen != nil {
+		out["chosen"] = s.Chosen
+	}
+	if s.Why != "" {
+		out["why"] = s.Why
 	}
 	if s.Components > 0 {
 		out["components"] = s.Components
@@ -121,6 +132,12 @@ func (s Fit) String() string {
 		text += fmt.Sprintf("%d classes, ", all)
 	}
 	text += s.Text
+	if s.Chosen != nil {
+		text += "; " + s.Chosen.String()
+	}
+	if s.Why != "" {
+		text += "; " + s.Why
+	}
 	if s.Components > 0 {
 		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
 	}

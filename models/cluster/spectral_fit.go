@@ -91,7 +91,8 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
 	}
 	filled.Laplacian, filled.Power = l.Kind(), l.Power()
-	m := &Spectral{Settings: filled, Expansion: models.Expansion{Kernel: k, Points: x}}
+	m := &Spectral{Settings: filled, Expansion: models.NewExpansion(k, false, nil)}
+	m.Points = x
 	if filled.Landmarks > 0 && filled.Landmarks < n {
 		rows := rand.New(rand.NewPCG(filled.Seed, 0x6c616e64)).Perm(n)[:filled.Landmarks]
 		slices.Sort(rows)

@@ -27,7 +27,7 @@ type choice struct {
 // params are the parameters of choice.
 var params = slices.Concat(
 	models.Table[choice]{
-		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions", Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true},
+		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions", Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true, Grid: []string{"5", "10", "20", "50", "100", "200"}},
 			At: func(c *choice) any { return &c.Eigenfunctions }},
 	},
 	models.Part(models.KernelParams, func(c *choice) *models.KernelChoice { return &c.kernel }),

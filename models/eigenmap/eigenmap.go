@@ -55,8 +55,11 @@ const PaperShare = 0.2
 // paper with its rule for the number of eigenvectors.
 type Settings struct {
 	// Eigenvectors is the number p of eigenvectors used. Zero means
-	// [PaperShare] of the number of labeled points, at least 1 and at most what
-	// there is; with a penalty it means all there are.
+	// [PaperShare] of the number of labeled points, at least one for each component
+	// with a label and two where its labels are of several classes (a null vector is
+	// constant there), and at most what there is; with a penalty it means all there
+	// are. Only eigenvectors that do not vanish on all components with a label
+	// count, and of a graph that has others p is cut to what there is.
 	Eigenvectors int
 	// Penalty defaults to NoPenalty.
 	Penalty Penalty
@@ -80,9 +83,9 @@ const defaultFolds = 5
 // penalty are measured in, so that γ and t mean the same on any graph.
 const referencePair = 20
 
-// fill returns s with all defaults filled in for l labeled points and have
-// eigenvectors.
-func (s Settings) fill(l, have int) (Settings, error) {
+// fill returns s with all defaults filled in for l labeled points that take at least so
+// many eigenvectors, of have.
+func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
 	if s.Eigenvectors < 0 || s.Eigenvectors > have {
 		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
@@ -110,7 +113,7 @@ func (s Settings) fill(l, have int) (Settings, error) {
 	if s.Eigenvectors == 0 {
 		s.Eigenvectors = have
 		if s.Penalty == NoPenalty {
-			s.Eigenvectors = paperCount(l, have)
+			s.Eigenvectors = defaultCount(l, least, have)
 		}
 	}
 	if s.Power == 0 {
@@ -126,19 +129,23 @@ func (s Settings) fill(l, have int) (Settings, error) {
 	return s, nil
 }
 
-// paperCount returns [PaperShare] of l labels, at least 1 and at most what there
+// defaultCount returns [PaperShare] of l labels, at least least, and at most what there
 // is.
-func paperCount(l, have int) int { return min(max(1, int(math.Round(PaperShare*float64(l)))), have) }
+func defaultCount(l, least, have int) int {
+	return min(max(least, int(math.Round(PaperShare*float64(l)))), have)
+}
 
-// penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty.
-func (s *Settings) penalties(values []float64, l int, gamma float64) []float64 {
+// penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty. So many
+// components have a label: null vectors beyond the first move the reference on.
+func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []float64 {
 	if s.Penalty == NoPenalty {
 		return nil
 	}
 	// Without a positive eigenvalue every penalty is r(0).
-	reference := values[min(referencePair, len(values))-1]
+	ascending := slices.Sorted(slices.Values(values))
+	reference := ascending[min(referencePair+max(reached, 1)-1, len(values))-1]
 	if reference <= 0 {
-		reference = math.Max(values[len(values)-1], math.SmallestNonzeroFloat64)
+		reference = math.Max(ascending[len(values)-1], math.SmallestNonzeroFloat64)
 	}
 	out := make([]float64, len(values))
 	for j, v := range values {
@@ -171,6 +178,8 @@ type Classifier struct {
 	Fallback  int32
 	// Candidates of the cross-validation and their errors, if it was run.
 	Candidates []Candidate
+
+	columns []int // of the eigenpairs it was fitted to; nil for the first p
 }
 
 // Candidate is a strength of the penalty that cross-validation tried.
@@ -186,10 +195,12 @@ type Candidate struct {
 //
 // for each class against the others, c_i = ±1 (Belkin & Niyogi 2004, step 3 and
 // equation 1). Where that leaves a choice, because p exceeds the number of
-// labels or they miss a component, the coefficients of smallest norm are taken.
+// labels, the coefficients of smallest norm are taken.
 //
 // e holds the eigenvectors and eigenvalues of the graph's Laplacian and c its
-// components. It costs l·p² operations. A nil s means the defaults.
+// components. Eigenvectors that vanish on all components with a label are left out,
+// and where p is less than the number of those components, it is spent on those with
+// most labels. It costs l·p² operations. A nil s means the defaults.
 func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (*Classifier, error) {
 	return train(ctx, e, c, y, s, func(done, total float64, note string) {})
 }
@@ -197,7 +208,7 @@ func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.L
 // train is Fit with progress, which counts the normal equations, the folds and the
 // solution as a step each.
 func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings, progress func(done, total float64, note string)) (*Classifier, error) {
-	n, have := e.Vectors.Dims()
+	n, _ := e.Vectors.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
 	}
@@ -205,11 +216,13 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 		s = &Settings{}
 	}
 	rows := y.Labeled()
-	filled, err := s.fill(len(rows), have)
+	b := basisOf(e, c, y)
+	m, err := b.begin(s, y)
 	if err != nil {
 		return nil, err
 	}
-	m := &Classifier{Settings: filled, Classes: y.Classes}
+	e = b.Result
+	filled := m.Settings
 	choose := filled.Penalty != NoPenalty && filled.Gamma == 0
 	steps := 2.0
 	if choose {
@@ -219,6 +232,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	if err != nil {
 		return nil, err
 	}
+	eq.reached = b.census.reached
 	progress(1, steps, "")
 	if choose {
 		err := m.crossValidate(ctx, e, y, eq, func(folds int) { progress(float64(1+folds), steps, "cross-validation of γ") })
@@ -245,7 +259,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels, settings []Settings) ([][]*Classifier, error) {
 	n, have := e.Vectors.Dims()
 	out := make([][]*Classifier, len(ys))
-	var whole *mat.Dense
+	var whole *mat.Dense // of all rows and columns
 	for i, y := range ys {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -254,31 +268,56 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			return nil, err
 		}
 		rows := y.Labeled()
+		b := basisOf(e, c, y)
 		most := 0
 		for _, s := range settings {
-			filled, err := s.fill(len(rows), have)
+			m, err := b.begin(&s, y)
 			if err != nil {
 				return nil, err
 			}
-			if filled.Penalty != NoPenalty && filled.Gamma == 0 {
+			if m.Settings.Penalty != NoPenalty && m.Settings.Gamma == 0 {
 				return nil, errors.New("eigenmap: several fits at once need γ given")
 			}
-			out[i] = append(out[i], &Classifier{Settings: filled, Classes: y.Classes})
-			most = max(most, filled.Eigenvectors)
+			out[i] = append(out[i], m)
+			most = max(most, m.Settings.Eigenvectors)
 		}
 		if whole == nil && 2*len(rows) > n && len(ys) > 1 {
 			whole = mat.NewDense(have, have, nil)
 			dense.Syrk(dense.Transposed, 1, e.Vectors, 0, whole)
 		}
-		eq, err := newNormalEquations(ctx, e.Vectors, most, y, rows, whole)
+		squares := whole
+		if b.columns != nil {
+			squares = nil
+		}
+		eq, err := newNormalEquations(ctx, b.Vectors, most, y, rows, squares)
 		if err != nil {
 			return nil, err
 		}
+		eq.reached = b.census.reached
 		for _, m := range out[i] {
-			m.finish(e, c, y, eq)
+			m.finish(b.Result, c, y, eq)
 		}
 	}
 	return out, nil
+}
+
+// begin returns a classifier without coefficients: its settings have their defaults.
+func (b *basis) begin(s *Settings, y *data.Labels) (*Classifier, error) {
+	want := *s
+	_, have := b.Vectors.Dims()
+	if b.columns != nil && len(b.columns) == 0 {
+		return nil, errors.New("eigenmap: all eigenvectors are of components without a label; compute more of them than the graph has components")
+	}
+	if want.Eigenvectors <= b.given {
+		want.Eigenvectors = min(want.Eigenvectors, have)
+	} else {
+		have = b.given // the error names what the caller knows
+	}
+	filled, err := want.fill(len(y.Labeled()), b.census.least, have)
+	if err != nil {
+		return nil, err
+	}
+	return &Classifier{Settings: filled, Classes: y.Classes, columns: b.columns}, nil
 }
 
 // finish solves for the coefficients and settles the points out of reach.
@@ -299,7 +338,7 @@ func (m *Classifier) finish(e *lanczos.Result, c *sparse.Components, y *data.Lab
 // coefficients solves eq, whose basis has columns of norm one, for vectors
 // scaled by √n.
 func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*mat.Dense, int) {
-	penalty := m.Settings.penalties(m.Values, eq.rows, gamma)
+	penalty := m.Settings.penalties(m.Values, eq.rows, eq.reached, gamma)
 	for j := range penalty {
 		penalty[j] /= float64(n)
 	}
@@ -312,8 +351,8 @@ func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*m
 }
 
 // Scores returns f for rows of vectors, whose leading columns are the model's
-// eigenvectors at the points asked about: n'×p in, n'×c out, also for two
-// classes. n is the number of points of the graph.
+// eigenvectors at the points asked about, as [Classifier.Select] returns them: n'×p in,
+// n'×c out, also for two classes. n is the number of points of the graph.
 func (m *Classifier) Scores(vectors *mat.Dense, n int) *mat.Dense {
 	rows, _ := vectors.Dims()
 	p, c := m.Coefficients.Dims()
@@ -327,7 +366,7 @@ func (m *Classifier) Scores(vectors *mat.Dense, n int) *mat.Dense {
 // a label, and else the class of the largest score.
 func (m *Classifier) Transduce(e *lanczos.Result, c *sparse.Components, y *data.Labels) []int32 {
 	n, _ := e.Vectors.Dims()
-	return m.settle(models.Decide(m.Scores(e.Vectors, n)), c, y)
+	return m.settle(models.Decide(m.Scores(m.Select(e.Vectors), n)), c, y)
 }
 
 // settle puts the given labels and the fallback into classes found by scores.
@@ -348,15 +387,19 @@ func (m *Classifier) settle(classes []int32, c *sparse.Components, y *data.Label
 const transduceColumns = 256
 
 // TransduceAll is Transduce for many models of one graph, each with its own
-// labels. Models of equal numbers of eigenvectors share products with them; it
-// holds n×256 scores.
+// labels. Models of equal numbers of eigenvectors share products with them, unless some
+// were left out; it holds n×256 scores.
 func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys []*data.Labels) [][]int32 {
 	n, _ := e.Vectors.Dims()
 	byP := map[int][]int{}
+	out := make([][]int32, len(ms))
 	for i, m := range ms {
+		if m.columns != nil {
+			out[i] = m.Transduce(e, c, ys[i])
+			continue
+		}
 		byP[m.Settings.Eigenvectors] = append(byP[m.Settings.Eigenvectors], i)
 	}
-	out := make([][]int32, len(ms))
 	for p, group := range byP {
 		vectors := e.Vectors.Slice(0, n, 0, p).(*mat.Dense)
 		_, columns := ms[group[0]].Coefficients.Dims()

@@ -207,14 +207,14 @@ func TestComponentsWithoutLabel(t *testing.T) {
 	y := modeltest.Labels(21, map[int]int64{0: -4, 7: 9, 20: 9})
 	want := []int32{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 	for _, s := range []Settings{
-		{Eigenvectors: 6}, {Eigenvectors: 21}, {Penalty: Iterated, Gamma: 0.01}, {Penalty: Iterated, Gamma: 100}, {Penalty: HeatKernel, Gamma: 0.01},
+		{}, {Eigenvectors: 3}, {Eigenvectors: 21}, {Penalty: Iterated, Gamma: 0.01}, {Penalty: Iterated, Gamma: 100}, {Penalty: HeatKernel, Gamma: 0.01},
 		{Penalty: Iterated},
 	} {
 		m := fit(t, p, y, &s)
 		if m.Unreached != 8 || m.Fallback != 1 || m.Classes[m.Fallback] != 9 {
 			t.Errorf("%+v: %d unreached with class %d", s, m.Unreached, m.Classes[m.Fallback])
 		}
-		scores := m.Scores(p.Eigs.Vectors, 21)
+		scores := m.Scores(m.Select(p.Eigs.Vectors), 21)
 		if v := largestAbs(scores); !(v <= 100) {
 			t.Errorf("%+v: a score of %v", s, v)
 		}
@@ -250,26 +250,36 @@ func TestAllIsolated(t *testing.T) {
 		if got, want := m.Transduce(p.Eigs, p.C, y), []int32{1, 0, 1, 1, 1}; !slices.Equal(got, want) || m.Unreached != 2 {
 			t.Errorf("%+v: classes %v, want %v; %d unreached", s, got, want, m.Unreached)
 		}
-		if v := largestAbs(m.Scores(p.Eigs.Vectors, 5)); !(v <= 1+1e-12) {
+		if v := largestAbs(m.Scores(m.Select(p.Eigs.Vectors), 5)); !(v <= 1+1e-12) {
 			t.Errorf("%+v: a score of %v", s, v)
 		}
 	}
 }
 
-// TestUnseenVectors uses one eigenvector, which is zero on all labels.
+// TestUnseenVectors: one eigenvector is spent on the component with labels, which all lie
+// in one. Eigenvectors of other components alone are refused.
 func TestUnseenVectors(t *testing.T) {
 	p := islands(t)
 	y := modeltest.Labels(21, map[int]int64{13: 1, 14: 2, 15: 2})
 	for _, s := range []Settings{{Eigenvectors: 1}, {Eigenvectors: 1, Penalty: Iterated, Gamma: 1}, {Eigenvectors: 1, Penalty: HeatKernel, Gamma: 1}} {
 		m := fit(t, p, y, &s)
-		if v := largestAbs(m.Scores(p.Eigs.Vectors, 21)); v != 0 {
-			t.Errorf("%+v: a score of %v", s, v)
+		used := m.Select(p.Eigs.Vectors)
+		for i := range 21 {
+			if inside := p.C.Of[i] == p.C.Of[13]; inside != (used.At(i, 0) != 0) {
+				t.Errorf("%+v: the eigenvector is %v at point %d", s, used.At(i, 0), i)
+			}
 		}
 		for i, c := range m.Transduce(p.Eigs, p.C, y) {
 			if want := y.Index[i]; want != data.Unlabeled && c != want || p.C.Of[i] != p.C.Of[13] && c != 1 {
 				t.Errorf("%+v: point %d is of class %d", s, i, c)
 			}
 		}
+	}
+	first := *p.Eigs
+	first.Values, first.Nullity = first.Values[:1], 1
+	first.Vectors = mat.DenseCopyOf(first.Vectors.Slice(0, 21, 0, 1))
+	if _, err := Fit(t.Context(), &first, p.C, y, nil); err == nil || !strings.Contains(err.Error(), "components without a label") {
+		t.Errorf("an eigenvector of another component: %v", err)
 	}
 }
 
@@ -414,7 +424,7 @@ func TestRefit(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	x, truth := synthetic.Digits(300, 4)
 	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Combinatorial, 40)
-	for _, c := range []struct{ labels, eigenvectors int }{{4, 1}, {12, 2}, {13, 3}, {100, 20}, {299, 40}} {
+	for _, c := range []struct{ labels, eigenvectors int }{{4, 2}, {7, 2}, {12, 2}, {13, 3}, {100, 20}, {299, 40}} {
 		y, err := truth.Draw(c.labels, 2)
 		if err != nil {
 			t.Fatal(err)

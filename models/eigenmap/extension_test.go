@@ -30,7 +30,7 @@ func fitted(t testing.TB, p *modeltest.Problem, y *data.Labels, s *Settings) *Mo
 	return &Model{
 		Classifier: m,
 		Labels:     m.Transduce(p.Eigs, p.C, y),
-		Vectors:    mat.DenseCopyOf(p.Eigs.Vectors.Slice(0, n, 0, len(m.Values))),
+		Vectors:    mat.DenseCopyOf(m.Select(p.Eigs.Vectors).Slice(0, n, 0, len(m.Values))),
 		Laplacian:  p.L.Kind(),
 
 		Neighborhood: p.Graph().Keep(),
@@ -255,7 +255,7 @@ func TestPredictWithoutEvidence(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
 		p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 2, Weights: knn.Heat, T: 1}, kind, 12)
 		y := modeltest.Labels(12, map[int]int64{0: 30, 4: 10, 5: 10})
-		m := fitted(t, p, y, &Settings{Eigenvectors: 5})
+		m := fitted(t, p, y, nil)
 		got, err := m.Predict(context.Background(), &data.Dense[float64]{Rows: 5, Cols: 1, Data: []float64{-90, 1e7, 501.5, 1.5, 101.5}}, &models.PredictSettings{Extension: models.Nystrom})
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	// Parameters that do not matter are left out of the file.
 	_, have := m.Vectors.Dims()
-	if m.Settings, err = o.Settings.fill(m.Labeled, max(have, o.Eigenvectors)); err != nil {
+	if m.Settings, err = o.Settings.fill(m.Labeled, 2, max(have, o.Eigenvectors)); err != nil {
 		return nil, err
 	}
 	m.Settings.Seed = f.Seed

@@ -17,7 +17,8 @@ const gramRows = 8192
 // EᵀE and EᵀC for the targets C (l×c), one against all. They answer for any
 // leading part of the basis and any penalty.
 type normalEquations struct {
-	rows int
+	rows    int
+	reached int // components that they lie in, 0 for one; of penalties
 	g, b *mat.Dense // p×p, p×c
 	// lower is the Cholesky factor of g and z = lower⁻¹·b, once factor has
 	// found g well conditioned. Leading blocks of them serve leading parts of
@@ -90,7 +91,7 @@ func blocks(ctx context.Context, rows []int, fn func(block []int)) error {
 
 // minus returns the normal equations without those of part.
 func (e *normalEquations) minus(part *normalEquations) *normalEquations {
-	out := &normalEquations{rows: e.rows - part.rows, g: new(mat.Dense), b: new(mat.Dense)}
+	out := &normalEquations{rows: e.rows - part.rows, reached: e.reached, g: new(mat.Dense), b: new(mat.Dense)}
 	out.g.Sub(e.g, part.g)
 	out.b.Sub(e.b, part.b)
 	return out

@@ -21,25 +21,34 @@ type pairing struct {
 	tolerance float64
 }
 
-// decodeGrid returns the options of all settings of a grid and the largest number of
-// eigenpairs that they need. A penalty needs its γ and its number of eigenvectors:
-// the grid chooses them.
-func decodeGrid(g *models.Grid) (all []options, pairs int, err error) {
+// decodeGrid returns the options of all settings of a grid. A penalty needs its γ and
+// its number of eigenvectors: the grid chooses them.
+func decodeGrid(g *models.Grid) (all []options, err error) {
 	for _, v := range g.Settings {
 		o, err := params.Decode(v)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if o.Penalty != NoPenalty && (o.Gamma == 0 || o.Eigenvectors == 0) {
-			return nil, 0, models.Faultf("%s %v needs values of %s and %s to choose from", models.ParamName("penalty"), o.Penalty, models.ParamName("gamma"), models.ParamName("eigenvectors"))
+			return nil, models.Faultf("%s %v needs values of %s and %s to choose from", models.ParamName("penalty"), o.Penalty, models.ParamName("gamma"), models.ParamName("eigenvectors"))
 		}
-		k, err := o.pairs(len(g.Targets.Labeled), g.Len())
-		if err != nil {
-			return nil, 0, err
-		}
-		all, pairs = append(all, o), max(pairs, k)
+		all = append(all, o)
 	}
-	return all, pairs, nil
+	return all, nil
+}
+
+// most returns the largest number of eigenpairs that settings need where the labels take
+// at least so many, and those of them that can be had.
+func most(g *models.Grid, all []options, settings []int, least int) (pairs int, usable []int, err error) {
+	for _, i := range settings {
+		k, fault := all[i].pairs(len(g.Targets.Labeled), least, g.Len())
+		if fault != nil {
+			err = fault
+			continue
+		}
+		pairs, usable = max(pairs, k), append(usable, i)
+	}
+	return pairs, usable, err
 }
 
 // grouped returns the settings of a grid in groups of one pairing.
@@ -49,30 +58,31 @@ func grouped(g *models.Grid, all []options) [][]int {
 	})
 }
 
-// FitGrid computes the eigenpairs of every graph once.
+// FitGrid computes the eigenpairs of every graph once, for the components that have a
+// label. A setting with more eigenvectors than points fails.
 func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	if g.Targets.Classes == nil {
 		return errNoClasses
 	}
-	all, pairs, err := decodeGrid(g)
+	all, err := decodeGrid(g)
 	if err != nil {
 		return err
 	}
-	for _, same := range grouped(g, all) {
-		graph, err := g.GraphOf(same[0])
+	for _, group := range grouped(g, all) {
+		graph, err := g.GraphOf(group[0])
 		if err != nil {
 			return err
 		}
-		first := &all[same[0]]
-		l, err := sparse.NewLaplacian(graph.W, first.Laplacian)
-		if err != nil {
-			return err
+		components := componentsOf(graph)
+		labels := newCensus(components, g.Targets.ClassLabels())
+		pairs, same, fault := most(g, all, group, labels.least)
+		if fault != nil {
+			g.Fail(slices.DeleteFunc(group, func(i int) bool { return slices.Contains(same, i) }), fault)
 		}
-		components := graph.Components
-		if components == nil {
-			components = graph.W.Components()
+		if same == nil {
+			continue
 		}
-		e, unfinished := lanczos.Laplacian(ctx, l, components, &lanczos.Settings{K: pairs, Tolerance: first.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory})
+		e, unfinished := eigenpairs(ctx, g, graph.W, labels, &all[same[0]], pairs)
 		if e == nil || !models.Usable(unfinished) {
 			return unfinished
 		}
@@ -95,6 +105,22 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
+// eigenpairs returns those of a graph: see [Learner.Seats].
+func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o *options, k int) (*lanczos.Result, error) {
+	l, err := sparse.NewLaplacian(w, o.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	s := lanczos.Settings{K: k, Tolerance: o.tolerance(), Seed: g.Seed, MemoryLimit: g.Memory}
+	if c.Count() == 1 {
+		return g.Solve(ctx, l, c.Components, &s)
+	}
+	return lanczos.Parts(ctx, l, c.Components, c.seats(k), func(p *lanczos.Part) (*lanczos.Result, error) {
+		s.K = p.K
+		return g.Solve(ctx, p.Laplacian, p.Components, &s)
+	})
+}
+
 // answersOn returns the answers of settings for the points held in a split.
 func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *models.Split, settings []Settings) []models.Answer {
 	fits, err := FitAll(ctx, e, c, []*data.Labels{s.Labels}, settings)
@@ -106,7 +132,7 @@ func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *
 	reached := c.Reached(s.Train.Labeled)
 	answers := make([]models.Answer, len(settings))
 	for i, m := range fits[0] {
-		scores := m.Scores(rows, n)
+		scores := m.Scores(m.Select(rows), n)
 		classes := models.Decide(scores)
 		for q, at := range s.Points {
 			if !reached[at] {
@@ -120,10 +146,11 @@ func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *
 
 // GridCost is that of the eigenpairs of each graph and of the fits to them.
 func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
-	all, pairs, err := decodeGrid(g)
+	all, err := decodeGrid(g)
 	if err != nil {
 		return models.GridCost{}, err
 	}
+	pairs, _, _ := most(g, all, g.All(), 2)
 	settings := &lanczos.Settings{K: pairs, Tolerance: defaultTolerance, MemoryLimit: g.Memory}
 	basis, err := lanczos.Bytes(g.Len(), settings)
 	if err != nil {

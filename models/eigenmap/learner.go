@@ -42,9 +42,10 @@ var penalized = &models.Condition{Param: "penalty", In: []string{"iterated", "he
 
 // params are the parameters of options.
 var params = models.Table[options]{
-	{Param: models.Param{Name: "gamma", Doc: "strength γ of the penalty", Default: "by cross-validation", Range: models.Positive(), Axis: true, Only: penalized},
+	{Param: models.Param{Name: "gamma", Doc: "strength γ of the penalty", Default: "by cross-validation", Range: models.Positive(), Axis: true, Only: penalized, Grid: []string{"0.001", "0.01", "0.1", "1", "10"}},
 		At: func(o *options) any { return &o.Gamma }},
-	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200", Range: models.AtLeast(1), Axis: true, Smaller: true},
+	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200; one or more for each component with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
+		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
 	{Param: models.Param{Name: "penalty", Doc: "penalty on the coefficients: λˢ (iterated) or exp(tλ) (heat) for an eigenvalue λ", Default: "none", Choices: models.Names(HeatKernel + 1)},
 		At: func(o *options) any { return &o.Penalty }},
@@ -70,29 +71,57 @@ func (Learner) Info() models.Info {
 func (Learner) Params() []models.Param { return params.Params() }
 
 // Pairs returns the eigenvectors that are named, or with a penalty 200 and without
-// one [PaperShare] of the number of labels.
+// one [PaperShare] of the number of labels, in any case one for each component with a
+// label and two where its labels are of several classes.
 func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float64, err error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	if k, err = o.pairs(len(in.Targets.Labeled), in.Len()); err != nil {
+	least := 2
+	if g := in.Graph; g != nil && (g.Components != nil || g.W != nil) && in.Targets.Classes != nil {
+		least = newCensus(componentsOf(g), in.Targets.ClassLabels()).least
+	}
+	if k, err = o.pairs(len(in.Targets.Labeled), least, in.Len()); err != nil {
 		return 0, 0, 0, err
 	}
 	return k, o.Laplacian, o.tolerance(), nil
 }
 
-// pairs returns the number of eigenpairs for l labels of n points.
-func (o *options) pairs(l, n int) (int, error) {
+// Seats spends the eigenvectors of Pairs on the components with a label: see
+// [lanczos.Parts]. It is nil for a connected graph.
+func (l Learner) Seats(in *models.Input) ([]int32, error) {
+	c := componentsOf(in.Graph)
+	if c.Count() == 1 || in.Targets.Classes == nil {
+		return nil, nil
+	}
+	k, _, _, err := l.Pairs(in)
+	if err != nil {
+		return nil, err
+	}
+	return newCensus(c, in.Targets.ClassLabels()).seats(k), nil
+}
+
+// componentsOf returns the components of a graph, which may know them.
+func componentsOf(g *models.Graph) *sparse.Components {
+	if g.Components != nil {
+		return g.Components
+	}
+	return g.W.Components()
+}
+
+// pairs returns the number of eigenpairs for l labels, which take at least so many, of n
+// points.
+func (o *options) pairs(l, least, n int) (int, error) {
 	switch {
 	case o.Eigenvectors > n:
 		return 0, &models.ParamError{Name: "eigenvectors", Value: strconv.Itoa(o.Eigenvectors), Must: fmt.Sprintf("at most the number of the %d points", n)}
 	case o.Eigenvectors > 0:
 		return o.Eigenvectors, nil
 	case o.Penalty != NoPenalty:
-		return min(pairsWithPenalty, n), nil
+		return min(max(pairsWithPenalty, least), n), nil
 	}
-	return paperCount(l, n), nil
+	return defaultCount(l, least, n), nil
 }
 
 func (o *options) tolerance() float64 {
@@ -104,12 +133,12 @@ func (o *options) tolerance() float64 {
 
 // Cost is that of the least squares and of the scores of all points; the eigenpairs
 // are given.
-func (Learner) Cost(in *models.Input) (models.Cost, error) {
+func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
 		return models.Cost{}, err
 	}
-	p, err := o.pairs(len(in.Targets.Labeled), in.Len())
+	p, _, _, err := l.Pairs(in)
 	if err != nil {
 		return models.Cost{}, err
 	}
@@ -164,10 +193,11 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 		return nil, errors.New("eigenmap: there are no eigenpairs of a graph")
 	}
 	o.Settings.Seed = in.Seed
-	components := in.Graph.Components
-	if components == nil {
-		components = in.Graph.W.Components()
+	components := componentsOf(in.Graph)
+	if _, err := o.pairs(len(in.Targets.Labeled), 1, in.Len()); err != nil {
+		return nil, err
 	}
+	o.Eigenvectors = min(o.Eigenvectors, components.Within(in.Targets.Labeled))
 	c, err := train(ctx, in.Pairs, components, y, &o.Settings, in.Report)
 	if err != nil {
 		return nil, err
@@ -175,7 +205,7 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 	m := &Model{Classifier: c, Laplacian: in.Laplacian, Tolerance: o.Tolerance, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)}
 	m.Seed = in.Seed
 	m.Labels = c.Transduce(in.Pairs, components, y)
-	m.Vectors = in.Pairs.Vectors.Slice(0, in.Len(), 0, c.Settings.Eigenvectors).(*mat.Dense)
+	m.Vectors = c.Select(in.Pairs.Vectors).Slice(0, in.Len(), 0, c.Settings.Eigenvectors).(*mat.Dense)
 	return m, nil
 }
 
@@ -193,7 +223,21 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "candidates", Value: m.Candidates})
 		s.Text += fmt.Sprintf(" by cross-validation over %d values", len(m.Candidates))
 	}
+	s.Warnings = m.warnings()
 	return s
+}
+
+// warnings tells what is likely to be wrong with the answers.
+func (m *Model) warnings() []string {
+	var out []string
+	p, classes := m.Settings.Eigenvectors, len(m.Classes)
+	if m.Settings.Penalty == NoPenalty && m.Rank < p {
+		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d eigenvectors: label more points, or take fewer --eigenvectors", m.Labeled, m.Rank, p))
+	}
+	if p < classes {
+		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell apart: label more points, or take more --eigenvectors", p, classes))
+	}
+	return append(out, models.OneSided(len(m.Classes), m.Labels, m.Given)...)
 }
 
 // options are those that the model was fitted with.

@@ -78,7 +78,7 @@ func (d *Data) Source() kernel.Source {
 
 // expansion returns an expansion for d and classes, without coefficients yet.
 func (d *Data) expansion(classes []int64) models.Expansion {
-	return models.Expansion{Kernel: d.Kernel, Given: d.Values != nil, Classes: classes}
+	return models.NewExpansion(d.Kernel, d.Values != nil, classes)
 }
 
 // check returns the number of points and d with the defaults of its kernel.

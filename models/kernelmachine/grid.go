@@ -27,8 +27,8 @@ type grid struct {
 func (l Learner) grid(g *models.Grid) *grid {
 	out := &grid{Grid: g, options: make([]options, len(g.Settings)), sources: make([]kernel.Source, len(g.Settings))}
 	widths := map[models.KernelChoice]kernel.Source{}
-	for i, v := range g.Settings {
-		o, err := l.decode(v)
+	for i := range g.Settings {
+		o, err := l.optionsFor(g.With(i))
 		k, known := widths[o.Kernel]
 		if err == nil && !known {
 			if k, err = o.Kernel.On(g.Points, g.Seed); err == nil {
@@ -212,28 +212,53 @@ func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProbl
 
 // GridCost estimates what FitGrid takes.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
-	t := &grid{Grid: g, options: make([]options, len(g.Settings))}
-	kernels := make([]models.KernelChoice, len(g.Settings))
-	for i, v := range g.Settings {
+	all := make([]options, len(g.Settings))
+	for i := range g.Settings {
 		var err error
-		if t.options[i], err = l.decode(v); err != nil {
+		if all[i], err = l.optionsFor(g.With(i)); err != nil {
 			return models.GridCost{}, err
 		}
-		kernels[i] = t.options[i].Kernel
 	}
-	widths := g.CountOf(func(i int) any { return kernels[i] })
-	source, err := kernels[0].Of(g.Points)
+	var total models.GridCost
+	for _, same := range models.Grouped(g.All(), func(i int) bool { return all[i].Approximation == Exact }) {
+		c, err := partOf(g, all, same).cost()
+		if err != nil {
+			return c, err
+		}
+		total.Shared, total.Fold = max(total.Shared, c.Shared), max(total.Fold, c.Fold)
+		total.Operations += c.Operations
+		total.Remedy = c.Remedy
+	}
+	return total, nil
+}
+
+// partOf is the part of a cross-validation with some of the settings.
+func partOf(g *models.Grid, all []options, settings []int) *grid {
+	part := *g
+	part.Settings = nil
+	out := &grid{Grid: &part}
+	for _, i := range settings {
+		part.Settings, out.options = append(part.Settings, g.Settings[i]), append(out.options, all[i])
+	}
+	part.GraphKey = func(i int) string { return g.GraphKey(settings[i]) }
+	return out
+}
+
+// cost is that of settings that are all exact, or none.
+func (g *grid) cost() (models.GridCost, error) {
+	widths := g.CountOf(func(i int) any { return g.options[i].Kernel })
+	source, err := g.options[0].Kernel.Of(g.Points)
 	if err != nil {
 		return models.GridCost{}, err
 	}
 	var c models.GridCost
-	if t.options[0].Approximation == Exact {
-		c = t.exactCost(widths)
+	if g.options[0].Approximation == Exact {
+		c = g.exactCost(widths)
 		c.Shared += source.Bytes()
-	} else if c, err = t.approximateCost(widths, source); err != nil {
+	} else if c, err = g.approximateCost(widths, source); err != nil {
 		return c, err
 	}
-	if t.intrinsic() {
+	if g.intrinsic() {
 		c.Shared += 24 * int64(g.EdgeCount())
 	}
 	return c, nil
@@ -255,6 +280,9 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	}
 	if g.intrinsic() {
 		c.Shared = models.Bytes(8 * (3*n*n + n*l + l*l))
+		if widths > 1 {
+			c.Shared += kernel.GramBytes(int(n)) // of the width before, not collected yet
+		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
 			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}

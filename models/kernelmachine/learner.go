@@ -136,11 +136,17 @@ func (l Learner) resolved() models.Table[options] {
 	return t
 }
 
-// decode returns the options that v stands for, or all faults at once.
+// decode returns the options that v stands for, or all faults at once. Where v leaves
+// the approximation to be chosen, it is exact, or nystrom if v suits that alone.
 func (l Learner) decode(v models.Values) (options, error) {
-	if l.Method.approximates() {
-		v = withApproximation(v)
+	if !l.Method.approximates() {
+		return l.decodeAs(v)
 	}
+	return decodeAny(v, l.decodeAs)
+}
+
+// decodeAs is decode where the approximation is given.
+func (l Learner) decodeAs(v models.Values) (options, error) {
 	o, err := l.resolved().Decode(v)
 	o.Method = l.Method
 	faults := []error{err}
@@ -171,12 +177,49 @@ func (l Learner) Check(v models.Values) error {
 	return err
 }
 
+// Choose implements [models.Chooser]: see [chooseApproximation].
+func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
+	if !l.Method.approximates() {
+		return in.Values, "", nil
+	}
+	n := 0
+	if t := in.Targets; t != nil {
+		if n = t.Len; in.Values.Float("gamma-i") == 0 {
+			n = len(t.Labeled)
+		}
+	}
+	return chooseApproximation(in, n, l.Check, func(in *models.Input) (models.Cost, error) {
+		o, err := l.decodeAs(in.Values)
+		if err != nil {
+			return models.Cost{}, err
+		}
+		return l.cost(in, &o)
+	})
+}
+
 // Cost is that of the way that Fit goes.
 func (l Learner) Cost(in *models.Input) (models.Cost, error) {
-	o, err := l.decode(in.Values)
+	o, err := l.optionsFor(in)
 	if err != nil {
 		return models.Cost{}, err
 	}
+	return l.cost(in, &o)
+}
+
+// optionsFor decodes the values of in, with the approximation that [Learner.Choose]
+// chooses.
+func (l Learner) optionsFor(in *models.Input) (options, error) {
+	if err := l.Check(in.Values); err != nil {
+		return options{}, err
+	}
+	v, _, err := l.Choose(in)
+	if err != nil {
+		return options{}, err
+	}
+	return l.decode(v)
+}
+
+func (l Learner) cost(in *models.Input, o *options) (models.Cost, error) {
 	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
 		return models.Cost{}, err
@@ -191,7 +234,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 
 // Fit is the function [Fit], or [FitApproximate].
 func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	o, err := l.decode(in.Values)
+	o, err := l.optionsFor(in)
 	if err != nil {
 		return nil, err
 	}
@@ -283,26 +326,10 @@ func approximationFaults(v models.Values) error {
 	return errors.Join(faults...)
 }
 
-// withApproximation returns v with the approximation that counts: the one that is
-// given, or that of which the number of features or landmarks is given, or else
-// none, which is exact.
-func withApproximation(v models.Values) models.Values {
-	if _, ok := v["approximation"]; ok {
-		return v
-	}
-	a := Exact
-	if _, ok := v["features"]; ok {
-		a = Fourier
-	} else if _, ok := v["landmarks"]; ok {
-		a = Nystrom
-	}
-	return v.With(models.Values{"approximation": a.String()})
-}
-
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
-	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held",
-		Default: "exact, or what landmarks or features imply", Choices: []string{Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
+	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what --landmarks or --features imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
+		Default: autoApproximation, Choices: []string{autoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},

@@ -46,9 +46,19 @@ func (VVMRLearner) Info() models.Info {
 // Params lists the parameters.
 func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 
-// decodeVVMR returns the options that v stands for, or all faults at once.
+// decodeVVMR returns the options that v stands for, or all faults at once; the
+// approximation is that of [decodeAny].
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
-	return onlyFor(vvmrParams, approximationOnly).Decode(withApproximation(v))
+	return decodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
+}
+
+// Choose implements [models.Chooser]: see [chooseApproximation].
+func (l VVMRLearner) Choose(in *models.Input) (models.Values, string, error) {
+	n := 0
+	if in.Targets != nil {
+		n = in.Targets.Len
+	}
+	return chooseApproximation(in, n, l.Check, l.cost)
 }
 
 // Check implements [models.Checker].
@@ -57,9 +67,22 @@ func (VVMRLearner) Check(v models.Values) error {
 	return err
 }
 
-// options decodes the values of in and checks that γ_O has one graph of outputs.
-func (VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
-	o, err := decodeVVMR(in.Values)
+// options decodes the values of in, with the approximation that Choose chooses.
+func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
+	if l.Check(in.Values) != nil {
+		return decodeWith(in, in.Values) // all faults at once
+	}
+	v, _, err := l.Choose(in)
+	if err != nil {
+		return vvmrOptions{}, err
+	}
+	return decodeWith(in, v)
+}
+
+// decodeWith decodes v, of which the approximation is given, and checks that γ_O has
+// one graph of outputs.
+func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
+	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
 		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", models.ParamName("output-neighbors")))
 	} else if !given && in.Outputs == nil && in.Values.Float("gamma-o") > 0 {
@@ -81,7 +104,18 @@ func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) { return mod
 
 // Cost is that of the way that Fit goes.
 func (l VVMRLearner) Cost(in *models.Input) (models.Cost, error) {
-	o, err := l.options(in)
+	v, _, err := l.Choose(in)
+	if err != nil {
+		return models.Cost{}, errors.Join(l.Check(in.Values), err)
+	}
+	chosen := *in
+	chosen.Values = v
+	return l.cost(&chosen)
+}
+
+// cost is Cost where the approximation is given.
+func (VVMRLearner) cost(in *models.Input) (models.Cost, error) {
+	o, err := decodeWith(in, in.Values)
 	if err != nil {
 		return models.Cost{}, err
 	}

@@ -19,7 +19,8 @@ var Learners = []models.Learner{
 
 // norms, hinges and iterations are the parameters of Settings.
 var (
-	norms  = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer })
+	norms = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer }).
+		Change("gamma-a", func(p *models.Param) { p.Grid, p.Few = gammaAGrid, "1" })
 	hinges = models.Table[Settings]{
 		{Param: models.Param{Name: "loss", Doc: "loss: the square of the hinge, or the hinge with its corner rounded", Default: SquaredHinge.String(),
 			Choices: []string{SquaredHinge.String(), HuberizedHinge.String()}, Why: "rls-linear and laprls-linear have the squared loss"},
@@ -35,6 +36,10 @@ var (
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}
 )
+
+// gammaAGrid has weights for coordinates of any size: ‖w‖² is smaller where they are
+// larger.
+var gammaAGrid = []string{"1e-06", "0.0001", "0.01", "1", "100", "10000", "1e+06"}
 
 // tables holds the parameters by learner: with hinge, with an intrinsic norm.
 var tables = map[[2]bool]models.Table[Settings]{}

@@ -32,7 +32,7 @@ var (
 			At: func(s *Settings) any { return &s.MassNormalization }},
 	}
 	alphaParams = models.Table[Settings]{
-		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels", Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true},
+		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels", Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true, Grid: []string{"0.5", "0.9", "0.99", "0.999"}},
 			At: func(s *Settings) any { return &s.Alpha }},
 	}
 	normParams = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer })

@@ -1,13 +1,15 @@
 package selection
 
 import (
+	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Criterion of a cross-validation: the measure by which settings are compared.
@@ -42,6 +44,25 @@ func (c *Criterion) UnmarshalText(text []byte) error { return criteria.Unmarshal
 
 // Larger tells whether larger values are the better ones.
 func (c Criterion) Larger() bool { return c >= F1Criterion }
+
+// of returns the criterion for targets, in place of the default, or an error if it is
+// not one of theirs.
+func (c Criterion) of(y *models.Targets) (Criterion, error) {
+	values := y.Classes == nil && y.Labels == nil
+	if c == DefaultCriterion {
+		c = ErrorCriterion
+		if values {
+			c = RMSECriterion
+		}
+	}
+	switch {
+	case c < ErrorCriterion || c > AUCCriterion || values != (c == RMSECriterion):
+		return c, fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", c, RMSECriterion)
+	case y.Labels != nil && c == PRBEPCriterion:
+		return c, fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", c, ErrorCriterion, F1Criterion, AUCCriterion)
+	}
+	return c, nil
+}
 
 // Measure returns the criterion c, which must not be DefaultCriterion, of an answer for
 // the points that s holds out of t; NaN where it is not defined for them. Of s it reads

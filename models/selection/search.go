@@ -12,28 +12,13 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/sparse"
 )
 
-// Data holds the points, targets and graphs of a [Search].
-type Data struct {
-	Targets *models.Targets
-	// Points are n×d; learners that work on a graph alone do without.
-	Points data.Points
-	// Neighbors of all points, as many as the largest number in the grid, and the
-	// settings of graphs made of the first K of them.
-	Neighbors *knn.Neighbors
-	Edges     knn.GraphSettings
-	// Graph, if not nil, is the one graph, in place of Neighbors.
-	Graph *models.Graph
-	// Outputs is a graph of the columns of the targets, for learners that use one.
-	Outputs *sparse.CSR
-}
+// defaultFolds of a cross-validation, where there are as many labels.
+const defaultFolds = 5
 
 // Settings of [Search]. The zero value is ready for use.
 type Settings struct {
@@ -119,6 +104,11 @@ func Search(ctx context.Context, d *Data, g *Grid, s *Settings) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
+	return t.choose(ctx)
+}
+
+// choose makes the fits that are not known and ranks the settings.
+func (t *search) choose(ctx context.Context) (*Result, error) {
 	if limit := t.settings.Memory; limit > 0 {
 		c, err := t.cost()
 		if err != nil {
@@ -128,7 +118,8 @@ func Search(ctx context.Context, d *Data, g *Grid, s *Settings) (*Result, error)
 			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, or allow more memory", c.Bytes, limit, c.Remedy)
 		}
 	}
-	if l, ok := g.Learner.(models.GridLearner); ok {
+	var err error
+	if l, ok := t.learner.(models.GridLearner); ok {
 		err = l.FitGrid(ctx, t.grid)
 	} else {
 		err = t.fitEach(ctx)
@@ -182,51 +173,42 @@ type search struct {
 
 // newSearch checks and completes what Search was given.
 func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
-	t := &search{data: *d, learner: g.Learner, graphs: map[int]*models.Graph{}}
+	t := &search{data: *d, learner: g.Learner}
 	if s != nil {
 		t.settings = *s
 	}
-	in := models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, Seed: t.settings.Seed, Memory: t.settings.Memory}
-	if err := in.Check(); err != nil {
+	if err := d.check(g.Learner); err != nil {
 		return nil, err
-	}
-	own := 0
-	if d.Graph == nil && d.Neighbors != nil {
-		own = d.Edges.K
-	}
-	if g.Learner == nil {
-		return nil, errors.New("selection: there is no learner")
 	}
 	var err error
-	t.points, err = g.settings(&in, own)
-	faults := []error{err, t.fillSettings(), t.checkTargets()}
-	if g.Learner.Info().Needs.Has(models.NeedsPoints) && d.Points == nil {
-		faults = append(faults, errors.New("selection: there are no points"))
-	}
-	for _, p := range t.points {
-		if err := t.checkGraph(p); err != nil {
-			faults = append(faults, err)
-			break
-		}
-	}
-	if err := errors.Join(faults...); err != nil {
+	t.points, err = d.settingsOf(g, t.settings.Seed, t.settings.Memory)
+	if err := errors.Join(err, t.fillSettings()); err != nil {
 		return nil, err
 	}
-	t.grid = &models.Grid{Input: in, GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
+	return t, t.begin()
+}
+
+// begin deals the folds and makes room for the scores of all settings.
+func (t *search) begin() (err error) {
+	t.graphs = map[int]*models.Graph{}
+	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory), GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
 		GraphKey: t.graphKey, Run: t.run, Fail: t.fail}
-	if t.grid.Splits, err = d.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
-		return nil, err
+	if t.data.shared != nil {
+		t.grid.Eigensolver = t.data.shared.solve
+	}
+	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
+		return err
 	}
 	for i, p := range t.points {
 		t.grid.Settings = append(t.grid.Settings, p.Values)
-		t.grid.Edges = max(t.grid.Edges, t.edges(p))
+		t.grid.Edges = max(t.grid.Edges, t.data.edges(t.learner, p))
 		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())}, len(t.grid.Splits)), at: i}
 		t.scores = append(t.scores, score)
 		t.errs = append(t.errs, make([]error, len(t.grid.Splits)))
 		t.done = append(t.done, make([]bool, len(t.grid.Splits)))
 	}
 	t.restore(t.settings.Known)
-	return t, nil
+	return nil
 }
 
 // graphKey names the graph of a setting.
@@ -238,81 +220,18 @@ func (t *search) graphKey(setting int) string {
 	return "k=" + strconv.Itoa(t.points[setting].Neighbors)
 }
 
-// edges estimates the stored edges of the graph of p.
-func (t *search) edges(p Setting) int {
-	info := t.learner.Info()
-	switch {
-	case !info.UsesGraph(p.Values):
-		return 0
-	case t.data.Graph != nil:
-		return t.data.Graph.W.NNZ()
-	}
-	return 2 * t.data.Targets.Len * p.Neighbors
-}
-
-// checkTargets returns an error unless the learner can learn the targets and be
-// measured on them.
-func (t *search) checkTargets() error {
-	info := t.learner.Info()
-	kind, what := models.LearnsValues, "values"
-	switch {
-	case t.data.Targets.Labels != nil:
-		kind, what = models.LearnsLabels, "several labels a point"
-	case t.data.Targets.Classes != nil:
-		kind, what = models.LearnsClasses, "classes"
-	}
-	if info.Learns.Has(models.LearnsInside) {
-		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with", info.Name)
-	}
-	if !info.Learns.Has(kind) {
-		return fmt.Errorf("selection: %s does not learn %s", info.Name, what)
-	}
-	return nil
-}
-
-// checkGraph returns an error if p needs a graph that cannot be had.
-func (t *search) checkGraph(p Setting) error {
-	n := t.data.Targets.Len
-	info := t.learner.Info()
-	switch {
-	case !info.UsesGraph(p.Values):
-		return nil
-	case t.data.Graph == nil && t.data.Neighbors == nil:
-		return errors.New("selection: there are neither neighbours nor a graph")
-	case t.data.Graph != nil && p.Neighbors > 0:
-		return errors.New("selection: the graph is given; it has its own neighbours")
-	case t.data.Graph == nil && (p.Neighbors < 1 || p.Neighbors > t.data.Neighbors.K):
-		return fmt.Errorf("selection: a graph of %d neighbours from lists of %d", p.Neighbors, t.data.Neighbors.K)
-	case t.data.Graph != nil && t.data.Graph.Len() != n, t.data.Graph == nil && t.data.Neighbors.Len() != n:
-		return fmt.Errorf("selection: a graph of other points than the %d with targets", n)
-	}
-	return nil
-}
-
 // fillSettings fills in defaults.
-func (t *search) fillSettings() error {
-	s, y := &t.settings, t.data.Targets
+func (t *search) fillSettings() (err error) {
+	s := &t.settings
 	if s.Folds < 0 || s.Repeats < 0 {
 		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds, s.Repeats)
 	}
 	s.Repeats = max(1, s.Repeats)
 	if s.Folds == 0 {
-		s.Folds = min(5, len(y.Labeled))
+		s.Folds = min(defaultFolds, len(t.data.Targets.Labeled))
 	}
-	values := y.Classes == nil && y.Labels == nil
-	if s.Criterion == DefaultCriterion {
-		s.Criterion = ErrorCriterion
-		if values {
-			s.Criterion = RMSECriterion
-		}
-	}
-	switch {
-	case s.Criterion < ErrorCriterion || s.Criterion > AUCCriterion || values != (s.Criterion == RMSECriterion):
-		return fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", s.Criterion, RMSECriterion)
-	case y.Labels != nil && s.Criterion == PRBEPCriterion:
-		return fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", s.Criterion, ErrorCriterion, F1Criterion, AUCCriterion)
-	}
-	return nil
+	s.Criterion, err = s.Criterion.of(t.data.Targets)
+	return err
 }
 
 // cost estimates the run.
@@ -325,7 +244,7 @@ func (t *search) cost() (models.Cost, error) {
 	var total models.GridCost
 	for i := range t.points {
 		in := t.grid.With(i)
-		in.Edges = t.edges(t.points[i])
+		in.Edges = t.data.edges(t.learner, t.points[i])
 		c, err := t.learner.Cost(in)
 		if err != nil {
 			return models.Cost{}, err
@@ -352,7 +271,7 @@ func (t *search) fitEach(ctx context.Context) error {
 			err := t.run(ctx, []int{setting}, func(s *models.Split) []models.Answer {
 				in := t.grid.With(setting)
 				in.Graph, in.Targets = graph, s.Train
-				return []models.Answer{t.fit(ctx, in, s.Points)}
+				return []models.Answer{t.data.answer(ctx, t.learner, in, s.Points)}
 			})
 			if err != nil {
 				return err
@@ -362,46 +281,24 @@ func (t *search) fitEach(ctx context.Context) error {
 	return nil
 }
 
-// fit answers for the given points of in with a model fitted to it.
-func (t *search) fit(ctx context.Context, in *models.Input, points []int) models.Answer {
-	m, fault := t.learner.Fit(ctx, in)
-	if !models.Usable(fault) {
-		return models.Answer{Err: fault}
-	}
-	if m, ok := m.(models.Trained); ok {
-		return models.AnswerAt(m.Training(true), points, fault)
-	}
-	p, err := m.Predict(ctx, data.Select(in.Points, points), nil)
-	if err != nil {
-		return models.Answer{Err: err}
-	}
-	return models.AnswerOf(p, fault)
-}
-
 // graph returns the graph of the given number of neighbours; that of the data for
 // any.
 func (t *search) graph(neighbors int) (*models.Graph, error) {
-	if t.data.Graph != nil {
+	switch {
+	case t.data.Graph != nil:
 		return t.data.Graph, nil
+	case t.data.shared != nil:
+		return t.data.shared.graphs[neighbors], nil
+	case t.graphs[neighbors] != nil:
+		return t.graphs[neighbors], nil
 	}
-	if g := t.graphs[neighbors]; g != nil {
-		return g, nil
-	}
-	s := t.data.Edges
-	s.K = neighbors
-	w, filled, err := knn.FromNeighbors(t.data.Neighbors, s)
+	g, err := t.data.cut(neighbors)
 	if err != nil {
 		return nil, err
 	}
 	clear(t.graphs) // settings come graph by graph
-	t.graphs[neighbors] = newGraph(w, filled)
-	return t.graphs[neighbors], nil
-}
-
-func newGraph(w *sparse.CSR, edges knn.GraphSettings) *models.Graph {
-	g := models.NewGraph(w)
-	g.Edges = edges
-	return g
+	t.graphs[neighbors] = g
+	return g, nil
 }
 
 // run has fit answer for the given settings on every split.

@@ -1,0 +1,436 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// compareOptions are the flags of bigfit compare.
+type compareOptions struct {
+	fitOptions
+	models, set             []string
+	perClass, counts        []int
+	splits, against, report string
+	tune                    bool
+	folds, repeats          int
+	criterion               selection.Criterion
+	format                  tableFormat
+	outputs                 []string
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use:   "compare X.npy… y.npy --models NAME,NAME,… --labels-per-class 5",
+		Short: "Compare models on the same random draws of the labels",
+		Long: `Fit several models to some of the labels of y and measure them on the others, over
+several splits that all models share:
+
+  bigfit compare X.npy y.npy --models knn,lgc,laprls,svm --labels-per-class 5,20
+      --splits 10 --tune -o table.tex --report compare.html
+
+Every split says which points have a label. They are drawn, so many of each class
+(--labels-per-class; of a smaller class all but one) or so many in all (--labels,
+the draws of fit --labels with seeds one after the other), or are rows of point
+numbers from 0 in a file: --splits splits.npy, or splits.npz:KEY. Points without a
+label in y are part of the graph and are not measured.
+
+A model sees the labels of the split alone. Parameters that fit would choose, with
+--tune those that have a documented grid (bigfit models NAME), and those that --set
+gives several values, are chosen by cross-validation on them; with too few labels
+for that they have fixed values. --set MODEL.PARAMETER=VALUE[,VALUE…] may be
+repeated. The graph and its eigenpairs are made once: flags about them (--pca,
+--neighbors, --distance, …) are for all models, but not for the distances of knn.
+
+The table has the mean and the standard deviation of the --metric over the splits,
+and how each model differs from the best one, or from --against NAME, split by
+split: mean difference with its standard error, wins/ties/losses, and p of the
+paired t-test. p is of each pair alone, and splits of one set of points are not
+independent. A fit that fails is named and the others go on. It is Markdown on
+stdout, or --format csv, latex or json; -o writes files by their extension (.md,
+.csv, .tex, .json) and may be repeated. --json has every fit with its settings.
+
+After an interrupt the table of what is finished is printed; with --checkpoint DIR
+the same command with --resume goes on from there. Exit code 3 if a fit did not
+converge.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.take(&o.fitOptions, args)
+			o.Asked = cmd.Flags().Changed("regression")
+			return a.compareModels(cmd.Context(), &o)
+		},
+	}
+	f := cmd.Flags()
+	f.VarP(&o.x, "points", "X", shell.PointsHelp)
+	f.StringVarP(&o.Y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
+	a.Points.ColumnFlags(f)
+	a.Points.LabelFlags(f)
+	f.BoolVar(&o.Regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
+	o.Label.Flags(f)
+	o.CheckpointFlags.Flags(f)
+	f.StringSliceVar(&o.models, "models", nil, "`names` of the models, with commas between; see bigfit models")
+	f.IntSliceVar(&o.perClass, "labels-per-class", nil, "`numbers` of labels of each class, with commas between")
+	f.IntSliceVar(&o.counts, "labels", nil, "`numbers` of labels in all, with commas between")
+	f.StringVar(&o.splits, "splits", "10", "`number` of splits to draw for each number of labels, or file of given ones")
+	f.BoolVar(&o.tune, "tune", false, "choose all parameters that have a documented grid, in every split")
+	f.StringArrayVar(&o.set, "set", nil, "`MODEL.PARAMETER=VALUE` of one model; several values are chosen from; may be repeated")
+	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation in a split, at most one a label")
+	f.IntVar(&o.repeats, "repeats", 1, "deal the labels of a split into folds this many times")
+	shell.NameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
+	f.StringVar(&o.against, "against", summary.Best, "`name` of the model that the others are compared with, or best")
+	shell.NameFlag(f, &o.format, "format", "of the table on stdout: markdown, csv, latex, json")
+	f.StringSliceVarP(&o.outputs, "output", "o", nil, "`file` of the table, .md, .csv, .tex or .json; may be repeated")
+	f.StringVar(&o.report, "report", "", "write a report to this `file`, .html")
+	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
+	o.params = shell.ParamFlags{}
+	o.params.Add(f, pipeline.GraphParams.Without("class-weights").Params(), true)
+	return cmd
+}
+
+func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
+	contenders, count, err := a.checkCompare(o)
+	if err != nil {
+		return err
+	}
+	settings, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
+	if err != nil {
+		return err
+	}
+	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y); err != nil {
+		return err
+	}
+	in := &fitInput{settings: settings}
+	o.Drawn = true
+	t, err := a.readFit(&o.fitOptions, jointly(contenders), in)
+	if err != nil {
+		return err
+	}
+	if values := t.Classes == nil && t.Labels == nil; o.criterion != selection.DefaultCriterion && values != (o.criterion == selection.RMSECriterion) {
+		return shell.Usagef("--metric is %v; values take rmse, classes the others", o.criterion)
+	}
+	splits, err := a.takeSplits(o, t, count)
+	if err != nil {
+		return err
+	}
+	a.Warn(splits.Notes...)
+	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
+		return err
+	}
+	if a.Checkpoint != nil {
+		a.Checkpoint.Inputs = in.hashes
+	}
+	comparing, short := a.Pipeline().PrepareComparison(ctx, &in.Input, contenders, &in.settings)
+	if !models.Usable(short) {
+		return short
+	}
+	sum, fault := a.runComparison(ctx, o, comparing, splits)
+	if !models.Usable(fault) {
+		return fault
+	}
+	sum.Labels, sum.Warnings = t.Summary(), a.Warnings
+	for _, t := range sum.Times {
+		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
+	}
+	err = a.Write(ctx, func() error {
+		for _, path := range o.outputs {
+			if err := saveComparison(path, sum); err != nil {
+				return err
+			}
+		}
+		if o.report != "" {
+			return saveReport(o.report, a.comparisonReport(o, sum, splits))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.Checkpoint.Clear()
+	return errors.Join(a.printComparison(o, sum), short, fault)
+}
+
+// runComparison runs the fits. After an interrupt it prints the table of those that are
+// finished.
+func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.Comparing, splits *pipeline.Splits) (*summary.Comparison, error) {
+	var last atomic.Pointer[selection.Compared]
+	var once sync.Once
+	var printErr error
+	made := func(r *selection.Compared) *summary.Comparison {
+		for _, x := range r.Competitors {
+			for i, fit := range x.Outcomes {
+				if fit != nil && fit.Fault != "" {
+					worded := *fit
+					worded.Fault = a.WithoutPackages(fit.Fault)
+					x.Outcomes[i] = &worded
+				}
+			}
+		}
+		return summary.NewComparison(r, splits, o.against)
+	}
+	interrupted := func() {
+		once.Do(func() {
+			if r := last.Load(); r != nil {
+				printErr = a.printComparison(o, made(r))
+			}
+		})
+	}
+	// A fit may take longer to stop than the program has.
+	defer context.AfterFunc(ctx, interrupted)()
+	s := selection.CompareSettings{Folds: o.folds, Repeats: o.repeats, Criterion: o.criterion}
+	r, err := c.Run(ctx, splits.Labeled, s, func(r *selection.Compared) { last.Store(r) })
+	if ctx.Err() != nil {
+		interrupted()
+		return nil, errors.Join(ctx.Err(), printErr)
+	}
+	if r == nil || !models.Usable(err) {
+		return nil, err
+	}
+	return made(r), err
+}
+
+// checkCompare returns the models with their grids and the number of splits to draw, 0
+// for given ones. What can be known to be wrong before anything is read is refused.
+func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender, count int, err error) {
+	if err := a.checkCompareInput(o); err != nil {
+		return nil, 0, err
+	}
+	count, notNumber := strconv.Atoi(o.splits)
+	switch {
+	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
+		return nil, 0, shell.Usagef("--splits names a file, which says what is labeled; leave --labels and --labels-per-class out")
+	case notNumber == nil && count < 1:
+		return nil, 0, shell.Usagef("--splits is %d; it must be at least 1, or a file", count)
+	case notNumber == nil && len(o.perClass)+len(o.counts) == 0:
+		return nil, 0, shell.Usagef("compare needs numbers of labels: --labels-per-class 5,20 or --labels 100,1000; or given splits: --splits FILE")
+	case o.folds < 2:
+		return nil, 0, shell.Usagef("--folds is %d; it must be at least 2", o.folds)
+	case o.repeats < 1:
+		return nil, 0, shell.Usagef("--repeats is %d; it must be at least 1", o.repeats)
+	case o.against != summary.Best && !slices.Contains(o.models, o.against):
+		return nil, 0, shell.Usagef("--against is %s; it must be best or one of --models %s", o.against, strings.Join(o.models, ","))
+	}
+	for flag, list := range map[string][]int{"labels": o.counts, "labels-per-class": o.perClass} {
+		for i, n := range list {
+			if n < 1 || slices.Contains(list[:i], n) {
+				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once", flag, n)
+			}
+		}
+	}
+	if contenders, err = a.contenders(o); err != nil {
+		return nil, 0, err
+	}
+	usesGraph := slices.ContainsFunc(contenders, func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
+	for name := range a.Given {
+		if (o.params[name] != nil || name == "graph") && !usesGraph {
+			return nil, 0, shell.Usagef("--%s is about the graph, which none of %s uses", name, strings.Join(o.models, ", "))
+		}
+	}
+	return contenders, count, nil
+}
+
+// checkCompareInput checks the files.
+func (a *app) checkCompareInput(o *compareOptions) error {
+	if err := o.CheckpointFlags.Check(); err != nil {
+		return err
+	}
+	switch {
+	case len(o.models) == 0:
+		return shell.Usagef("compare needs --models; the models are %s", shell.LearnersThat(tunable))
+	case o.Y != "" && a.Points.Label != "":
+		return shell.Usagef("-y and --label both say where the labels are; give one of them")
+	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
+		return shell.Usagef("compare needs points (-X) and labels (-y)")
+	case o.report != "" && !strings.EqualFold(filepath.Ext(o.report), ".html"):
+		return shell.Usagef("--report is %q; its name must end in .html", o.report)
+	}
+	for _, path := range o.outputs {
+		if _, ok := formatOf(path); !ok {
+			return shell.Usagef("-o is %q; the extension says what to write: .md, .csv, .tex or .json", path)
+		}
+	}
+	inputs := o.x.Inputs(o.Y, o.graphFile)
+	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
+		inputs = append(inputs, o.splits)
+	}
+	return shell.CheckOutput(inputs, append(slices.Clone(o.outputs), o.report)...)
+}
+
+// contenders returns the models with the settings that they choose from.
+func (a *app) contenders(o *compareOptions) ([]selection.Contender, error) {
+	var out []selection.Contender
+	for i, name := range o.models {
+		l, err := shell.FindLearner(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !tunable(l):
+			return nil, shell.Usagef("%s does not learn from labels, which compare measures with", name)
+		case slices.Contains(o.models[:i], name):
+			return nil, shell.Usagef("--models names %s twice", name)
+		}
+		out = append(out, selection.Contender{Name: name, Grid: selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}})
+	}
+	for _, text := range o.set {
+		if err := setParam(out, text); err != nil {
+			return nil, err
+		}
+	}
+	learns := out[0].Grid.Learner.Info().Learns
+	for i := range out {
+		g := &out[i].Grid
+		if learns &= g.Learner.Info().Learns; learns == 0 {
+			return nil, shell.Usagef("%s does not learn what %s learns: %v, not %v; compare them apart", out[i].Name, out[0].Name, kinds(g.Learner), kinds(out[0].Grid.Learner))
+		}
+		for _, text := range o.params["neighbors"].Parts() {
+			if err := o.params["neighbors"].CheckElement(text); err != nil {
+				return nil, a.FlagFaults("", err)
+			}
+			k, _ := strconv.ParseFloat(text, 64)
+			g.Neighbors = append(g.Neighbors, int(k))
+		}
+		if err := out[i].Complete(o.tune); err != nil {
+			return nil, setFaults(out[i].Name, err)
+		}
+	}
+	return out, nil
+}
+
+// kinds names what a learner learns.
+func kinds(l models.Learner) string {
+	text, _ := l.Info().Learns.MarshalText()
+	return string(text)
+}
+
+// setParam gives a contender what --set says.
+func setParam(contenders []selection.Contender, text string) error {
+	where, value, ok := strings.Cut(text, "=")
+	model, name, dot := strings.Cut(where, ".")
+	if !ok || !dot || value == "" {
+		return shell.Usagef("--set is %q; it must be MODEL.PARAMETER=VALUE, as laprls.gamma-a=1e-3", text)
+	}
+	i := slices.IndexFunc(contenders, func(c selection.Contender) bool { return c.Name == model })
+	if i < 0 {
+		return shell.Usagef("--set is %q, but %s is not among --models", text, model)
+	}
+	g := &contenders[i].Grid
+	params := g.Learner.Params()
+	at := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == name })
+	if at < 0 {
+		var names []string
+		for _, p := range params {
+			names = append(names, p.Name)
+		}
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), shell.DidYouMean(name, names))
+	}
+	p := &params[at]
+	if g.Fixed[name] != "" || g.Axes[name] != nil {
+		return shell.Usagef("--set gives %s.%s twice; several values have commas between", model, name)
+	}
+	if value == models.Precomputed {
+		return shell.Usagef("--set is %q; compare takes points, not values of kernels", text)
+	}
+	parts := strings.Split(value, ",")
+	if !p.Axis || len(parts) == 1 {
+		g.Fixed[name] = value
+		return setFaults(model, p.Check(value))
+	}
+	for _, part := range parts {
+		if err := p.CheckElement(part); err != nil {
+			return setFaults(model, err)
+		}
+	}
+	g.Axes[name] = parts
+	return nil
+}
+
+// setFaults words the faults of parameters of a model as those of --set.
+func setFaults(model string, err error) error {
+	var out []error
+	for _, e := range models.Faults(err) {
+		var missing *models.MissingError
+		var fault models.Fault
+		show := func(name string) string { return "--set " + model + "." + name }
+		switch {
+		case errors.As(e, &missing):
+			e = shell.Usagef("%s needs %s, the %s", model, show(missing.Param.Name), missing.Param.Doc)
+		case errors.As(e, &fault):
+			e = shell.Usagef("%s", fault.Words(show))
+		}
+		out = append(out, e)
+	}
+	return errors.Join(out...)
+}
+
+// joint stands for several learners where targets are read: it learns what all of them
+// do.
+type joint struct {
+	models.Learner
+	info models.Info
+}
+
+func (j joint) Info() models.Info { return j.info }
+
+func jointly(contenders []selection.Contender) models.Learner {
+	j := joint{contenders[0].Grid.Learner, contenders[0].Grid.Learner.Info()}
+	for _, c := range contenders[1:] {
+		info := c.Grid.Learner.Info()
+		j.info.Learns &= info.Learns
+		j.info.Needs |= info.Needs
+		j.info.Name += ", " + info.Name
+	}
+	return j
+}
+
+// takeSplits draws the splits, or reads them.
+func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pipeline.Splits, error) {
+	var s *pipeline.Splits
+	var err error
+	if count == 0 {
+		a.Reads("splits", o.splits)
+		s, err = pipeline.ReadSplits(o.splits, t.Targets, int64(a.Memory))
+	} else if s, err = pipeline.DrawSplits(t.Targets, count, o.counts, o.perClass, a.Seed); err != nil {
+		err = fmt.Errorf("%s: %w", o.From(a.App), err)
+	}
+	if err == nil {
+		err = s.Check(t.Targets)
+	}
+	return s, err
+}
+
+// printComparison writes the table to stdout.
+func (a *app) printComparison(o *compareOptions, sum *summary.Comparison) error {
+	if o.format == formatJSON {
+		a.JSON = true
+	}
+	return a.Print(sum, o.format.text(sum))
+}
+
+// saveComparison writes the table in the format of the extension.
+func saveComparison(path string, sum *summary.Comparison) error {
+	format, _ := formatOf(path)
+	if format == formatJSON {
+		return shell.SaveJSON(path, sum)
+	}
+	return npy.Atomically(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, format.text(sum))
+		return err
+	})
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// tableFormat is a format of a table.
+type tableFormat int
+
+const (
+	formatMarkdown tableFormat = iota
+	formatCSV
+	formatLaTeX
+	formatJSON
+)
+
+var tableFormats = enum.New[tableFormat]("format", "markdown", "csv", "latex", "json")
+
+// String returns the name used on the command line.
+func (f tableFormat) String() string { return tableFormats.String(f) }
+
+// MarshalText returns the name.
+func (f tableFormat) MarshalText() ([]byte, error) { return tableFormats.Marshal(f) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (f *tableFormat) UnmarshalText(text []byte) error { return tableFormats.Unmarshal(f, text) }
+
+// formatOf returns the format that the extension of a file names.
+func formatOf(path string) (tableFormat, bool) {
+	f, ok := map[string]tableFormat{".md": formatMarkdown, ".csv": formatCSV, ".tex": formatLaTeX, ".json": formatJSON}[strings.ToLower(filepath.Ext(path))]
+	return f, ok
+}
+
+// text returns a comparison in the format; that of JSON is printed elsewhere.
+func (f tableFormat) text(s *summary.Comparison) string {
+	switch f {
+	case formatCSV:
+		return s.Table.CSV()
+	case formatLaTeX:
+		return s.Table.LaTeX()
+	}
+	return s.String()
+}
+
+// comparisonReport is the page of a comparison.
+func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits) *report.Report {
+	chosen := &report.Table{Header: []string{"model", "labels", "settings", "splits"}}
+	for _, c := range s.Chosen() {
+		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(), strconv.Itoa(c.Count)})
+	}
+	times := &chart.Bars{Unit: "s"}
+	for _, t := range s.Times {
+		times.Rows = append(times.Rows, chart.Bar{Name: t.Model, Value: t.Seconds})
+	}
+	run := append(timings(a), a.comparisonSettings(o, s, splits))
+	return &report.Report{
+		Title:    "bigfit compare: " + strings.Join(o.models, ", "),
+		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
+		Sections: []report.Section{
+			{Title: "Result", Blocks: append(tableBlocks(s.Table), figureBlocks(s.Table)...)},
+			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
+			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
+			{Title: "Run", Blocks: run},
+		},
+	}
+}
+
+// comparisonSettings lists the settings of the run.
+func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits) *report.KeyValues {
+	k := &report.KeyValues{Caption: "Run"}
+	add := func(key, value string) {
+		if value != "" {
+			k.Pairs = append(k.Pairs, report.KeyValue{Key: key, Value: value})
+		}
+	}
+	add("points", o.x.String())
+	add("labels", o.From(a.App))
+	if s.Labels != nil {
+		add("of them", s.Labels.String())
+	}
+	for i := range splits.Groups {
+		g := &splits.Groups[i]
+		add("splits", fmt.Sprintf("%d with %d labels", g.Count, g.Labels))
+	}
+	if splits.Groups[0].PerClass == 0 && len(o.counts) == 0 {
+		add("given by", o.splits)
+	}
+	add("metric", s.Metric.String())
+	if o.tune {
+		add("tuned", fmt.Sprintf("%d folds of the labels of a split, %d times", o.folds, o.repeats))
+	}
+	add("set", strings.Join(o.set, " "))
+	add("graph", o.graphFile)
+	for _, p := range pipeline.GraphParams.Params() {
+		if v := o.params[p.Name]; v != nil {
+			add(p.Name, v.Text)
+		}
+	}
+	add("seed", strconv.FormatUint(a.Seed, 10))
+	k.Pairs = append(k.Pairs, machineFacts()...)
+	return k
+}

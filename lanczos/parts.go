@@ -1,0 +1,159 @@
+package lanczos
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Part is one component of a graph, whose eigenpairs are wanted.
+type Part struct {
+	Laplacian  *sparse.Laplacian // of the component alone, m×m
+	Components *sparse.Components
+	Vertices   []int // of the whole graph, ascending: row i of the part is Vertices[i]
+	K          int   // smallest eigenpairs that are wanted, at most m
+}
+
+// Parts returns eigenpairs of the components of the graph of l apart. Pair j belongs to
+// component of[j]: it is the smallest of that component which no pair before it is, and
+// its vector is zero elsewhere. So p pairs can be spent on components at will, where
+// the p smallest of the whole graph begin with a null vector for each component. A
+// component may be named at most as often as it has vertices.
+//
+// solve finds the pairs of a part of which more than one is wanted, as [Laplacian] does;
+// parts come in descending order of their vertices. The null vector of any other is
+// known. Nullity of the result is the number of pairs up to the first that is the second
+// of its component; Residuals, Norm, Products and the certificate are those of the
+// parts together. An error of solve that comes with a result is passed on with the
+// whole. It holds n·len(of) values.
+func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []int32, solve func(*Part) (*Result, error)) (*Result, error) {
+	counts := make([]int, c.Count())
+	out := &Result{Certificate: Certificate{Exact: true, Next: math.Inf(1)}}
+	for _, id := range of {
+		if counts[id]++; counts[id] > c.Sizes[id] {
+			return nil, fmt.Errorf("lanczos: more eigenpairs of component %d than its %d vertices", id, c.Sizes[id])
+		}
+	}
+	parts, err := split(l, c, counts)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*Result, c.Count())
+	var short error
+	for _, id := range byNumber(c, counts) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r := nullPair(parts[id])
+		if counts[id] > 1 {
+			if r, err = solve(parts[id]); r == nil {
+				return nil, err
+			}
+			short = errors.Join(short, err)
+		}
+		results[id] = r
+		out.join(r)
+	}
+	n := l.Dim()
+	out.Vectors = mat.NewDense(n, len(of), nil)
+	next := make([]int, c.Count())
+	for j, id := range of {
+		r, at := results[id], next[id]
+		if at >= len(r.Values) {
+			return nil, errors.Join(short, fmt.Errorf("lanczos: %d eigenpairs of a component for %d that were asked for", len(r.Values), counts[id]))
+		}
+		next[id]++
+		if at == 0 && out.Nullity == j {
+			out.Nullity++
+		}
+		out.Values, out.Residuals = append(out.Values, r.Values[at]), append(out.Residuals, r.Residuals[at])
+		for i, v := range parts[id].Vertices {
+			out.Vectors.Set(v, j, r.Vectors.At(i, at))
+		}
+	}
+	return out, short
+}
+
+// join adds what r says of its part.
+func (r *Result) join(part *Result) {
+	r.Orthogonality, r.Norm = math.Max(r.Orthogonality, part.Orthogonality), math.Max(r.Norm, part.Norm)
+	r.Degree, r.Products, r.Restarts = max(r.Degree, part.Degree), r.Products+part.Products, r.Restarts+part.Restarts
+	t := &r.Certificate
+	t.Exact, t.Missed, t.Next = t.Exact && part.Certificate.Exact, t.Missed || part.Certificate.Missed, math.Min(t.Next, part.Certificate.Next)
+}
+
+// byNumber returns the components that are counted, by descending number of vertices.
+func byNumber(c *sparse.Components, counts []int) []int {
+	var out []int
+	for id, count := range counts {
+		if count > 0 {
+			out = append(out, id)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(c.Sizes[b], c.Sizes[a]) })
+	return out
+}
+
+// split returns the components that are counted as graphs of their own; nil for others.
+func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, error) {
+	w := l.Graph()
+	parts := make([]*Part, c.Count())
+	local := make([]int32, w.Rows)
+	for i, id := range c.Of {
+		if counts[id] == 0 {
+			continue
+		}
+		p := parts[id]
+		if p == nil {
+			p = &Part{K: counts[id], Vertices: make([]int, 0, c.Sizes[id])}
+			p.Components = &sparse.Components{Of: make([]int32, c.Sizes[id]), Sizes: []int{c.Sizes[id]}}
+			parts[id] = p
+		}
+		local[i] = int32(len(p.Vertices))
+		p.Vertices = append(p.Vertices, i)
+	}
+	for id, p := range parts {
+		if p == nil {
+			continue
+		}
+		g := &sparse.CSR{Rows: len(p.Vertices), Cols: len(p.Vertices), Ptr: make([]int64, 1, len(p.Vertices)+1)}
+		for _, i := range p.Vertices {
+			col, val := w.Row(i)
+			for q, j := range col {
+				if int(c.Of[j]) != id { // an edge of weight zero
+					continue
+				}
+				g.Col = append(g.Col, local[j])
+				if val != nil {
+					g.Val = append(g.Val, val[q])
+				}
+			}
+			g.Ptr = append(g.Ptr, int64(len(g.Col)))
+		}
+		part, err := sparse.NewLaplacian(g, l.Kind())
+		if err != nil {
+			return nil, err
+		}
+		p.Laplacian = part.With(l.Power(), 0)
+	}
+	return parts, nil
+}
+
+// nullPair is the null vector of a part, as [Laplacian] has it.
+func nullPair(p *Part) *Result {
+	v := p.Laplacian.NullVectors(p.Components, 1)
+	product := mat.NewDense(len(p.Vertices), 1, nil)
+	p.Laplacian.MulTo(product, v)
+	r := &Result{Values: []float64{0}, Vectors: v, Residuals: []float64{mat.Norm(product, 2)}, Nullity: 1, Certificate: Certificate{Next: math.Inf(1)}}
+	if p.Laplacian.Kind() == sparse.RandomWalk {
+		scaleRows(v, p.Laplacian.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
+	}
+	return r
+}

@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/selection"
+)
+
+// choose gives in values for the required parameters that it lacks, and says which: by
+// cross-validation on the grid of [selection.Open] with its default settings, or by
+// [selection.Rule] where there are not [selection.Enough] labels, the learner does not
+// learn from them, or classes weigh edges, which need the labels that a fold holds back. The
+// graph is made for it and left in in. The first error comes with a usable graph.
+func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (short, err error) {
+	open := selection.Open(l, in.Values)
+	if open == nil {
+		return nil, nil
+	}
+	if err := models.CheckFor(l, selection.Rule(l, in.Values)); err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	why := ""
+	switch {
+	case info.Learns.Has(models.LearnsInside):
+		why = "without classes or values there is nothing to measure by"
+	case g.ClassWeights != nil:
+		why = "class weights leave no labels to hold back"
+	case !selection.Enough(in.Targets):
+		why = fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points whose class has another", selection.FewestLabels)
+	}
+	if why != "" {
+		in.Values = selection.Rule(l, in.Values)
+		in.Chosen = &models.Chosen{Values: only(in.Values, open), Why: why}
+		p.observer().Note(info.Name + ": " + in.Chosen.String())
+		return nil, nil
+	}
+	if in.Graph == nil && usesGraph(open, &info) {
+		made, fault := p.Graph(ctx, in.Points, g)
+		if !models.Usable(fault) {
+			return nil, fault
+		}
+		in.Graph, short = &made.Graph, fault
+	}
+	solver := *p
+	solver.Checkpoint = nil // which is for what takes longer
+	t, fault := solver.Prepare(ctx, in, *open, g)
+	if !models.Usable(fault) {
+		return nil, fault
+	}
+	if in.Graph != nil && t.Data.Graph != nil {
+		in.Graph = t.Data.Graph // joined with the points
+	}
+	r, fault := t.Search(ctx, selection.Settings{}, nil)
+	if !models.Usable(fault) {
+		return nil, fault
+	}
+	best := r.Best()
+	in.Values = in.Values.With(only(best.Setting.Values, open))
+	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds, Repeats: r.Repeats,
+		Criterion: r.Criterion.String(), Score: models.Finite(float64(best.Mean)), StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
+	p.observer().Note(info.Name + ": " + in.Chosen.String())
+	return short, nil
+}
+
+// only returns the values of the axes of a grid.
+func only(v models.Values, g *selection.Grid) models.Values {
+	out := models.Values{}
+	for name := range g.Axes {
+		if text, ok := v[name]; ok {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// ends returns the axes whose value is the first or last of the grid, in the order of
+// the parameters.
+func ends(l models.Learner, v models.Values, g *selection.Grid) []string {
+	var out []string
+	for _, p := range l.Params() {
+		if values, ok := g.Axes[p.Name]; ok && len(values) > 1 && slices.Contains([]string{values[0], values[len(values)-1]}, v[p.Name]) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// partEigenpairs returns eigenpairs of the components of a graph that seats name, as
+// lanczos.Parts does. The checkpoint keeps those of the largest component.
+func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, seats []int32, start *mat.Dense) (*lanczos.Result, error) {
+	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWalk(l); err != nil {
+		return nil, err
+	}
+	cost := models.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
+	if err := p.observer().Announce("eigenpairs", cost); err != nil {
+		return nil, err
+	}
+	solver := *p
+	return lanczos.Parts(ctx, l, g.Components, seats, func(part *lanczos.Part) (*lanczos.Result, error) {
+		one := &models.Graph{W: part.Laplacian.Graph(), Components: part.Components}
+		settings := *s
+		settings.K = part.K
+		r, err := solver.keptEigenpairs(ctx, one, &settings, startOf(start, part.Vertices))
+		solver.Checkpoint = nil
+		return r, err
+	})
+}
+
+// startOf returns the columns of start that are not 0 at the given vertices, there; nil
+// without any.
+func startOf(start *mat.Dense, vertices []int) *mat.Dense {
+	if start == nil {
+		return nil
+	}
+	_, k := start.Dims()
+	rows := dense.Gather(mat.NewDense(len(vertices), k, nil), start, vertices)
+	var columns []int
+	for j := range k {
+		if mat.Norm(rows.ColView(j), 2) > 0 {
+			columns = append(columns, j)
+		}
+	}
+	if columns == nil {
+		return nil
+	}
+	out := mat.NewDense(len(vertices), len(columns), nil)
+	for p, j := range columns {
+		out.SetCol(p, mat.Col(nil, j, rows))
+	}
+	return out
+}
