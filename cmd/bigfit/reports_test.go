@@ -27,6 +27,7 @@ func makeReports(t *testing.T) (pages []string) {
 	}))
 	add("moons.html", "reproduce", "moons", "--data", "sets", "--report", "moons.html", "-q")
 	add("digits.html", "fit", "--model", "lgc", "demo/X.npy", "demo/y.npy", "--labels", "60", "--pca", "30", "--report", "digits.html", "-q")
+	add("compare.html", "compare", "demo/X.npy", "demo/y.npy", "--models", "knn,lgc", "--labels-per-class", "2,5", "--splits", "2", "--pca", "20", "--report", "compare.html", "-q")
 	// Long names of classes and of points, many classes, and a regression.
 	names, values := "label\n", "value\n"
 	for i := range 100 {
