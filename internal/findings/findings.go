@@ -99,8 +99,9 @@ func (v *view) names() []string {
 	return out
 }
 
-// certainty returns the largest probability of each row or, where p is nil, the largest
-// score less the second largest. It is nil if there are neither.
+// certainty returns the probability of each answer or, where p is nil, the largest score
+// less the second largest. It is nil if there are neither. An answer need not be the most
+// probable class: a training point may keep the label that was given.
 func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 	from := p
 	if from == nil {
@@ -115,6 +116,10 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 	}
 	out := make([]float64, n)
 	for i := range out {
+		if p != nil {
+			out[i] = p.At(i, int(a.Classes[i]))
+			continue
+		}
 		first, second := math.Inf(-1), math.Inf(-1)
 		for _, x := range from.RawRowView(i) {
 			if x > first {
@@ -123,9 +128,7 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 				second = x
 			}
 		}
-		if out[i] = first; p == nil {
-			out[i] = first - second
-		}
+		out[i] = first - second
 	}
 	return out
 }
