@@ -97,7 +97,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
 	settings := g.filled()
-	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
+	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
+how weights γ_A and γ_I are chosen that are not given.
 
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
