@@ -70,11 +70,8 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
-
-Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
-the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
-class has another one by a fixed rule. What was chosen is printed.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
+how weights γ_A and γ_I are chosen that are not given.
 
 The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
 settings. Cross-validation on the labels gives the weights, or, with fewer than two
