@@ -337,7 +337,7 @@ func approximationFaults(v models.Values) error {
 
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
-	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what --landmarks or --features imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
+	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what other values imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
 		Default: autoApproximation, Choices: []string{autoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
