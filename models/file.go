@@ -37,7 +37,8 @@ func Save(path string, m Model, hashes map[string]string, files ...manifest.File
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
 		}
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: DescribeArrays(e.Arrays)}, hashes, files...)
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -91,9 +92,11 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	err = r.Manifest.describes(m)
-	if err == nil {
-		m, err = WithNames(m, r.Manifest.Output.Names)
+	if err = r.Manifest.describes(m); err == nil {
+		m, err = r.dress(m)
+	}
+	if r.Err != nil {
+		return nil, nil, r.Err
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; the file is damaged", path, err)

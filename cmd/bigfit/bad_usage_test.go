@@ -51,6 +51,7 @@ func TestBadSettings(t *testing.T) {
 		{"fitt X.npy y.npy", []string{`unknown command "fitt"; did you mean fit?`, "see bigfit --help"}},
 		{"lgc X.npy y.npy", []string{"lgc is a model", "bigfit fit --model lgc", "bigfit help lgc"}},
 		{"nothing", []string{`unknown command "nothing"` + "\nsee"}},
+		{"fit --points X.npy --y y.npy", []string{"unknown flag: --y; did you mean -y?"}},
 		{"fit X.npy y.npy --modle lgc", []string{"did you mean --model?"}},
 		{"fit X.npy y.npy --model lcg", []string{`unknown model "lcg"`, "did you mean lgc?"}},
 		{"fit X.npy y.npy -model lgc", []string{"did you mean --model?"}},

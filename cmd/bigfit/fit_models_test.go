@@ -356,8 +356,6 @@ func TestBadModelFlags(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"--model rls", []string{"rls needs --gamma-a", "ambient norm", "see bigfit fit --help"}},
-		{"--model laprls --gamma-a 1", []string{"laprls needs --gamma-i", "intrinsic"}},
 		{"--model rls --gamma-a 1 --gamma-i 1", []string{"--gamma-i is not for rls, but for tikhonov, laprls-linear", "laprls", "see bigfit fit --help"}},
 		{"--model rls --gamma-a 1 -k 5", []string{"--neighbors is not for rls"}},
 		{"--model rls-linear --gamma-a 1 --graph graph.npz", []string{"--graph is not for rls-linear"}},
@@ -371,7 +369,6 @@ func TestBadModelFlags(t *testing.T) {
 		{"--model tsvm-linear --gamma-a 1 --loss squared", []string{`--loss is "squared"`, "rls-linear"}},
 		{"--model tsvm-linear --gamma-a 1", []string{"without a label"}},
 		{"--model tsvm --gamma-a 1", []string{"without a label"}},
-		{"--model tsvm", []string{"tsvm needs --gamma-a"}},
 		{"--model knn --vote 0", []string{"--vote is 0", "at least 1"}},
 		{"--model knn --vote 3 --neighbors 3", []string{"--neighbors is not for knn"}},
 		{"--model svm --gamma-a 1 --vote 3", []string{"--vote is not for svm, but for knn"}},

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestHelpOfModels(t *testing.T) {
 		for name := range every {
 			has := shell.HasParam(l, pipeline.GraphParams.Params(), name)
 			for what, text := range map[string]string{"help": out, "fit --help": page} {
-				if strings.Contains(text, "--"+name+" ") != has && !(name == "model") {
+				if listsFlag(text, name) != has {
 					t.Errorf("%s of %s: --%s is there: %v, want %v", what, info.Name, name, !has, has)
 				}
 			}
@@ -59,6 +60,11 @@ func TestHelpOfModels(t *testing.T) {
 	}
 }
 
+// listsFlag tells whether a help text has a line of a flag.
+func listsFlag(text, name string) bool {
+	return regexp.MustCompile(`(?m)^(      |  -\w, )--` + name + `( |$)`).MatchString(text)
+}
+
 // The help of fit and tune is a page that names all models and no parameter of theirs.
 func TestHelpIsAPage(t *testing.T) {
 	for _, command := range []string{"fit", "tune"} {
@@ -69,7 +75,7 @@ func TestHelpIsAPage(t *testing.T) {
 		for _, l := range all.Learners {
 			for _, p := range l.Params() {
 				own := command == "tune" && (p.Name == "folds" || p.Name == "repeats") // of the cross-validation
-				if strings.Contains(out, "      --"+p.Name+" ") && !own {
+				if listsFlag(out, p.Name) && !own {
 					t.Errorf("%s --help has --%s", command, p.Name)
 				}
 			}
@@ -115,6 +121,9 @@ func TestForms(t *testing.T) {
 				t.Errorf("bigfit %s:\n%s\nand %s:\n%s", line, o.out, same[0], first)
 			}
 		}
+	}
+	if o := bigfit(t, "fit", "g.npz", "y.npy", "-o", "rows.npz"); o.code != 0 || !strings.Contains(o.stderr, "warning: g.npz is a graph that bigfit made") {
+		t.Errorf("a graph as points: %d %s", o.code, o.stderr)
 	}
 	// What could be a graph is said.
 	if o := bigfit(t, "cluster", "X.npy", "-c", "3", "-o", "c.npy"); !strings.Contains(o.stderr, "points: X.npy") {
