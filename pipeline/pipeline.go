@@ -97,7 +97,13 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
 	settings := g.filled()
-	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
+	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
+		var err error
+		if settings, err = AutoGraph(in.Points, nil); err != nil {
+			return nil, err
+		}
+	}
+	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
 		return nil, err
@@ -137,7 +143,12 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	if !models.Usable(err) {
 		return nil, err
 	}
-	p.observer().End(m.Summary().Text)
+	text := m.Summary().Text
+	if info.OpenGraph { // it chose more than a graph
+		p.observer().Note(info.Name + ": " + text)
+		text = ""
+	}
+	p.observer().End(text)
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, errors.Join(short, err, fault)
 }

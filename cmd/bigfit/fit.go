@@ -71,6 +71,17 @@ bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL -
 tells the flags of one, which go with those below. A flag that the model does not use
 is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
 
+Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
+the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
+class has another one by a fixed rule. What was chosen is printed.
+
+The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
+settings. Cross-validation on the labels gives the weights, or, with fewer than two
+labels a class, a fixed list; the choice is printed with its estimated error. Its
+graph has 10 neighbours and self-tuning weights, of 50 principal components where X
+has more than 100 columns, by the angle where X is sparse; flags of the graph
+replace that. Several labels a point are for vvmr.
+
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
@@ -87,7 +98,7 @@ parts where it takes some seconds.`,
 		},
 	}
 	f := cmd.Flags()
-	o.model = "eigenmap"
+	o.model = "auto"
 	shell.ModelFlag(f, &o.model, "`name` of the model")
 	o.flags(a, f, false)
 	shell.ModelHelp(cmd, o.params)
@@ -129,6 +140,13 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	t, err := a.readFit(o, l, in)
 	if err != nil {
 		return err
+	}
+	if info := l.Info(); info.OpenGraph && in.Graph == nil {
+		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
+		if err != nil {
+			return a.FlagFaults("", err)
+		}
+		in.settings = *made
 	}
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err

@@ -88,6 +88,14 @@ func (c *checker) checkParam(p *models.Param) {
 			c.fault(p.Name, "the default is refused: %v", err)
 		}
 	}
+	for _, v := range p.Grid {
+		if err := p.CheckElement(v); err != nil || !p.Axis {
+			c.fault(p.Name, "the grid has %q, an axis: %v, %v", v, p.Axis, err)
+		}
+	}
+	if p.Required && (len(p.Grid) == 0 || p.Check(p.Few) != nil) {
+		c.fault(p.Name, "it is required, and nothing is there to choose from: the grid %q, with few labels %q", p.Grid, p.Few)
+	}
 	if p.Smaller && !p.Axis {
 		c.fault(p.Name, "Smaller says something about axes only")
 	}
