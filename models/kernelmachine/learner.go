@@ -37,7 +37,7 @@ var scores = [...]string{
 	RLS:      "least-squares estimate f of 1 for the class and −1 for the others, or the value",
 	SVM:      "margin f of the class against the others: ±1 at the edge of the margin",
 	SVR:      "the value",
-	OneClass: "f − ρ for inside and ρ − f for outside, in units of the kernel expansion f; no probability, as no point outside is known",
+	OneClass: "f − ρ for inside, ρ − f for outside; there are no probabilities, as no point outside is known",
 }
 
 var learns = [...]models.Learns{
