@@ -56,3 +56,22 @@ func SurfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
 	}
 	return values
 }
+
+// SurfaceAreas returns the number of the class of each cell as labels count them, or as
+// the model does if labels are nil or lack the class.
+func SurfaceAreas(classes []int32, o models.Output, labels *data.Labels) []int {
+	number := make([]int, len(o.Classes))
+	for k := range number {
+		number[k] = k
+		for c := 0; labels != nil && c < len(labels.Classes); c++ {
+			if labels.Name(int32(c)) == data.ClassName(o.Classes, o.Names, int32(k)) {
+				number[k] = c
+			}
+		}
+	}
+	out := make([]int, len(classes))
+	for i, c := range classes {
+		out[i] = number[c]
+	}
+	return out
+}

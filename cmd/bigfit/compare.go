@@ -167,7 +167,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 			}
 		}
 		if page != nil {
-			return saveReport(o.report, page)
+			return shell.SaveReport(o.report, page)
 		}
 		return nil
 	})
@@ -270,7 +270,7 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
 		return shell.Usagef("compare needs points (-X) and labels (-y)")
 	}
-	if err := a.checkReport(o.report); err != nil {
+	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
 	for _, path := range o.outputs {

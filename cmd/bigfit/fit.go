@@ -215,7 +215,7 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			}
 		}
 		if err == nil && page != nil {
-			err = saveReport(o.report, page)
+			err = shell.SaveReport(o.report, page)
 		}
 		return err
 	})
@@ -266,7 +266,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	if err := a.checkReport(o.report); err != nil {
+	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
 	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)

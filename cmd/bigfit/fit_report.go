@@ -56,10 +56,10 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *
 			settings.Pairs = append(settings.Pairs, report.KeyValue{Key: key, Value: list[key]})
 		}
 	}
-	settings.Pairs = append(settings.Pairs, machineFacts()...)
+	settings.Pairs = append(settings.Pairs, shell.MachineFacts()...)
 	return &report.Report{
 		Title:    "bigfit fit",
 		Subtitle: fmt.Sprintf("%d points, seed %d, bigfit %s", in.Len(), a.Seed, shell.Version),
-		Sections: slices.Concat([]report.Section{{Title: "Fit", Blocks: first}}, sections, []report.Section{{Title: "Run", Blocks: append(timings(a), settings)}}),
+		Sections: slices.Concat([]report.Section{{Title: "Fit", Blocks: first}}, sections, []report.Section{{Title: "Run", Blocks: append(a.Timings(), settings)}}),
 	}, nil
 }

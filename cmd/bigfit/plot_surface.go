@@ -8,7 +8,6 @@ import (
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/pipeline"
@@ -48,31 +47,12 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	}
 	s.Values = pipeline.SurfaceValues(p.Scores, outcomes)
 	if outcomes != nil {
-		s.Areas = areas(p.Classes, m.Output(), labels)
+		s.Areas = pipeline.SurfaceAreas(p.Classes, m.Output(), labels)
 	}
 	if labels != nil && 10*len(labels.Labeled()) < labels.Len() { // few, and what matters
 		s.Marked, s.MarkedName = labels.Labeled(), "labeled"
 	}
 	return s, nil
-}
-
-// areas returns the number of the class of each cell as labels count them, or as
-// the model does if labels are nil or lack the class.
-func areas(classes []int32, o models.Output, labels *data.Labels) []int {
-	number := make([]int, len(o.Classes))
-	for k := range number {
-		number[k] = k
-		for c := 0; labels != nil && c < len(labels.Classes); c++ {
-			if labels.Name(int32(c)) == data.ClassName(o.Classes, o.Names, int32(k)) {
-				number[k] = c
-			}
-		}
-	}
-	out := make([]int, len(classes))
-	for i, c := range classes {
-		out[i] = number[c]
-	}
-	return out
 }
 
 // plane reads points, as positions by two columns counted from 1, and their

@@ -83,6 +83,7 @@ var order = []string{
 	"bench/auto",
 	"docs/guide/service",
 	"internal/shell",
+	"internal/reproduce",
 	"cmd/bigfit",
 	"internal/attack",
 }

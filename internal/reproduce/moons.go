@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 		if err != nil {
 			return nil, err
 		}
-		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), areas(p.Classes, m.Output(), fig.Truth)
+		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), pipeline.SurfaceAreas(p.Classes, m.Output(), fig.Truth)
 		out.Charts = append(out.Charts, s)
 	}
 	return out, nil

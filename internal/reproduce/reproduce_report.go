@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -7,16 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
 )
 
 // saveReproduction writes the report of an experiment.
 func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceOptions, r *reproduction) error {
-	sections := []report.Section{{Title: "Tables", Blocks: tableBlocks(r.table)}}
-	figures := figureBlocks(r.table)
+	sections := []report.Section{{Title: "Tables", Blocks: shell.TableBlocks(r.table)}}
+	figures := shell.FigureBlocks(r.table)
 	if r.figures != nil {
 		extra, err := r.figures(ctx)
 		if err != nil {
@@ -27,7 +25,7 @@ func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceO
 	if len(figures) > 0 {
 		sections = append(sections, report.Section{Title: "Figures", Blocks: figures})
 	}
-	run := append(timings(a), o.list(a, e))
+	run := append(a.Timings(), o.list(a, e))
 	if r.note != "" {
 		run = append(run, report.Paragraph(r.note))
 	}
@@ -36,7 +34,7 @@ func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceO
 		Subtitle: fmt.Sprintf("seed %d, bigfit %s", a.Seed, shell.Version),
 		Sections: append(sections, report.Section{Title: "Run", Blocks: run}),
 	}
-	return a.Write(ctx, func() error { return saveReport(o.report, page) })
+	return a.Write(ctx, func() error { return shell.SaveReport(o.report, page) })
 }
 
 // list shows the settings of the run.
@@ -57,31 +55,6 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: s.flag, Value: s.value})
 		}
 	}
-	k.Pairs = append(k.Pairs, machineFacts()...)
+	k.Pairs = append(k.Pairs, shell.MachineFacts()...)
 	return k
-}
-
-// tableBlocks shows the views of a table, and below them its remarks.
-func tableBlocks(t *results.Table) []report.Block {
-	var out []report.Block
-	for _, g := range t.Grids() {
-		block := &report.Table{Caption: g.Caption, Header: g.Header, Rows: g.Rows}
-		for _, at := range g.Marked {
-			block.Best = append(block.Best, report.Cell{Row: at[0], Col: at[1]})
-		}
-		out = append(out, block)
-	}
-	if remarks := t.Remarks(); len(remarks) > 0 {
-		out = append(out, report.Paragraph(strings.Join(remarks, "\n\n")))
-	}
-	return out
-}
-
-// figureBlocks draws the figures of a table.
-func figureBlocks(t *results.Table) []report.Block {
-	var out []report.Block
-	for _, d := range t.Drawings() {
-		out = append(out, &report.Figure{Title: d.Title, Caption: d.Caption, Charts: []chart.Chart{d.Chart()}})
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"context"
@@ -36,7 +36,9 @@ const (
 	demoNoise = 0.05
 )
 
-func (a *app) demoCommand() *cobra.Command {
+// Demo returns the command demo.
+func Demo(s *shell.App) *cobra.Command {
+	a := &app{s}
 	var n int
 	var dir string
 	cmd := &cobra.Command{
@@ -134,7 +136,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 			return err
 		}
 		st.Done(dir)
-		return saveReport(filepath.Join(dir, "report.html"), run.report(a))
+		return shell.SaveReport(filepath.Join(dir, "report.html"), run.report(a))
 	})
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func (r *demoRun) report(a *app) *report.Report {
 			{Title: "Eigenmaps", Blocks: r.eigenmaps()},
 			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured), Blocks: []report.Block{r.strip()}},
 			{Title: "Decision surfaces", Blocks: []report.Block{r.moons}},
-			{Title: "Run", Blocks: append(timings(a), r.settingsList())},
+			{Title: "Run", Blocks: append(a.Timings(), r.settingsList())},
 		},
 	}
 }
@@ -38,7 +38,7 @@ func (r *demoRun) errors() []report.Block {
 	t.Views[0].MarkLeast = true
 	t.Notes = append(slices.Clone(t.Notes),
 		fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best of each row is marked.", r.settings.Splits))
-	return append(tableBlocks(&t), figureBlocks(&t)...)
+	return append(shell.TableBlocks(&t), shell.FigureBlocks(&t)...)
 }
 
 func (r *demoRun) spectrum() *report.Figure {
@@ -114,5 +114,5 @@ func (r *demoRun) settingsList() *report.KeyValues {
 		{Key: "eigenpairs", Value: strconv.Itoa(s.Pairs)},
 		{Key: "penalty", Value: "30·Σ(λⱼ/λ₂₀)²aⱼ² on all eigenvectors"},
 		{Key: "moons", Value: fmt.Sprintf("%d points, noise %g", demoMoons, demoNoise)},
-	}, machineFacts()...)}
+	}, shell.MachineFacts()...)}
 }

@@ -1,4 +1,6 @@
-package main
+// Package reproduce holds the commands that run the experiments of bench/papers: demo
+// and reproduce, with their reports.
+package reproduce
 
 import (
 	"context"
@@ -18,7 +20,9 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 )
 
-func (a *app) reproduceCommand() *cobra.Command {
+// Reproduce returns the command reproduce.
+func Reproduce(s *shell.App) *cobra.Command {
+	a := &app{s}
 	var o reproduceOptions
 	var names []string
 	for _, e := range experiments {
@@ -156,7 +160,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if o.Splits < 1 {
 		return shell.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
-	if err := a.checkReport(o.report); err != nil {
+	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
 	if err := shell.CheckOutput(nil, o.report); err != nil {
@@ -238,3 +242,6 @@ func stageList(a *app) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// app has the methods of the commands; what they share is that of the shell.
+type app struct{ *shell.App }
