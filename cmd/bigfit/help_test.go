@@ -90,14 +90,14 @@ func TestHelpIsAPage(t *testing.T) {
 func TestForms(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy", "-o", "g.npz")
-	succeed(t, "fit", "X.npy", "y.npy", "-o", "m.npz")
+	succeed(t, "fit", "--model", "eigenmap", "X.npy", "y.npy", "-o", "m.npz")
 	succeed(t, "predict", "m.npz", "X.npy", "-o", "p.npy")
 	succeed(t, "embed", "X.npy", "--model", "e.npz", "-o", "e.npy")
 	must(t, os.Mkdir("out", 0o777))
 	for _, same := range [][]string{
 		{"graph X.npy -o out/g.npz", "graph -X X.npy -o out/g.npz"},
 		{"neighbors X.npy -o out/n.npz", "neighbors -X X.npy -o out/n.npz"},
-		{"fit X.npy y.npy -o out/m.npz", "fit -X X.npy -y y.npy -o out/m.npz", "fit -X X.npy y.npy -o out/m.npz", "fit X.npy -y y.npy -o out/m.npz"},
+		{"fit --model eigenmap X.npy y.npy -o out/m.npz", "fit --model eigenmap -X X.npy -y y.npy -o out/m.npz", "fit --model eigenmap -X X.npy y.npy -o out/m.npz", "fit --model eigenmap X.npy -y y.npy -o out/m.npz"},
 		{"tune --model lgc X.npy y.npy --alpha 0.9,0.5 -o out/t.json", "tune --model lgc -X X.npy -y y.npy --alpha 0.9,0.5 -o out/t.json"},
 		{"predict m.npz X.npy -o out/p.npy", "predict m.npz -X X.npy -o out/p.npy", "predict -X X.npy m.npz -o out/p.npy"},
 		{"update m.npz new.npy -o out/m.npz", "update m.npz -X new.npy -o out/m.npz"},
@@ -189,7 +189,7 @@ func TestCompletion(t *testing.T) {
 			}
 		}
 	}
-	if got := complete("fit", "--"); !slices.Contains(got, "--penalty") || slices.Contains(got, "--kernel") {
+	if got := complete("fit", "--model", "eigenmap", "--"); !slices.Contains(got, "--penalty") || slices.Contains(got, "--kernel") {
 		t.Errorf("flags of the default model: %v", got)
 	}
 	if got := complete("graph", "--symmetry", ""); !slices.Equal(got, []string{"either", "both"}) {

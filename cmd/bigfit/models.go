@@ -77,6 +77,7 @@ func (d learnerInfo) about() string {
 	if d.Source != "" {
 		fmt.Fprintf(&b, "  after %s\n", d.Source)
 	}
+	fmt.Fprintf(&b, "  scores: %s\n", d.Scores)
 	learns, _ := d.Learns.MarshalText()
 	needs, _ := d.Needs.MarshalText()
 	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "), strings.ReplaceAll(string(needs), ",", ", "))
