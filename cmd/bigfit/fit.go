@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
@@ -29,8 +30,8 @@ type fitOptions struct {
 	model, graphFile, eigsFile, outputGraph string
 	params                                  shell.ParamFlags
 
-	out, predictions string
-	calibrate        calibrateFlag
+	out, predictions, report string
+	calibrate                calibrateFlag
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -77,7 +78,11 @@ cross-validation on the labels: bigfit help choices, which tells of --calibrate 
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
---resume goes on from --checkpoint and ends with the same bits.`,
+--resume goes on from --checkpoint and ends with the same bits.
+
+--report writes a page on the points: shares of the classes, places in the plane by
+answer and certainty, how often certain answers are right (of labels held back by
+--labels), points and labels to look at, and thumbnails where the columns are pixels.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -93,6 +98,7 @@ with. Without X, models that label the points of a graph do so. The same command
 	o.calibrate.flag(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
 	return cmd
 }
 
@@ -171,15 +177,22 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	}
 	var p *models.Prediction
 	var err error
-	if o.predictions != "" || t.HeldBack() {
-		sure := pipeline.HasProbabilities(m) && table.IsTable(o.predictions)
-		if p, err = pipeline.Training(m, false, sure); p == nil && err == nil {
-			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, false)
+	if o.predictions != "" || o.report != "" || t.HeldBack() {
+		page := o.report != ""
+		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
+		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
+			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, page)
 		}
 		if err != nil {
 			return err
 		}
 		if sum.Measured, err = t.Measure(p); err != nil {
+			return err
+		}
+	}
+	var page *report.Report
+	if o.report != "" {
+		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
 			return err
 		}
 	}
@@ -190,6 +203,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			if answers, err = pipeline.AnswersTo(o.predictions, m, p, 0, 0); err == nil {
 				err = a.WriteAnswers(o.predictions, answers, in.hashes)
 			}
+		}
+		if err == nil && page != nil {
+			err = saveReport(o.report, page)
 		}
 		return err
 	})
@@ -240,7 +256,10 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
+	if err := a.checkReport(o.report); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
