@@ -70,25 +70,15 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
-how weights γ_A and γ_I are chosen that are not given.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
 
-The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
-settings. Cross-validation on the labels gives the weights, or, with fewer than two
-labels a class, a fixed list; the choice is printed with its estimated error. Its
-graph has 10 neighbours and self-tuning weights, of 50 principal components where X
-has more than 100 columns, by the angle where X is sparse; flags of the graph
-replace that. Several labels a point are for vvmr.
+--model auto chooses a model, and weights γ_A and γ_I that are not given are chosen, by
+cross-validation on the labels: bigfit help choices, which tells of --calibrate too.
 
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
 --resume goes on from --checkpoint and ends with the same bits.
-
---calibrate N fits N more times, each time without a part of the labels, and learns from
-the answers for it how probable a class is, or how wide an interval must be: for
---proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
-parts where it takes some seconds.
 
 --report writes a page on the points: shares of the classes, places in the plane by
 answer and certainty, how often certain answers are right (of labels held back by

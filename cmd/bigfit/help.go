@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,7 +59,9 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 // help is the page of a model.
 func (d learnerInfo) help() string {
 	var b strings.Builder
-	b.WriteString(d.about())
+	for line := range strings.Lines(d.about()) {
+		b.WriteString(wrapped(line, shell.Width))
+	}
 	fmt.Fprintf(&b, "\nUsage:\n  bigfit fit --model %s X.npy… y.npy -o model.npz [flags]\n", d.Name)
 	if !d.Learns.Has(models.LearnsInside) {
 		fmt.Fprintf(&b, "  bigfit tune --model %s X.npy… y.npy [flags]\n", d.Name)
@@ -74,6 +77,22 @@ func (d learnerInfo) help() string {
 	}
 	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those of all models.\n")
 	return b.String()
+}
+
+// wrapped breaks a line between words before a width, with more space before what follows.
+func wrapped(line string, width int) string {
+	var out strings.Builder
+	column := 0
+	for word := range strings.SplitAfterSeq(line, " ") {
+		n := utf8.RuneCountInString(word)
+		if column > 0 && column+n > width {
+			out.WriteString("\n    ")
+			column = 4
+		}
+		out.WriteString(word)
+		column += n
+	}
+	return out.String()
 }
 
 // Topics of help that belong to several commands.
@@ -121,10 +140,6 @@ func kernelsTopic() *cobra.Command {
 with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none.
 
-Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels,
-among the values of the grid that bigfit help MODEL lists; with fewer than 20 labels of
-points whose class has another one, a fixed rule counts. What was chosen is printed.
-
 Kernel machines are fitted exactly, with n² values for n points (without γ_I of those
 labeled), or by another --approximation, which beyond 5000 points is the default where
 it takes less time: an expansion over m of the points (nystrom, --landmarks m, n·m
@@ -134,5 +149,27 @@ is then squared. What the choice of m costs is printed. bigfit help MODEL tells 
 of them a model has.
 
 --pca is for the graph; linear models and kernel machines work on X as it is.`,
+	}
+}
+
+func choicesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "choices",
+		Short: "What is chosen by the labels: the model, its weights, its probabilities",
+		Long: `Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
+the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
+class has another one by a fixed rule. What was chosen is printed.
+
+The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
+settings. Cross-validation on the labels gives the weights, or, with fewer than two
+labels a class, a fixed list; the choice is printed with its estimated error. Its
+graph has 10 neighbours and self-tuning weights, of 50 principal components where X
+has more than 100 columns, by the angle where X is sparse; flags of the graph
+replace that. Several labels a point are for vvmr.
+
+--calibrate N fits N more times, each time without a part of the labels, and learns from
+the answers for it how probable a class is, or how wide an interval must be: for
+--proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
+parts where it takes some seconds.`,
 	}
 }
