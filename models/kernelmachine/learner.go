@@ -151,7 +151,7 @@ func (l Learner) decode(v models.Values) (options, error) {
 	if !l.Method.approximates() {
 		return l.decodeAs(v)
 	}
-	return decodeAny(v, l.decodeAs)
+	return models.DecodeAny(v, l.decodeAs)
 }
 
 // decodeAs is decode where the approximation is given.
@@ -186,7 +186,7 @@ func (l Learner) Check(v models.Values) error {
 	return err
 }
 
-// Choose implements [models.Chooser]: see [chooseApproximation].
+// Choose implements [models.Chooser]: see [models.ChooseApproximation].
 func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 	if !l.Method.approximates() {
 		return in.Values, "", nil
@@ -197,7 +197,7 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 			n = len(t.Labeled)
 		}
 	}
-	return chooseApproximation(in, n, l.Check, func(in *models.Input) (models.Cost, error) {
+	return models.ChooseApproximation(in, n, l.Check, func(in *models.Input) (models.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
 			return models.Cost{}, err
@@ -338,7 +338,7 @@ func approximationFaults(v models.Values) error {
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
 	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what other values imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
-		Default: autoApproximation, Choices: []string{autoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
+		Default: models.AutoApproximation, Choices: []string{models.AutoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},

@@ -48,18 +48,18 @@ func (VVMRLearner) Info() models.Info {
 func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 
 // decodeVVMR returns the options that v stands for, or all faults at once; the
-// approximation is that of [decodeAny].
+// approximation is that of [models.DecodeAny].
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
-	return decodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
+	return models.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
 }
 
-// Choose implements [models.Chooser]: see [chooseApproximation].
+// Choose implements [models.Chooser]: see [models.ChooseApproximation].
 func (l VVMRLearner) Choose(in *models.Input) (models.Values, string, error) {
 	n := 0
 	if in.Targets != nil {
 		n = in.Targets.Len
 	}
-	return chooseApproximation(in, n, l.Check, l.cost)
+	return models.ChooseApproximation(in, n, l.Check, l.cost)
 }
 
 // Check implements [models.Checker].
