@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
@@ -27,14 +27,14 @@ import (
 // compareOptions are the flags of bigfit compare.
 type compareOptions struct {
 	fitOptions
-	models, set             []string
-	perClass, counts        []int
-	splits, against, report string
-	tune                    bool
-	folds, repeats          int
-	criterion               selection.Criterion
-	format                  tableFormat
-	outputs                 []string
+	models, set      []string
+	perClass, counts []int
+	splits, against  string
+	tune             bool
+	folds, repeats   int
+	criterion        selection.Criterion
+	format           tableFormat
+	outputs          []string
 }
 
 // mostSplits is the most that are drawn for a number of labels.
@@ -152,14 +152,22 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	for _, t := range sum.Times {
 		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
 	}
+	var page *report.Report
+	if o.report != "" {
+		points, err := a.findings(ctx, &in.Input, t, nil)
+		if err != nil {
+			return err
+		}
+		page = a.comparisonReport(o, sum, splits, points)
+	}
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
 			if err := saveComparison(path, sum); err != nil {
 				return err
 			}
 		}
-		if o.report != "" {
-			return saveReport(o.report, a.comparisonReport(o, sum, splits))
+		if page != nil {
+			return saveReport(o.report, page)
 		}
 		return nil
 	})
@@ -261,8 +269,9 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 		return shell.Usagef("-y and --label both say where the labels are; give one of them")
 	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
 		return shell.Usagef("compare needs points (-X) and labels (-y)")
-	case o.report != "" && !strings.EqualFold(filepath.Ext(o.report), ".html"):
-		return shell.Usagef("--report is %q; its name must end in .html", o.report)
+	}
+	if err := a.checkReport(o.report); err != nil {
+		return err
 	}
 	for _, path := range o.outputs {
 		if _, ok := formatOf(path); !ok {

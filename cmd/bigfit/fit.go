@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
@@ -29,8 +30,8 @@ type fitOptions struct {
 	model, graphFile, eigsFile, outputGraph string
 	params                                  shell.ParamFlags
 
-	out, predictions string
-	calibrate        calibrateFlag
+	out, predictions, report string
+	calibrate                calibrateFlag
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -69,11 +70,8 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
-
-Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
-the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
-class has another one by a fixed rule. What was chosen is printed.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
+how weights γ_A and γ_I are chosen that are not given.
 
 The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
 settings. Cross-validation on the labels gives the weights, or, with fewer than two
@@ -90,7 +88,11 @@ with. Without X, models that label the points of a graph do so. The same command
 --calibrate N fits N more times, each time without a part of the labels, and learns from
 the answers for it how probable a class is, or how wide an interval must be: for
 --proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
-parts where it takes some seconds.`,
+parts where it takes some seconds.
+
+--report writes a page on the points: shares of the classes, places in the plane by
+answer and certainty, how often certain answers are right (of labels held back by
+--labels), points and labels to look at, and thumbnails where the columns are pixels.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -106,6 +108,7 @@ parts where it takes some seconds.`,
 	o.calibrate.flag(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
 	return cmd
 }
 
@@ -184,15 +187,22 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	}
 	var p *models.Prediction
 	var err error
-	if o.predictions != "" || t.HeldBack() {
-		sure := pipeline.HasProbabilities(m) && table.IsTable(o.predictions)
-		if p, err = pipeline.Training(m, false, sure); p == nil && err == nil {
-			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, false)
+	if o.predictions != "" || o.report != "" || t.HeldBack() {
+		page := o.report != ""
+		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
+		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
+			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, page)
 		}
 		if err != nil {
 			return err
 		}
 		if sum.Measured, err = t.Measure(p); err != nil {
+			return err
+		}
+	}
+	var page *report.Report
+	if o.report != "" {
+		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
 			return err
 		}
 	}
@@ -203,6 +213,9 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			if answers, err = pipeline.AnswersTo(o.predictions, m, p, 0, 0); err == nil {
 				err = a.WriteAnswers(o.predictions, answers, in.hashes)
 			}
+		}
+		if err == nil && page != nil {
+			err = saveReport(o.report, page)
 		}
 		return err
 	})
@@ -253,7 +266,10 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
+	if err := a.checkReport(o.report); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that

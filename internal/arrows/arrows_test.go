@@ -67,6 +67,7 @@ var order = []string{
 	"models/pool",
 	"models/all",
 	"pipeline",
+	"internal/findings",
 	"internal/artifact",
 	"bench/results",
 	"internal/summary",
@@ -80,6 +81,7 @@ var order = []string{
 	"bench/kernel",
 	"bench/cluster",
 	"bench/auto",
+	"docs/guide/service",
 	"internal/shell",
 	"cmd/bigfit",
 	"internal/attack",
@@ -88,7 +90,7 @@ var order = []string{
 // onlyFor lists packages that only some others may import.
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
-	"internal/report":   {"cmd/bigfit"},
+	"internal/report":   {"internal/findings", "cmd/bigfit"},
 	"internal/shell":    {"cmd/bigfit"},
 }
 
