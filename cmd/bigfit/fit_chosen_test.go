@@ -81,7 +81,7 @@ func TestFitChoosesByRule(t *testing.T) {
 // Warnings of a fit are on stderr and in the result.
 func TestFitWarns(t *testing.T) {
 	intoFew(t)
-	o := bigfit(t, "fit", "X.npy", "few.npy", "-p", "2", "-o", "m.npz", "--json")
+	o := bigfit(t, "fit", "--model", "eigenmap", "X.npy", "few.npy", "-p", "2", "-o", "m.npz", "--json")
 	const want = "2 eigenvectors for 3 classes"
 	if got := parseChosen(t, o.out); o.code != 0 || !strings.Contains(o.stderr, "warning: "+want) || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], want) {
 		t.Errorf("%+v", o)
