@@ -58,7 +58,7 @@ func gaussian(times float64) pool.Member {
 func ambientSettings(name, value string) []models.Values {
 	var out []models.Values
 	for _, gamma := range []string{"0.01", "0.1", "0.001", "1", "0.0001", "1e-05"} {
-		out = append(out, models.Values{"gamma-a": gamma, name: value})
+		out = append(out, models.Values{"gamma-a": gamma, name: value, "approximation": "exact"})
 	}
 	return out
 }

@@ -151,12 +151,6 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	// Scores of all points of the members and of their mean, and the kernel between some
 	// of the points and the labels.
 	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2)) + 8*min(n, batch)*min(labels, 512)
-	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
-		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
-	}
-	// Scores of a member and of their mean, the kernel of a batch of points, and what
-	// members keep: scores of all points or labeled points.
-	out.Bytes += models.DenseBytes(8*n*columns*3) + models.DenseBytes(8*min(n, batch)*labels) + models.HeapBytes(8*n*columns*int64(len(members)/2))
 	out.Remedy = "choose one model with --model"
 	return out, nil
 }
