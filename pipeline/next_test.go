@@ -151,7 +151,7 @@ func (s spy) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	return s.Learner.Fit(ctx, in)
 }
 
-func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *pipeline.CampaignSettings) []pipeline.CampaignRow {
+func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *pipeline.CampaignSettings) []active.CampaignRow {
 	t.Helper()
 	rows, err := (&pipeline.Pipeline{Seed: 3}).Campaign(t.Context(), l, &models.Input{Points: x}, y, s)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestCampaign(t *testing.T) {
 	if len(rows) != 5*4 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	last := map[active.Rule]pipeline.CampaignRow{}
+	last := map[active.Rule]active.CampaignRow{}
 	for _, r := range rows {
 		if len(r.Errors) != 3 || !(r.Error >= 0 && r.Error <= 100) || !(r.Deviation >= 0) {
 			t.Errorf("row %+v", r)
