@@ -40,11 +40,17 @@ type Info struct {
 	Help string `json:"help"` // one line
 	// Source names the paper, section and equation.
 	Source string `json:"source,omitempty"`
+	// Scores says what the scores of the learner's models mean, in one line. They differ
+	// from learner to learner; probabilities ([WithCalibration]) do not.
+	Scores string `json:"scores"`
 	Learns Learns `json:"learns"`
 	Needs  Needs  `json:"needs"`
 	// GraphIf names the parameter without which (or with which at 0) the graph is
 	// left out; empty means that a graph is always needed where Needs has one.
 	GraphIf string `json:"graph_if,omitempty"`
+	// OpenGraph tells that settings of the graph that are not given follow from the
+	// points, in place of the defaults: see pipeline.AutoGraph.
+	OpenGraph bool `json:"open_graph,omitempty"`
 }
 
 // Learns is a set of kinds of targets.

@@ -96,6 +96,14 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 // Used returns the classes that are used; nil for other targets.
 func (t *Targets) Used() *data.Labels { return t.used }
 
+// Known returns all classes that are known, those held back included; nil for other
+// targets.
+func (t *Targets) Known() *data.Labels { return t.truth }
+
+// Values returns the numbers that are known, n×m, and those that are used, NaN for none;
+// nil for classes.
+func (t *Targets) Values() (known, used *mat.Dense) { return t.values, t.usedValues }
+
 // HeldBack tells whether there are labels that are not used.
 func (t *Targets) HeldBack() bool {
 	if t.values != nil {

@@ -326,7 +326,7 @@ func TestNewsgroupsAndPhonemes(t *testing.T) {
 func TestMNISTReduced(t *testing.T) {
 	dir := os.Getenv("BIGFIT_DATA")
 	if dir == "" {
-		t.Skip("BIGFIT_DATA is not set: it names the folder of the MNIST files, see README.md")
+		t.Skip("BIGFIT_DATA is not set: it names the folder of the MNIST files, see CONTRIBUTING.md")
 	}
 	full, err := MNIST(Options{Dir: dir, Splits: 10, Seed: 1, KNN: true})
 	if err != nil {

@@ -289,7 +289,7 @@ func TestWebKBFiles(t *testing.T) {
 func TestWebKBTable5(t *testing.T) {
 	dir := os.Getenv("BIGFIT_DATA")
 	if dir == "" {
-		t.Skip("BIGFIT_DATA is not set: it names the folder of the WebKB files, see README.md")
+		t.Skip("BIGFIT_DATA is not set: it names the folder of the WebKB files, see CONTRIBUTING.md")
 	}
 	e, err := NewWebKB(Options{Dir: dir, Splits: 20, Seed: 1})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
@@ -27,15 +27,18 @@ import (
 // compareOptions are the flags of bigfit compare.
 type compareOptions struct {
 	fitOptions
-	models, set             []string
-	perClass, counts        []int
-	splits, against, report string
-	tune                    bool
-	folds, repeats          int
-	criterion               selection.Criterion
-	format                  tableFormat
-	outputs                 []string
+	models, set      []string
+	perClass, counts []int
+	splits, against  string
+	tune             bool
+	folds, repeats   int
+	criterion        selection.Criterion
+	format           tableFormat
+	outputs          []string
 }
+
+// mostSplits is the most that are drawn for a number of labels.
+const mostSplits = 10000
 
 func (a *app) compareCommand() *cobra.Command {
 	var o compareOptions
@@ -149,14 +152,22 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	for _, t := range sum.Times {
 		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
 	}
+	var page *report.Report
+	if o.report != "" {
+		points, err := a.findings(ctx, &in.Input, t, nil)
+		if err != nil {
+			return err
+		}
+		page = a.comparisonReport(o, sum, splits, points)
+	}
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
 			if err := saveComparison(path, sum); err != nil {
 				return err
 			}
 		}
-		if o.report != "" {
-			return saveReport(o.report, a.comparisonReport(o, sum, splits))
+		if page != nil {
+			return saveReport(o.report, page)
 		}
 		return nil
 	})
@@ -216,8 +227,8 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	switch {
 	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
 		return nil, 0, shell.Usagef("--splits names a file, which says what is labeled; leave --labels and --labels-per-class out")
-	case notNumber == nil && count < 1:
-		return nil, 0, shell.Usagef("--splits is %d; it must be at least 1, or a file", count)
+	case notNumber == nil && (count < 1 || count > mostSplits):
+		return nil, 0, shell.Usagef("--splits is %d; it must be from 1 to %d, or a file", count, mostSplits)
 	case notNumber == nil && len(o.perClass)+len(o.counts) == 0:
 		return nil, 0, shell.Usagef("compare needs numbers of labels: --labels-per-class 5,20 or --labels 100,1000; or given splits: --splits FILE")
 	case o.folds < 2:
@@ -258,8 +269,9 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 		return shell.Usagef("-y and --label both say where the labels are; give one of them")
 	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
 		return shell.Usagef("compare needs points (-X) and labels (-y)")
-	case o.report != "" && !strings.EqualFold(filepath.Ext(o.report), ".html"):
-		return shell.Usagef("--report is %q; its name must end in .html", o.report)
+	}
+	if err := a.checkReport(o.report); err != nil {
+		return err
 	}
 	for _, path := range o.outputs {
 		if _, ok := formatOf(path); !ok {

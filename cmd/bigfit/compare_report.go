@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,8 +53,8 @@ func (f tableFormat) text(s *summary.Comparison) string {
 	return s.String()
 }
 
-// comparisonReport is the page of a comparison.
-func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits) *report.Report {
+// comparisonReport is the page of a comparison, with sections on the points.
+func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits, points []report.Section) *report.Report {
 	chosen := &report.Table{Header: []string{"model", "labels", "settings", "splits"}}
 	for _, c := range s.Chosen() {
 		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(), strconv.Itoa(c.Count)})
@@ -66,12 +67,11 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 	return &report.Report{
 		Title:    "bigfit compare: " + strings.Join(o.models, ", "),
 		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
-		Sections: []report.Section{
+		Sections: slices.Concat([]report.Section{
 			{Title: "Result", Blocks: append(tableBlocks(s.Table), figureBlocks(s.Table)...)},
 			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
 			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
-			{Title: "Run", Blocks: run},
-		},
+		}, points, []report.Section{{Title: "Run", Blocks: run}}),
 	}
 }
 

@@ -3,15 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
@@ -27,7 +30,8 @@ type fitOptions struct {
 	model, graphFile, eigsFile, outputGraph string
 	params                                  shell.ParamFlags
 
-	out, predictions string
+	out, predictions, report string
+	calibrate                calibrateFlag
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -66,12 +70,29 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
+how weights γ_A and γ_I are chosen that are not given.
+
+The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
+settings. Cross-validation on the labels gives the weights, or, with fewer than two
+labels a class, a fixed list; the choice is printed with its estimated error. Its
+graph has 10 neighbours and self-tuning weights, of 50 principal components where X
+has more than 100 columns, by the angle where X is sparse; flags of the graph
+replace that. Several labels a point are for vvmr.
 
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
---resume goes on from --checkpoint and ends with the same bits.`,
+--resume goes on from --checkpoint and ends with the same bits.
+
+--calibrate N fits N more times, each time without a part of the labels, and learns from
+the answers for it how probable a class is, or how wide an interval must be: for
+--proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
+parts where it takes some seconds.
+
+--report writes a page on the points: shares of the classes, places in the plane by
+answer and certainty, how often certain answers are right (of labels held back by
+--labels), points and labels to look at, and thumbnails where the columns are pixels.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -79,13 +100,15 @@ with. Without X, models that label the points of a graph do so. The same command
 		},
 	}
 	f := cmd.Flags()
-	o.model = "eigenmap"
+	o.model = "auto"
 	shell.ModelFlag(f, &o.model, "`name` of the model")
 	o.flags(a, f, false)
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
+	o.calibrate.flag(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
 	return cmd
 }
 
@@ -121,10 +144,22 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
+	if info := l.Info(); info.OpenGraph && in.Graph == nil {
+		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
+		if err != nil {
+			return a.FlagFaults("", err)
+		}
+		in.settings = *made
+	}
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
 	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	if models.Usable(fitErr) {
+		var short error
+		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
+		fitErr = errors.Join(fitErr, short)
+	}
 	if !models.Usable(fitErr) {
 		return a.FlagFaults(o.model, fitErr)
 	}
@@ -152,20 +187,35 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	}
 	var p *models.Prediction
 	var err error
-	if o.predictions != "" || t.HeldBack() {
-		if p = training(m, false); p == nil {
-			if p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{}, false); err != nil {
-				return err
-			}
+	if o.predictions != "" || o.report != "" || t.HeldBack() {
+		page := o.report != ""
+		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
+		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
+			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, page)
+		}
+		if err != nil {
+			return err
 		}
 		if sum.Measured, err = t.Measure(p); err != nil {
+			return err
+		}
+	}
+	var page *report.Report
+	if o.report != "" {
+		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
 			return err
 		}
 	}
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, m, in.hashes, a.Files)
 		if err == nil && o.predictions != "" {
-			err = a.WriteAnswers(o.predictions, pipeline.PredictionAnswers(m, p), in.hashes)
+			var answers pipeline.Answers
+			if answers, err = pipeline.AnswersTo(o.predictions, m, p, 0, 0); err == nil {
+				err = a.WriteAnswers(o.predictions, answers, in.hashes)
+			}
+		}
+		if err == nil && page != nil {
+			err = saveReport(o.report, page)
 		}
 		return err
 	})
@@ -216,7 +266,10 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out)
+	if err := a.checkReport(o.report); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that

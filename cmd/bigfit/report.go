@@ -2,14 +2,25 @@ package main
 
 import (
 	"io"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
+	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/simd"
 )
+
+// checkReport returns an error unless path can be the value of --report.
+func (a *app) checkReport(path string) error {
+	if (path != "" || a.Given["report"]) && !strings.EqualFold(filepath.Ext(path), ".html") {
+		return shell.Usagef("--report is %q; its name must end in .html", path)
+	}
+	return nil
+}
 
 // saveReport writes a page to a file.
 func saveReport(path string, page *report.Report) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,8 +156,8 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if o.Splits < 1 {
 		return shell.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
-	if (o.report != "" || a.Given["report"]) && !strings.EqualFold(filepath.Ext(o.report), ".html") {
-		return shell.Usagef("--report is %q; its name must end in .html", o.report)
+	if err := a.checkReport(o.report); err != nil {
+		return err
 	}
 	if err := shell.CheckOutput(nil, o.report); err != nil {
 		return err

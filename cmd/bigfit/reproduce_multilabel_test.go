@@ -32,9 +32,9 @@ func TestPlotMultiLabel(t *testing.T) {
 	if line == nil {
 		t.Fatalf("no line for plot in %s", help)
 	}
-	readme := string(readFile(t, filepath.Join(packageDir, "..", "..", "README.md")))
-	if !strings.Contains(readme, line[0]) {
-		t.Errorf("README.md lacks %q", line[0])
+	page := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "papers.md")))
+	if !strings.Contains(page, line[0]) {
+		t.Errorf("docs/papers.md lacks %q", line[0])
 	}
 	var s plotSummary
 	must(t, json.Unmarshal([]byte(succeed(t, append(strings.Fields(line[1]), "-o", "a.svg", "--json", "-q")...)), &s))

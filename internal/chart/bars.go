@@ -26,6 +26,17 @@ type Bar struct {
 	Note  string // a few words after the value
 }
 
+// mostName is the length from which the name of a bar is cut, which leaves room for the bar.
+const mostName = 24
+
+// shorten returns s, or so many letters of it, the last of them an ellipsis.
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
 // Draw implements [Chart].
 func (b *Bars) Draw() (*Picture, error) {
 	x := newScale(false)
@@ -34,7 +45,7 @@ func (b *Bars) Draw() (*Picture, error) {
 	lengths, names := make(plotter.Values, n), make([]string, n)
 	for i, r := range b.Rows {
 		at := n - 1 - i // the first on top
-		names[at] = r.Name
+		names[at] = shorten(r.Name, mostName)
 		if finite(r.Value) && r.Value > 0 {
 			lengths[at] = r.Value
 			p.Marks++

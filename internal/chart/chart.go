@@ -102,10 +102,38 @@ func (p *Picture) note(x, y float64, text string, align draw.XAlignment) {
 	style := p.plot.X.Tick.Label
 	style.XAlign, style.YAlign = align, draw.YCenter
 	label := &plotter.Labels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}, TextStyle: []draw.TextStyle{style}}
-	if align == draw.XLeft {
-		label.Offset.X = vg.Points(4)
+	if align != draw.XLeft {
+		p.plot.Add(label)
+		return
 	}
-	p.plot.Add(label)
+	label.Offset.X = vg.Points(4)
+	p.plot.Add(leftLabel{label})
+}
+
+// A leftLabel begins at its place also in a page, whose font may be wider than the one
+// that measured the text.
+type leftLabel struct{ *plotter.Labels }
+
+// wider is how much wider than measured a text may be in a page.
+const wider = 1.25
+
+// Plot implements plot.Plotter.
+func (l leftLabel) Plot(c draw.Canvas, p *plot.Plot) {
+	if s := svgOf(c); s != nil {
+		s.anchor = anchorStart
+		defer func() { s.anchor = anchorMiddle }()
+	}
+	l.Labels.Plot(c, p)
+}
+
+// GlyphBoxes implements plot.GlyphBoxer.
+func (l leftLabel) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
+	boxes := l.Labels.GlyphBoxes(p)
+	for i := range boxes {
+		r := &boxes[i].Rectangle
+		r.Max.X = r.Min.X + wider*(r.Max.X-r.Min.X)
+	}
+	return boxes
 }
 
 func (p *Picture) key(name string, thumbs ...plot.Thumbnailer) {

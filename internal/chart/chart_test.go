@@ -70,6 +70,7 @@ func samples() map[string]Chart {
 	return map[string]Chart{
 		"lines":      &Lines{Title: "λ over γ", XLabel: "γ", YLabel: "λ", XLog: true, YLog: true, Series: []Series{{Name: "a", X: x, Y: y, Err: y}, {Name: "b", X: x, Y: x, Dashed: true}, {Name: "c", X: y, Y: x, Points: true}}},
 		"scatter":    &Scatter{Title: "points", XLabel: "first", YLabel: "second", Points: points},
+		"scale":      &Scatter{Points: Points{X: x, Y: y, Class: []int{0, 4, 2, -1}, Classes: []string{"a", "b", "c", "d", "e"}, Scale: true}},
 		"surface":    surface(grid, points, func(x, y float64) float64 { return x - y }),
 		"regression": &Surface{Grid: grid, Points: points, Values: surface(grid, points, math.Hypot).Values},
 		"bars":       &Bars{Unit: "s", Rows: []Bar{{"one", 1, ""}, {"two", 2, "(paper 3)"}}},
@@ -169,6 +170,36 @@ func TestInside(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRingsInside checks that marked points lie within the frame with their rings, also
+// in a panel.
+func TestRingsInside(t *testing.T) {
+	x := []float64{-3, 7, 0, 2}
+	s := &Scatter{Points: Points{X: x, Y: []float64{5, -1, 8, 0}, Marked: []int{0, 1, 2, 3}}}
+	p, _ := drawn(t, s)
+	const radius = 2.6 + 2 + 0.6 // mark, distance, half of the ring
+	for _, width := range []vg.Length{panelWidth, pageWidth} {
+		canvas := p.plot.DataCanvas(draw.New(vgsvg.New(width, width*vg.Length(p.Aspect))))
+		u, v := p.plot.Transforms(&canvas)
+		for i := range x {
+			if at := (vg.Point{X: u(x[i]), Y: v(s.Y[i])}); !(at.X-radius >= canvas.Min.X && at.X+radius <= canvas.Max.X && at.Y-radius >= canvas.Min.Y && at.Y+radius <= canvas.Max.Y) {
+				t.Errorf("width %v: the ring around point %d at %v leaves %v", width, i, at, canvas.Rectangle)
+			}
+		}
+	}
+}
+
+// TestCutBars checks that a bar that goes on below a logarithmic axis ends at the frame
+// without a cap, and that 0 has its place.
+func TestCutBars(t *testing.T) {
+	count := func(e float64) int {
+		p, _ := drawn(t, &Lines{YLog: true, Series: []Series{{X: []float64{1, 2}, Y: []float64{3, 0}, Err: []float64{e, 0}}}})
+		return strings.Count(p.HTML("", false), "<path") // caps are paths of their own
+	}
+	if whole, cut := count(1), count(4); whole != cut+1 {
+		t.Errorf("%d paths with a bar within the frame, %d with one that is cut", whole, cut)
+	}
 }
 
 func TestTicks(t *testing.T) {
@@ -276,6 +307,7 @@ func TestFaults(t *testing.T) {
 		"1 points but 2 cl":     &Scatter{Points: Points{X: one, Y: one, Class: []int{0, 0}, Classes: []string{"a"}}},
 		"class 1 of 1":          &Scatter{Points: Points{X: one, Y: one, Class: []int{1}, Classes: []string{"a"}}},
 		"marked point 1":        &Scatter{Points: Points{X: one, Y: one, Marked: []int{1}}},
+		"at most 5 can":         &Scatter{Points: Points{Scale: true, Classes: make([]string, 6)}},
 		"marked point -1":       change(func(s *Surface) { s.Marked = []int{-1} }),
 		"8 values and 9":        change(func(s *Surface) { s.Values = s.Values[1:] }),
 		"9 values and 8":        change(func(s *Surface) { s.Areas = s.Areas[1:] }),
@@ -407,6 +439,9 @@ func TestNumbers(t *testing.T) {
 	l := &Lines{XLabel: "n", Series: []Series{{Name: "a", X: []float64{20, 10}, Y: []float64{1, 2}, Err: []float64{0, 0.5}}, {Name: "b", X: []float64{10, 30}, Y: []float64{3, math.NaN()}}}}
 	if got, want := fmt.Sprintf("%q", l.Numbers()), `[["n" "a" "b"] ["10" "2 ± 0.5" "3"] ["20" "1" ""] ["30" "" ""]]`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	if (&Lines{Series: []Series{{X: []float64{1, 1}, Y: []float64{2, 3}}}}).Numbers() != nil {
+		t.Error("a table without room for two points of one x")
 	}
 	l.Series = append(l.Series, Series{X: make([]float64, few+1), Y: make([]float64, few+1)})
 	for i := range l.Series[2].X {

@@ -98,6 +98,7 @@ func (l *Lines) Draw() (*Picture, error) {
 			if e := s.bar(i); e > 0 && y.ok(s.Y[i]+e) {
 				bars.x = append(bars.x, q.X)
 				bars.ends = append(bars.ends, [2]float64{max(s.Y[i]-e, bottom), s.Y[i] + e})
+				bars.cut = append(bars.cut, s.Y[i]-e < bottom)
 			}
 		}
 		p.Marks += len(at)
@@ -150,11 +151,15 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 }
 
 // Numbers returns what is drawn as rows of text, one for each x, the first row
-// the header; nil if there are more than 60 of them.
+// the header; nil if there are more than 60 of them, or several points of a series have
+// the same x.
 func (l *Lines) Numbers() [][]string {
 	var xs []float64
 	header := []string{orWord(l.XLabel, "x")}
 	for _, s := range l.Series {
+		if sorted := slices.Sorted(slices.Values(s.X)); len(slices.Compact(sorted)) < len(s.X) {
+			return nil
+		}
 		header = append(header, orWord(s.Name, orWord(l.YLabel, "y")))
 		xs = append(xs, slices.DeleteFunc(slices.Clone(s.X), func(x float64) bool { return !finite(x) })...)
 	}

@@ -71,11 +71,7 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 	}
 	c.SetColor(m.color)
 	if m.shape%4 == 0 && m.ring == 0 {
-		inner := c.Canvas
-		for d, ok := inner.(draw.Canvas); ok; d, ok = inner.(draw.Canvas) {
-			inner = d.Canvas
-		}
-		if s, ok := inner.(svgCanvas); ok {
+		if s := svgOf(c); s != nil {
 			s.discs(at, r)
 			return
 		}
@@ -97,6 +93,7 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 type errorBars struct {
 	x     []float64
 	ends  [][2]float64
+	cut   []bool // the bar goes on below the frame, and has no cap there
 	color color.Color
 }
 
@@ -108,7 +105,9 @@ func (e *errorBars) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, ends := range e.ends {
 		at, low, high := x(e.x[i]), y(ends[0]), y(ends[1])
 		c.StrokeLine2(style, at, low, at, high)
-		c.StrokeLine2(style, at-half, low, at+half, low)
+		if !e.cut[i] {
+			c.StrokeLine2(style, at-half, low, at+half, low)
+		}
 		c.StrokeLine2(style, at-half, high, at+half, high)
 	}
 }

@@ -15,10 +15,11 @@ type scale struct {
 	low, high float64 // of the values seen; positive on a logarithmic axis
 	hasZero   bool    // a 0 was seen on a logarithmic axis
 	ticks     int     // number of labels to aim for
+	margin    float64 // beyond the values, as a share of their range
 }
 
 func newScale(log bool) *scale {
-	return &scale{log: log, low: math.Inf(1), high: math.Inf(-1), ticks: 7}
+	return &scale{log: log, low: math.Inf(1), high: math.Inf(-1), ticks: 7, margin: 0.04}
 }
 
 // finite reports whether v can be drawn. Numbers near the end of the range of
@@ -67,10 +68,10 @@ func (s *scale) frame() (low, high float64) {
 			low = s.at(0)
 		}
 		l, h := math.Log10(low), math.Log10(high)
-		d := max(0.04*(h-l), (0.6-(h-l))/2) // a factor of four at least
+		d := max(s.margin*(h-l), (0.6-(h-l))/2) // a factor of four at least
 		return math.Pow(10, l-d), math.Pow(10, h+d)
 	}
-	d := 0.04 * (high - low)
+	d := s.margin * (high - low)
 	// One value, or values that differ by rounding only.
 	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-9*size || high == low {
 		d = max(size/2, 1e-290)

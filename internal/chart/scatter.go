@@ -25,6 +25,7 @@ type Points struct {
 	MarkedName string   // meaning of the ring, for the legend
 	Most       int      // draw a random sample of so many if there are more; 0 means 10000
 	Seed       uint64   // of the sample
+	Scale      bool     // Classes are the steps of a scale, at most MaxSteps, the most conspicuous first
 
 	tinted bool // on a surface, where points without classes are grey
 }
@@ -36,6 +37,9 @@ func (p *Points) check() error {
 	}
 	if p.Class != nil && len(p.Class) != n {
 		return fmt.Errorf("%d points but %d classes", n, len(p.Class))
+	}
+	if p.Scale && len(p.Classes) > MaxSteps {
+		return fmt.Errorf("a scale of %d steps; at most %d can be told apart", len(p.Classes), MaxSteps)
 	}
 	for i, c := range p.Class {
 		if c >= len(p.Classes) {
@@ -110,6 +114,8 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		switch {
 		case k < 0:
 			m.radius *= 0.75
+		case p.Scale:
+			m.color = stepColor(k)
 		case len(index) <= 1000:
 			m.shape = shape(k)
 		case k >= colors: // among many, discs and squares can be told apart
@@ -128,6 +134,9 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 			continue
 		}
 		g := &groups[j%layers]
+		if p.Scale { // the most conspicuous on top
+			g = &groups[layers-1-k]
+		}
 		for len(*g) <= k {
 			*g = append(*g, style(len(*g)))
 		}
@@ -160,18 +169,25 @@ func (p *Points) rings(pic *Picture, inside func(i int) bool, radius vg.Length) 
 	}
 }
 
-// legend lists the classes, at most 20 of them, in their order.
+// legend lists the classes, at most 20 of them, in the order of the numbers in their names.
 func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 	if p.Class == nil {
 		return
 	}
 	const most = 20
-	for k, name := range p.Classes {
-		if k == most {
+	order := make([]int, len(p.Classes))
+	for k := range order {
+		order[k] = k
+	}
+	if !p.Scale {
+		slices.SortStableFunc(order, func(a, b int) int { return CompareNames(p.Classes[a], p.Classes[b]) })
+	}
+	for at, k := range order {
+		if at == most {
 			pic.key(fmt.Sprintf("and %d more", len(p.Classes)-most))
 			break
 		}
-		pic.key(name, style(k))
+		pic.key(p.Classes[k], style(k))
 	}
 	if slices.ContainsFunc(p.Class, func(c int) bool { return c < 0 }) {
 		pic.key("no label", style(-1))
@@ -184,6 +200,7 @@ func (s *Scatter) Draw() (*Picture, error) {
 		return nil, err
 	}
 	x, y := newScale(false), newScale(false)
+	x.margin, y.margin = 0.06, 0.06 // rings are larger than marks
 	inside := func(i int) bool { return finite(s.X[i]) && finite(s.Y[i]) }
 	left := 0
 	for i := range s.X {

@@ -59,7 +59,7 @@ func tableCell(row map[string]any, name string) any {
 	return 0.0
 }
 
-// compareCells orders numbers by value and before text.
+// compareCells orders numbers by value and before text, and text by the numbers in it.
 func compareCells(a, b any) int {
 	x, okX := a.(float64)
 	y, okY := b.(float64)
@@ -71,7 +71,7 @@ func compareCells(a, b any) int {
 	case okY:
 		return 1
 	}
-	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	return CompareNames(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 // split makes a series of the rows of each combination of the fields c.By, in the
@@ -92,13 +92,17 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		}
 		return 0
 	})
+	texts := map[string]bool{}
+	for _, row := range rows {
+		for _, name := range c.By {
+			if _, ok := row[name].(string); ok {
+				texts[name] = true
+			}
+		}
+	}
 	drawable := false
 	for _, row := range rows {
-		var parts []string
-		for _, name := range c.By {
-			parts = append(parts, fmt.Sprintf("%s %v", name, tableCell(row, name)))
-		}
-		name := strings.Join(parts, ", ")
+		name := curveName(row, c.By, texts)
 		if n := len(all); n == 0 || all[n-1].Name != name {
 			all = append(all, Series{Name: name})
 		}
@@ -120,6 +124,22 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		return nil, fmt.Errorf("%s makes %d curves with --by %s; at most %d can be told apart", path, len(all), strings.Join(c.By, ","), MaxSeries)
 	}
 	return all, nil
+}
+
+// curveName names the curve of a row by the fields by: numbers with their field, text
+// without, and of fields of text nothing where the row has none.
+func curveName(row map[string]any, by []string, texts map[string]bool) string {
+	var parts []string
+	for _, name := range by {
+		text, ok := row[name].(string)
+		switch {
+		case ok:
+			parts = append(parts, text)
+		case !texts[name]:
+			parts = append(parts, fmt.Sprintf("%s %v", name, tableCell(row, name)))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // tableNumber returns a finite number in a row; a missing one is 0 where that

@@ -81,3 +81,34 @@ func TestPalette(t *testing.T) {
 		}
 	}
 }
+
+// TestSteps measures that each step of a scale has clearly less contrast with the page
+// than the one before, and the last still some.
+func TestSteps(t *testing.T) {
+	luminance := func(hex string) float64 {
+		c := parse(hex)
+		sum := 0.0
+		for i, v := range []uint8{c.R, c.G, c.B} {
+			x := float64(v) / 255
+			if x <= 0.04045 {
+				x /= 12.92
+			} else {
+				x = math.Pow((x+0.055)/1.055, 2.4)
+			}
+			sum += []float64{0.2126, 0.7152, 0.0722}[i] * x
+		}
+		return sum
+	}
+	for name, of := range map[string]func(k int) string{"light": func(k int) string { return theme[k].light }, "dark": func(k int) string { return theme[k].dark }} {
+		ground := luminance(of(10)) + 0.05
+		last := math.Inf(1)
+		for k := range MaxSteps {
+			x := luminance(of(firstStep+k)) + 0.05
+			c := max(x, ground) / min(x, ground)
+			if !(c*1.25 <= last && c >= 1.4) {
+				t.Errorf("%s: step %d has contrast %.2f after %.2f", name, k, c, last)
+			}
+			last = c
+		}
+	}
+}

@@ -74,10 +74,7 @@ func (p *Picture) file(c draw.Canvas) {
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
 	var strip vg.Length
 	for _, k := range p.legend {
-		name := k.name
-		if r := []rune(name); len(r) > 40 {
-			name = string(r[:39]) + "…" // leaves room for the plot
-		}
+		name := shorten(k.name, 40) // leaves room for the plot
 		legend.Add(name, k.thumbs...)
 		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}
@@ -127,13 +124,18 @@ func (p *Picture) Legend() (keys []Key) {
 
 // svgText returns the elements inside of an <svg> element with what f draws.
 func svgText(width, height vg.Length, f func(draw.Canvas)) string {
-	canvas := vgsvg.New(width, height)
-	f(draw.New(svgCanvas{canvas}))
+	canvas := &svgCanvas{Canvas: vgsvg.New(width, height)}
+	f(draw.New(canvas))
 	var b strings.Builder
 	canvas.WriteTo(&b) // a strings.Builder takes everything
 	s := Clean(b.String())
 	s = strings.TrimSuffix(s[strings.Index(s, "<g "):], "</svg>\n")
-	return svgFixes.Replace(s)
+	texts := strings.Split(svgFixes.Replace(s), "<text x=")
+	s = texts[0]
+	for i, text := range texts[1:] {
+		s += `<text text-anchor="` + canvas.anchors[i] + `" x=` + text
+	}
+	return s
 }
 
 // svgFixes corrects what vgsvg writes: a generic font in place of the one that
@@ -141,7 +143,6 @@ func svgText(width, height vg.Length, f func(draw.Canvas)) string {
 // brackets of text are escaped, so that nothing else is found.
 var svgFixes = strings.NewReplacer(
 	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal", "font-family:system-ui,sans-serif",
-	`<text x=`, `<text text-anchor="middle" x=`,
 	`<image x=`, `<image preserveAspectRatio="none" x=`,
 	`xlink:href="data:image/jpg;`, `xlink:href="data:image/png;`)
 
@@ -153,17 +154,42 @@ func inPage(svg string) string {
 	return styles.ReplaceAllStringFunc(svg, variables.Replace)
 }
 
-// svgCanvas is vgsvg.Canvas with centred text, so that text in another font than
-// the one that measured it stays in place, and with short paths of discs.
-type svgCanvas struct{ *vgsvg.Canvas }
+// svgCanvas is vgsvg.Canvas with text that is anchored at its middle, so that text in
+// another font than the one that measured it stays in place, and with short paths of
+// discs.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	anchor  string   // of the next text
+	anchors []string // of each text
+}
 
-func (c svgCanvas) FillString(f font.Face, at vg.Point, text string) {
-	at.X += f.Width(text) / 2
+// Values of the attribute text-anchor.
+const (
+	anchorMiddle = "middle"
+	anchorStart  = "start"
+)
+
+// svgOf returns the canvas of a picture in SVG, nil of others.
+func svgOf(c draw.Canvas) *svgCanvas {
+	inner := c.Canvas
+	for d, ok := inner.(draw.Canvas); ok; d, ok = inner.(draw.Canvas) {
+		inner = d.Canvas
+	}
+	s, _ := inner.(*svgCanvas)
+	return s
+}
+
+func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
+	if c.anchor != anchorStart {
+		c.anchor = anchorMiddle
+		at.X += f.Width(text) / 2
+	}
+	c.anchors = append(c.anchors, c.anchor)
 	c.Canvas.FillString(f, at, text)
 }
 
 // discs draws discs as lines without length, which have round ends.
-func (c svgCanvas) discs(at []vg.Point, r vg.Length) {
+func (c *svgCanvas) discs(at []vg.Point, r vg.Length) {
 	var path vg.Path
 	for _, q := range at {
 		path.Move(q)

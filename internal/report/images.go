@@ -25,13 +25,14 @@ type Image struct {
 	Pixels    []uint8 // Height·Width gray levels, row by row
 	True      string  // empty if unknown
 	Predicted string  // empty to show True only
+	Note      string  // a few words below; may be empty
 }
 
 func (s ImageStrip) render() (template.HTML, error) {
 	type item struct {
-		URI                    template.URL
-		Alt, Predicted, Actual string
-		Wrong                  bool
+		URI                          template.URL
+		Alt, Predicted, Actual, Note string
+		Wrong                        bool
 	}
 	data := struct {
 		Width, Height int // as shown
@@ -51,7 +52,7 @@ func (s ImageStrip) render() (template.HTML, error) {
 		if err != nil {
 			return "", err
 		}
-		it := item{URI: uri, Predicted: img.Predicted, Actual: img.True}
+		it := item{URI: uri, Predicted: img.Predicted, Actual: img.True, Note: img.Note}
 		it.Wrong = img.True != "" && img.Predicted != "" && img.True != img.Predicted
 		switch {
 		case it.Wrong:

@@ -217,7 +217,7 @@ func TestHostileText(t *testing.T) {
 		KeyValues{Caption: evil, Pairs: []KeyValue{{evil, evil}}},
 		Figure{Title: evil, Caption: evil, Charts: []chart.Chart{&chart.Lines{Title: evil, XLabel: evil, Series: []chart.Series{{Name: evil, X: one, Y: one}, {Name: evil, X: one, Y: []float64{1, math.NaN()}}}}}},
 		Figure{Title: evil, Charts: []chart.Chart{&chart.Bars{Title: evil, Rows: []chart.Bar{{Name: evil, Value: 1, Note: evil}}}, &chart.Scatter{Title: evil, YLabel: evil, Points: chart.Points{X: one, Y: one, Class: []int{0, -1}, Classes: []string{evil}}}}},
-		ImageStrip{Title: evil, Caption: evil, Width: 1, Height: 1, Images: []Image{{[]uint8{7}, evil, "1"}, {[]uint8{7}, "", evil}}},
+		ImageStrip{Title: evil, Caption: evil, Width: 1, Height: 1, Images: []Image{{[]uint8{7}, evil, "1", evil}, {[]uint8{7}, "", evil, ""}}},
 	}}}})
 	if n := strings.Count(page, "<script"); n != 0 {
 		t.Errorf("%d scripts", n)

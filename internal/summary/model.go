@@ -79,7 +79,7 @@ type Fit struct {
 	Warnings             []string       // of the input and of the fit
 	Chosen               *models.Chosen // values that were not given; nil for none
 	Why                  string         // a choice of the learner's, as models.Input has it
-	pipeline.Measured             // on the points whose label or value was held back
+	pipeline.Measured                   // on the points whose label or value was held back
 }
 
 // MarshalJSON writes one object.

@@ -10,11 +10,11 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
-// The example of every model in the table of README.md fits, and no model is left
+// The example of every model in the table of docs/models.md fits, and no model is left
 // out.
-func TestReadmeModels(t *testing.T) {
-	readme := string(readFile(t, filepath.Join(packageDir, "..", "..", "README.md")))
-	table, _, _ := strings.Cut(readme[strings.Index(readme, "| model |"):], "\n\n")
+func TestModelsPage(t *testing.T) {
+	page := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "models.md")))
+	table, _, _ := strings.Cut(page[strings.Index(page, "| model |"):], "\n\n")
 	intoValues(t)
 	v := readBlock(t, "v.npy")
 	must(t, npy.WriteFile("values.npy", nil, v.RawMatrix().Data))

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestMain takes the variables of the environment away from the tests.
+var (
+	guideData   = os.Getenv("BIGFIT_DATA")
+	updateGuide = os.Getenv("BIGFIT_UPDATE_GUIDE") == "1"
+)
+
+// A block is fenced text of a page of docs/guide.
+type block struct {
+	kind, file string // "sh", "text", …; the file that it is written to, or empty
+	text       string
+	start, end int // of the text in the page
+}
+
+var fence = regexp.MustCompile("(?ms)^```(\\w*)(?: file=(\\S+))?\n(.*?)^```$")
+
+func blocksOf(page string) (out []block) {
+	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
+		b := block{kind: page[m[2]:m[3]], text: page[m[6]:m[7]], start: m[6], end: m[7]}
+		if m[4] >= 0 {
+			b.file = page[m[4]:m[5]]
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// TestGuide runs the pages of docs/guide: their files are written, their commands run
+// one after the other in a new folder, and what they print is compared with what stands
+// below them. BIGFIT_UPDATE_GUIDE=1 writes that anew.
+func TestGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the guide runs for some 20 s; left out with -short")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash to run the pages with")
+	}
+	pages, err := filepath.Glob(filepath.Join(packageDir, "..", "..", "docs", "guide", "*.md"))
+	must(t, err)
+	if len(pages) < 5 {
+		t.Fatalf("%d pages", len(pages))
+	}
+	path, err := program()
+	must(t, err)
+	build := exec.Command("go", "build", "-o", filepath.Dir(path), "./docs/guide/service")
+	build.Dir = filepath.Join(packageDir, "..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			text := string(readFile(t, page))
+			if strings.Contains(text, "$BIGFIT_DATA") && guideData == "" {
+				t.Skip("the page needs the data sets in BIGFIT_DATA")
+			}
+			runPage(t, page, text, path)
+		})
+	}
+}
+
+// runPage runs one page with the command in path.
+func runPage(t *testing.T, page, text, path string) {
+	dir := t.TempDir()
+	service := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "guide", "service", "main.go")))
+	blocks := blocksOf(text)
+	var changed []string // text blocks anew, in the order of blocks
+	ran := 0
+	for k, b := range blocks {
+		changed = append(changed, b.text)
+		if b.file != "" {
+			must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, b.file)), 0o777))
+			writeFile(t, filepath.Join(dir, b.file), []byte(b.text))
+			continue
+		}
+		if b.kind == "go" && !strings.Contains(service, b.text) {
+			t.Errorf("%s: this is not in docs/guide/service/main.go:\n%s", filepath.Base(page), b.text)
+		}
+		if b.kind != "sh" {
+			continue
+		}
+		ran++
+		out := runShell(t, dir, path, b.text)
+		if k+1 == len(blocks) || blocks[k+1].kind != "text" {
+			continue
+		}
+		if updateGuide {
+			blocks[k+1].text = out
+			continue
+		}
+		if err := sameOutput(blocks[k+1].text, out); err != nil {
+			t.Errorf("%s: after\n%s%v\nIf that is meant to be so, run BIGFIT_UPDATE_GUIDE=1 go test -run TestGuide ./cmd/bigfit", filepath.Base(page), b.text, err)
+		}
+	}
+	if ran == 0 {
+		t.Error("no command in the page")
+	}
+	if updateGuide && !t.Failed() {
+		var b strings.Builder
+		last := 0
+		for k := range blocks {
+			b.WriteString(text[last:blocks[k].start] + changed[k])
+			last = blocks[k].end
+		}
+		writeFile(t, page, []byte(b.String()+text[last:]))
+	}
+}
+
+// runShell runs commands and returns all that they print.
+func runShell(t *testing.T, dir, path, commands string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", commands)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(path)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if guideData != "" {
+		cmd.Env = append(cmd.Env, "BIGFIT_DATA="+guideData)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s\n%v\n%s", commands, err, out)
+	}
+	return string(out)
+}
+
+// measured matches times, amounts of memory and rounding errors, which differ from run
+// to run.
+var measured = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]\d+| m?s\b| (B|KiB|MiB|GiB)\b)|"(seconds|time)": ?"?[^",}]*|"(bytes|memory|total|peak)": ?\d+`)
+
+var numeral = regexp.MustCompile(`-?\d+(\.\d+)?`)
+
+// sameOutput compares the lines that a page shows with those that were printed. What is
+// measured may differ, and so may spaces; numbers with a decimal point may by a tenth, whole
+// numbers by a fiftieth, as rounding differs between instruction sets.
+func sameOutput(want, got string) error {
+	w, g := strings.Split(strings.TrimSpace(want), "\n"), strings.Split(strings.TrimSpace(got), "\n")
+	if len(w) != len(g) {
+		return fmt.Errorf("%d lines are printed, not %d:\n%s", len(g), len(w), got)
+	}
+	for i := range w {
+		if err := sameLine(w[i], g[i]); err != nil {
+			return fmt.Errorf("line %d is\n%s\nnot\n%s\n(%w)", i+1, g[i], w[i], err)
+		}
+	}
+	return nil
+}
+
+func sameLine(want, got string) error {
+	hide := func(s string) string { // how long something will take is said only where it is long
+		return strings.ReplaceAll(measured.ReplaceAllString(s, "#"), ", about #", "")
+	}
+	want, got = hide(want), hide(got)
+	words := func(s string) string {
+		return strings.Join(strings.Fields(numeral.ReplaceAllString(s, " 0 ")), " ")
+	}
+	if words(want) != words(got) {
+		return fmt.Errorf("other words")
+	}
+	a, b := numeral.FindAllString(want, -1), numeral.FindAllString(got, -1)
+	for k := range a {
+		x, _ := strconv.ParseFloat(a[k], 64)
+		y, _ := strconv.ParseFloat(b[k], 64)
+		room := 0.02 * math.Abs(x)
+		if strings.Contains(a[k], ".") {
+			room = max(0.1*math.Abs(x), 0.3)
+		}
+		if !(math.Abs(x-y) <= room) {
+			return fmt.Errorf("%s is now %s", a[k], b[k])
+		}
+	}
+	return nil
+}
+
+// TestSameOutput shows what the comparison of the guide forgives, and what not.
+func TestSameOutput(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		same      bool
+	}{
+		{"pca  0.2 s  50 components, 81.3 % of the variance", "pca 12.2 s  50 components, 81.9 % of the variance", true},
+		{"residual 9.0e-14·‖A‖", "residual 1.2e-13·‖A‖", true},
+		{"a: needs 7.5 MiB of memory", "a: needs 9 GiB of memory", true},
+		{"graph: needs 7.5 MiB of memory", "graph: needs 7.6 MiB of memory, about 3 s", true},
+		{"error 4.23 %", "error 4.31 %", true},
+		{"error 4.23 %", "error 14.31 %", false},
+		{"17,zero", "17,one", false},
+		{"17,0", "18,0", false},
+		{"one\ntwo", "one", false},
+		{"100 labels", "100 points", false},
+	} {
+		if err := sameOutput(c.want, c.got); (err == nil) != c.same {
+			t.Errorf("%q and %q: %v", c.want, c.got, err)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package pipeline_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// TestPlane gives places by eigenvectors of a graph in one piece, else by columns or
+// principal components.
+func TestPlane(t *testing.T) {
+	ctx := t.Context()
+	p := &pipeline.Pipeline{Seed: 3}
+	x, y := clusters(300, 3)
+	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y.Keep(data.Range(0, 40)))}
+	whole, err := p.Graph(ctx, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := data.NewDense[float64](300, 4)
+	copy(far.Data, x.Data)
+	for i := range 150 {
+		far.Row(i)[0] += 1000
+	}
+	cut, err := p.Graph(ctx, far, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moons, _ := synthetic.TwoMoons(300, 0.1, 1)
+	for _, c := range []struct {
+		name  string
+		x     data.Points
+		g     *models.Graph
+		xName string
+	}{
+		{"graph", x, &whole.Graph, "eigenvector 2"}, {"graph alone", nil, &whole.Graph, "eigenvector 2"}, {"components", far, &cut.Graph, "principal component 1"},
+		{"points", x, nil, "principal component 1"}, {"two columns", moons, nil, "column 1"}, {"graph in pieces alone", nil, &cut.Graph, ""},
+		{"one column", data.NewDense[float64](300, 1), nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in.Points, in.Graph = c.x, c.g
+			got, err := p.Plane(ctx, in, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.xName == "" {
+				if got != nil {
+					t.Fatalf("places %+v of nothing", got)
+				}
+				return
+			}
+			if got.XName != c.xName || len(got.Rows) != 100 || len(got.X) != 100 || len(got.Y) != 100 || !slices.IsSorted(got.Rows) || got.How == "" {
+				t.Fatalf("%s: %d rows, %d places, %q", got.XName, len(got.Rows), len(got.X), got.How)
+			}
+			labeled := 0
+			for _, r := range got.Rows {
+				if r < 40 {
+					labeled++
+				}
+			}
+			if labeled != 40 {
+				t.Errorf("%d of 40 labeled points", labeled)
+			}
+			again, err := p.Plane(ctx, in, 100)
+			if err != nil || !reflect.DeepEqual(again, got) {
+				t.Errorf("other places the second time, %v", err)
+			}
+			if strings.HasPrefix(c.name, "graph") && !apart(got, y) {
+				t.Error("clusters are not apart")
+			}
+			if all, err := p.Plane(ctx, in, 1000); err != nil || len(all.Rows) != 300 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// apart tells whether the classes' mean places are farther from each other than the
+// points from their class's mean, on average.
+func apart(p *pipeline.Plane, y *data.Labels) bool {
+	var sum [3][2]float64
+	var n [3]float64
+	for at, i := range p.Rows {
+		c := y.Index[i]
+		sum[c][0] += p.X[at]
+		sum[c][1] += p.Y[at]
+		n[c]++
+	}
+	for c := range sum {
+		sum[c][0] /= n[c]
+		sum[c][1] /= n[c]
+	}
+	within := 0.0
+	for at, i := range p.Rows {
+		c := y.Index[i]
+		within += math.Hypot(p.X[at]-sum[c][0], p.Y[at]-sum[c][1]) / float64(len(p.Rows))
+	}
+	between := math.Inf(1)
+	for c := range sum {
+		d := (c + 1) % 3
+		between = min(between, math.Hypot(sum[c][0]-sum[d][0], sum[c][1]-sum[d][1]))
+	}
+	return between > within
+}
