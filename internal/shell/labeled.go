@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,8 +66,10 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions, g
 		return nil, short
 	}
 	made := pipeline.Hashes(mf.Hashes)
-	err = errors.Join(made.Agree(pipeline.HashPoints, out.Hashes[pipeline.HashPoints], path, o.Source.X.String()),
-		made.Agree(pipeline.HashGraph, out.Hashes[pipeline.HashGraph], path, cmp.Or(o.Source.File, o.Source.X.String())))
+	err = made.Agree(pipeline.HashPoints, out.Hashes[pipeline.HashPoints], path, o.Source.X.String())
+	if err == nil && o.Source.File != "" { // one that is made here may have other settings
+		err = made.Agree(pipeline.HashGraph, out.Hashes[pipeline.HashGraph], path, o.Source.File)
+	}
 	if err != nil {
 		return nil, err
 	}
