@@ -144,7 +144,7 @@ const FirstOfComponent = "component"
 
 // SuspectAnswers are labels that may be wrong, as [NextAnswers]: the given and the suggested
 // label by name, and the score.
-func SuspectAnswers(t *models.Targets, list []Suspect, ids *data.IDs, alone bool) Answers {
+func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool) Answers {
 	rows, scores := make([]int64, len(list)), make([]float64, len(list))
 	given, suggested := make([]int32, len(list)), make([]int32, len(list))
 	for q, s := range list {
@@ -164,7 +164,7 @@ func SuspectAnswers(t *models.Targets, list []Suspect, ids *data.IDs, alone bool
 }
 
 // CampaignAnswers are the rows of a campaign.
-func CampaignAnswers(rows []CampaignRow) Answers {
+func CampaignAnswers(rows []active.CampaignRow) Answers {
 	rules, labels := make([]string, len(rows)), make([]int64, len(rows))
 	means, deviations := make([]float64, len(rows)), make([]float64, len(rows))
 	for q, r := range rows {

@@ -35,20 +35,6 @@ type CampaignSettings struct {
 	Pairs *lanczos.Result
 }
 
-// CampaignRow is the error of a rule at a number of labels: of the points without a label,
-// in percent.
-type CampaignRow struct {
-	Rule   active.Rule `json:"rule"`
-	Labels int         `json:"labels"`
-	Error  float64     `json:"error"` // mean over the draws
-	// Deviation is the standard deviation over the draws, 0 of one.
-	Deviation float64 `json:"deviation"`
-	// Ratio is the mean error by that of Random at the same number of labels; NaN
-	// without it.
-	Ratio  float64   `json:"-"`
-	Errors []float64 `json:"errors"` // of the draws
-}
-
 // Campaign replays the labeling of points whose classes are all known: every draw starts
 // with few labels, and in each round a rule asks for more, of which the learner, fitted
 // anew, makes the scores that the next round looks at. truth answers, and measures the
@@ -57,7 +43,7 @@ type CampaignRow struct {
 // in has the graph or the points, and the values of the learner; targets are made here.
 // The answer depends on p.Seed. It costs a fit a round, rule and draw, and what
 // [active.Choose] says.
-func (p *Pipeline) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels, s *CampaignSettings) ([]CampaignRow, error) {
+func (p *Pipeline) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels, s *CampaignSettings) ([]active.CampaignRow, error) {
 	c := &campaign{Pipeline: p, CampaignSettings: *s, learner: l, in: *in, truth: truth}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -312,11 +298,11 @@ func (c *campaign) answers(ctx context.Context, m models.Model) (*models.Predict
 }
 
 // rows are the means over the draws, rule by rule.
-func (c *campaign) rows() []CampaignRow {
-	var out []CampaignRow
+func (c *campaign) rows() []active.CampaignRow {
+	var out []active.CampaignRow
 	for _, rule := range c.Rules {
 		for at, labels := range c.counts {
-			r := CampaignRow{Rule: rule, Labels: labels, Ratio: math.NaN()}
+			r := active.CampaignRow{Rule: rule, Labels: labels, Ratio: math.NaN()}
 			for _, errs := range c.errors[rule] {
 				r.Errors = append(r.Errors, errs[at])
 			}

@@ -159,7 +159,7 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
-		return nil, nil, fmt.Errorf("a %s model does not keep the graph of its points; give them with -X, their labels with -y and, if there is one, the graph with --graph", m.Name())
+		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with -X, their labels with -y and, if there is one, the graph with --graph", m.Name())
 	}
 	kept := u.Kept()
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}

@@ -68,7 +68,7 @@ func TestSuspectsOfDigits(t *testing.T) {
 	if !(recall >= 0.9 && precision >= 0.25) {
 		t.Errorf("%d suspects, recall %.3f, precision %.3f", len(s.List), recall, precision)
 	}
-	first := &pipeline.Suspects{List: s.List[:len(wrong)]}
+	first := &active.Suspects{List: s.List[:len(wrong)]}
 	if recall, _ := found(first, wrong); !(recall >= 0.65) {
 		t.Errorf("among the first %d are %.3f of the wrong labels", len(wrong), recall)
 	}

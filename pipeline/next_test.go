@@ -44,7 +44,7 @@ func TestKeptGraph(t *testing.T) {
 			t.Errorf("the labeled points are %v", kept.Targets.Labeled)
 		}
 	}
-	for name, want := range map[string]string{"knn": "keeps no graph but its labeled points; give all points with -X", "rls": "does not keep the graph"} {
+	for name, want := range map[string]string{"knn": "keeps no graph but its labeled points; give all points with -X", "rls": "do not keep the graph"} {
 		in := &models.Input{Points: x, Targets: targets, Values: models.Values{}}
 		if name == "rls" {
 			in.Values = models.Values{"gamma-a": "0.01"}
@@ -151,7 +151,7 @@ func (s spy) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	return s.Learner.Fit(ctx, in)
 }
 
-func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *pipeline.CampaignSettings) []pipeline.CampaignRow {
+func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *pipeline.CampaignSettings) []active.CampaignRow {
 	t.Helper()
 	rows, err := (&pipeline.Pipeline{Seed: 3}).Campaign(t.Context(), l, &models.Input{Points: x}, y, s)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestCampaign(t *testing.T) {
 	if len(rows) != 5*4 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	last := map[active.Rule]pipeline.CampaignRow{}
+	last := map[active.Rule]active.CampaignRow{}
 	for _, r := range rows {
 		if len(r.Errors) != 3 || !(r.Error >= 0 && r.Error <= 100) || !(r.Deviation >= 0) {
 			t.Errorf("row %+v", r)

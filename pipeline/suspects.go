@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,33 +20,13 @@ const (
 	suspectFolds = 10
 )
 
-// Suspect is a label that disagrees with what the other labels say of its point.
-type Suspect struct {
-	Point int
-	// Given and Suggested are classes, positions in Targets.Classes.
-	Given, Suggested int32
-	// Score is the share of the suggested class less that of the given one, by the
-	// scores of a model without the label: see [active.Shares]. It lies in (0, 1].
-	Score float64
-}
-
-// Suspects are labels that may be wrong.
-type Suspects struct {
-	List []Suspect // by score, the largest first
-	// Labeled is the number of labels, and Unknown that of labels of which no other
-	// says anything, as they are the only ones of their components.
-	Labeled, Unknown int
-	// Folds is the number of folds that were left out; 0 where each label was.
-	Folds int
-}
-
 // Suspects lists the labels in in.Targets, classes, that disagree with what the learner
 // says of their points without them. A [models.SelfChecker] leaves out one label at a
 // time, if there are at most 4096 and folds is 0. Otherwise the labels are dealt into
 // folds (10 for 0) and each is held against a fit to the other folds.
 //
 // The graph and eigenpairs that in lacks are made by g, as [Pipeline.Fit] does.
-func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings, folds int) (*Suspects, error) {
+func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings, folds int) (*active.Suspects, error) {
 	info := l.Info()
 	in.Seed, in.Memory = p.Seed, p.Memory
 	if err := in.Check(); err != nil {
@@ -79,25 +58,7 @@ func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.In
 	if !models.Usable(err) {
 		return nil, err
 	}
-	return disagreeing(in.Targets, shares, known, folds), errors.Join(short, err)
-}
-
-// disagreeing lists the labels whose share is not the largest.
-func disagreeing(t *models.Targets, shares *mat.Dense, known []bool, folds int) *Suspects {
-	out := &Suspects{Labeled: len(t.Labeled), Folds: folds}
-	best := models.Argmax(shares)
-	for q, i := range t.Labeled {
-		if !known[q] {
-			out.Unknown++
-			continue
-		}
-		given, row := t.Class(q), shares.RawRowView(q)
-		if score := row[best[q]] - row[given]; score > 0 {
-			out.List = append(out.List, Suspect{i, int32(given), best[q], score})
-		}
-	}
-	slices.SortStableFunc(out.List, func(a, b Suspect) int { return cmp.Compare(b.Score, a.Score) })
-	return out
+	return active.Disagreeing(in.Targets, shares, known, folds), errors.Join(short, err)
 }
 
 // leaveOneOut returns the shares of the classes at the labeled points, each without its

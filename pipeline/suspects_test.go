@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/pipeline"
@@ -28,7 +29,7 @@ func plant(y *data.Labels) (*data.Labels, map[int]bool) {
 
 // found returns the shares of the wrong labels that are listed, and of the listed that
 // are wrong.
-func found(s *pipeline.Suspects, wrong map[int]bool) (recall, precision float64) {
+func found(s *active.Suspects, wrong map[int]bool) (recall, precision float64) {
 	for _, suspect := range s.List {
 		if wrong[suspect.Point] {
 			recall++

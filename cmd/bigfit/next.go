@@ -25,7 +25,7 @@ import (
 
 // nextOptions are the flags of bigfit next.
 type nextOptions struct {
-	labeledOptions
+	shell.LabeledOptions
 	choice       pipeline.NextSettings
 	rules        []string
 	eigs, out    string
@@ -73,7 +73,7 @@ the others measure the error. The table goes to stdout and -o, a chart to --plot
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1, "variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
-	o.flags(a, f)
+	o.Flags(a.App, f)
 	f.StringVar(&o.oracle, "oracle", "", "`file` of the classes of all points, to replay a campaign")
 	f.IntVar(&o.start, "start", 10, "random labels at the start of a campaign, 0 for one of each class")
 	f.IntVar(&o.to, "to", 200, "labels at the end of a campaign")
@@ -118,15 +118,15 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 	if ext := strings.ToLower(filepath.Ext(o.plot)); o.plot != "" && !slices.Contains(chart.Formats, ext) {
 		return shell.Usagef("--plot is %s; its name must end in %s", o.plot, strings.Join(chart.Formats, ", "))
 	}
-	return shell.CheckAnswers(o.source.X.Inputs(path, o.y, o.source.File, o.eigs, o.oracle), []string{o.out}, o.plot)
+	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.oracle), []string{o.out}, o.plot)
 }
 
 func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if err := a.checkNext(path, o); err != nil {
 		return err
 	}
-	o.optional = o.oracle != ""
-	p, short := a.readLabeled(ctx, path, &o.labeledOptions, true)
+	o.Optional = o.oracle != ""
+	p, short := a.ReadLabeled(ctx, path, &o.LabeledOptions, true)
 	if !models.Usable(short) {
 		return short
 	}
@@ -159,12 +159,12 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 		return err
 	}
 	short = errors.Join(short, err)
-	ids, err := a.idsOf(p.Targets.Len)
+	ids, err := a.IDsOf(p.Targets.Len)
 	if err != nil {
 		return err
 	}
 	answers := pipeline.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
-	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.model.Name()
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 }
 
 // readPairs reads eigenpairs of the graph.
-func (a *app) readPairs(path string, p *labeledPoints) (*lanczos.Result, error) {
+func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, error) {
 	a.Reads("eigenpairs", path)
 	e, err := pipeline.OpenEigs(path, int64(a.Memory), &pipeline.Graph{Graph: *p.Graph}, "the graph")
 	if err != nil {
@@ -183,17 +183,17 @@ func (a *app) readPairs(path string, p *labeledPoints) (*lanczos.Result, error) 
 }
 
 // scoresOf are those of the classes of all points.
-func (a *app) scoresOf(ctx context.Context, path string, p *labeledPoints) (*mat.Dense, error) {
-	if o := p.model.Output(); o.Kind != models.OutputClasses {
+func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints) (*mat.Dense, error) {
+	if o := p.Model.Output(); o.Kind != models.OutputClasses {
 		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
 	}
-	if t := training(p.model, true); t != nil && t.Len() == p.Targets.Len {
+	if t := training(p.Model, true); t != nil && t.Len() == p.Targets.Len {
 		return t.Scores, nil
 	}
 	if p.Points == nil {
-		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.model.Name())
+		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.Model.Name())
 	}
-	t, err := a.Pipeline().Predict(ctx, p.model, p.Points, models.PredictSettings{}, true)
+	t, err := a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ type nextSummary struct {
 	Rows    []int       `json:"rows"`
 }
 
-func newNextSummary(rule active.Rule, choices []active.Choice, p *labeledPoints) nextSummary {
+func newNextSummary(rule active.Rule, choices []active.Choice, p *shell.LabeledPoints) nextSummary {
 	s := nextSummary{Rule: rule, Chosen: len(choices), Labeled: len(p.Targets.Labeled), Points: p.Targets.Len}
 	for _, c := range choices {
 		s.Rows = append(s.Rows, c.Point)
@@ -230,26 +230,26 @@ func (s nextSummary) String() string {
 }
 
 // campaign replays a campaign.
-func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *labeledPoints, c *pipeline.Candidates) error {
-	truth, err := o.label.ReadTruth(a.App, o.oracle, p.rows())
+func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints, c *pipeline.Candidates) error {
+	truth, err := o.Label.ReadTruth(a.App, o.oracle, p.Rows())
 	if err != nil {
 		return err
 	}
-	if truth.Len() != p.rows() {
-		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.rows(), path)
+	if truth.Len() != p.Rows() {
+		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.Rows(), path)
 	}
 	s := &pipeline.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
-	rows, short := a.Pipeline().Campaign(ctx, p.learner, &p.Input, truth, s)
+	rows, short := a.Pipeline().Campaign(ctx, p.Learner, &p.Input, truth, s)
 	if !models.Usable(short) {
 		return short
 	}
 	answers := pipeline.CampaignAnswers(rows)
-	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.model.Name()
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	err = a.Write(ctx, func() error {
 		if err := answers.Write(o.out); err != nil || o.plot == "" {
 			return err
 		}
-		picture, err := pipeline.CampaignChart(p.model.Name(), rows).Draw()
+		picture, err := active.CampaignChart(p.Model.Name(), rows).Draw()
 		if err != nil {
 			return err
 		}
@@ -260,13 +260,13 @@ func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *labe
 	if err != nil {
 		return err
 	}
-	return errors.Join(short, a.Print(campaignSummary{p.model.Name(), truth.Len(), o.draws, rows}, pipeline.CampaignText(rows)))
+	return errors.Join(short, a.Print(campaignSummary{p.Model.Name(), truth.Len(), o.draws, rows}, active.CampaignText(rows)))
 }
 
 // campaignSummary is the output of a campaign.
 type campaignSummary struct {
-	Model  string                 `json:"model"`
-	Points int                    `json:"points"`
-	Draws  int                    `json:"draws"`
-	Rows   []pipeline.CampaignRow `json:"rows"`
+	Model  string               `json:"model"`
+	Points int                  `json:"points"`
+	Draws  int                  `json:"draws"`
+	Rows   []active.CampaignRow `json:"rows"`
 }

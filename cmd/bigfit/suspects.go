@@ -14,12 +14,13 @@ import (
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
 // suspectOptions are the flags of bigfit suspects.
 type suspectOptions struct {
-	labeledOptions
+	shell.LabeledOptions
 	folds, most int
 	model, out  string
 }
@@ -47,7 +48,7 @@ neighbours in the graph, is the one to take where most points have a label.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "harmonic", "`name` of the model that judges points and labels given without one")
-	o.flags(a, f)
+	o.Flags(a.App, f)
 	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out (default: one label at a time where there are formulas, else 10)")
 	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
 	f.StringVarP(&o.out, "output", "o", "suspects.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
@@ -65,13 +66,13 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	case o.most < 0 || a.Given["count"] && o.most == 0:
 		return shell.Usagef("--count is %d; it must be at least 1", o.most)
 	}
-	if err := shell.CheckAnswers(o.source.X.Inputs(path, o.y, o.source.File), []string{o.out}); err != nil {
+	if err := shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File), []string{o.out}); err != nil {
 		return err
 	}
-	var p *labeledPoints
+	var p *shell.LabeledPoints
 	var short error
 	if path != "" {
-		p, short = a.readLabeled(ctx, path, &o.labeledOptions, false)
+		p, short = a.ReadLabeled(ctx, path, &o.LabeledOptions, false)
 	} else {
 		p, short = a.readUnfitted(ctx, o)
 	}
@@ -79,23 +80,23 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 		return short
 	}
 	if p.Targets.Classes == nil {
-		return shell.Usagef("%s answers with %s; suspects are labels of classes", path, p.model.Output().Kind)
+		return shell.Usagef("%s answers with %s; suspects are labels of classes", path, p.Model.Output().Kind)
 	}
-	s, err := a.Pipeline().Suspects(ctx, p.learner, &p.Input, nil, o.folds)
+	s, err := a.Pipeline().Suspects(ctx, p.Learner, &p.Input, nil, o.folds)
 	if !models.Usable(err) {
-		return a.FlagFaults(p.learner.Info().Name, err)
+		return a.FlagFaults(p.Learner.Info().Name, err)
 	}
 	short = errors.Join(short, err)
 	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Folds: s.Folds}
 	if o.most > 0 && len(s.List) > o.most {
 		s.List = s.List[:o.most]
 	}
-	ids, err := a.idsOf(p.Targets.Len)
+	ids, err := a.IDsOf(p.Targets.Len)
 	if err != nil {
 		return err
 	}
 	answers := pipeline.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
-	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.learner.Info().Name
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Learner.Info().Name
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 
 // takeSuspects takes the arguments: a model, whose name it returns, or points and labels.
 func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
-	model := len(args) == 1 && len(o.source.X) == 0 && o.y == ""
+	model := len(args) == 1 && len(o.Source.X) == 0 && o.Y == ""
 	if len(args) == 1 && !model {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
 		model = err == nil && info.Kind == manifest.Model
@@ -116,20 +117,20 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 		}
 		return args[0], nil
 	}
-	if note := o.source.X.Take(args, &o.y, o.source.File != ""); note != "" {
+	if note := o.Source.X.Take(args, &o.Y, o.Source.File != ""); note != "" {
 		a.Note("%s", note)
 	}
 	switch {
-	case o.y == "":
+	case o.Y == "":
 		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and their labels (-y)")
-	case len(o.source.X) == 0 && o.source.File == "":
-		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.y)
+	case len(o.Source.X) == 0 && o.Source.File == "":
+		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.Y)
 	}
 	return "", nil
 }
 
 // readUnfitted reads points and labels that no model was fitted to.
-func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*labeledPoints, error) {
+func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*shell.LabeledPoints, error) {
 	l, err := shell.FindLearner(o.model)
 	if err != nil {
 		return nil, err
@@ -138,30 +139,30 @@ func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*labeledPoin
 	if !info.Learns.Has(models.LearnsClasses) {
 		return nil, shell.Usagef("--model is %s, which learns no classes; suspects are labels of classes", info.Name)
 	}
-	p := &labeledPoints{learner: l, hashes: pipeline.Hashes{}}
+	p := &shell.LabeledPoints{Learner: l, Hashes: pipeline.Hashes{}}
 	p.Values = models.Values{}
 	if err := a.CheckParams(l, p.Values); err != nil {
 		return nil, fmt.Errorf("%w; fit a model first, and give it to suspects", err)
 	}
 	var short error
 	if info.UsesGraph(p.Values) {
-		s, err := a.LoadSource(ctx, &o.source)
+		s, err := a.LoadSource(ctx, &o.Source)
 		if !models.Usable(err) {
 			return nil, err
 		}
-		short, p.Graph, p.Points, p.hashes = err, &s.Graph.Graph, s.X, s.Hashes
-	} else if p.Points, err = a.ReadPoints(o.source.X, data.ReadOptions{}); err != nil {
+		short, p.Graph, p.Points, p.Hashes = err, &s.Graph.Graph, s.X, s.Hashes
+	} else if p.Points, err = a.ReadPoints(o.Source.X, data.ReadOptions{}); err != nil {
 		return nil, err
 	}
-	y, err := o.label.ReadTruth(a.App, o.y, p.rows())
+	y, err := o.Label.ReadTruth(a.App, o.Y, p.Rows())
 	if err != nil {
 		return nil, err
 	}
-	if y.Len() != p.rows() {
-		return nil, fmt.Errorf("%s has %d labels for %d points", o.y, y.Len(), p.rows())
+	if y.Len() != p.Rows() {
+		return nil, fmt.Errorf("%s has %d labels for %d points", o.Y, y.Len(), p.Rows())
 	}
 	if p.Targets, err = models.ClassTargets(y); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.y, err)
+		return nil, fmt.Errorf("%s: %w", o.Y, err)
 	}
 	return p, short
 }
@@ -183,7 +184,7 @@ type suspectText struct {
 	Score     float64 `json:"score"`
 }
 
-func (s *suspectSummary) list(t *models.Targets, list []pipeline.Suspect) {
+func (s *suspectSummary) list(t *models.Targets, list []active.Suspect) {
 	for _, v := range list {
 		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given), data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
 	}
