@@ -132,17 +132,15 @@ func (e *Expansion) Dim() int {
 // kernel.Side.ProductTo.
 const tilePoints = 256
 
-// QueryCost is that of the values with all points of the expansion: their copy in
-// float64, the values of a tile, and the answers.
+// QueryCost is that of the values with all points of the expansion: their copies in
+// float64, which are kept, the values of a tile, and the answers.
 func (e *Expansion) QueryCost(n int, _ *PredictSettings) Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
 	out := Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
-		if n <= kernel.FewRows {
-			out.Bytes += 8 * int64(size) * int64(d) // kept for single points
-		}
+		out.Bytes += 8 * int64(size) * int64(d) // a second copy, after a query of few points
 	}
 	out.Bytes += AnswerBytes(n, c, len(e.Classes))
 	return out

@@ -37,7 +37,8 @@ func Save(path string, m Model, hashes map[string]string, files ...manifest.File
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
 		}
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit, Arrays: DescribeArrays(e.Arrays)}, hashes, files...)
+	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -91,9 +92,11 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	err = r.Manifest.describes(m)
-	if err == nil {
-		m, err = WithNames(m, r.Manifest.Output.Names)
+	if err = r.Manifest.describes(m); err == nil {
+		m, err = r.dress(m)
+	}
+	if r.Err != nil {
+		return nil, nil, r.Err
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; the file is damaged", path, err)
@@ -223,10 +226,25 @@ type Reader struct {
 
 	archive *npy.Archive
 	limit   int64
+	rename  func(name string) string // of the arrays; nil for none
+}
+
+// Part returns a reader of a model that lies inside that of r: m is its manifest, and
+// rename gives the names that its arrays have in the file.
+func (r *Reader) Part(m Manifest, rename func(name string) string) *Reader {
+	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename}
+}
+
+// at returns the name that an array has in the file.
+func (r *Reader) at(name string) string {
+	if r.rename == nil {
+		return name
+	}
+	return r.rename(name)
 }
 
 // Has tells whether the file has an array of this name.
-func (r *Reader) Has(name string) bool { return r.archive.Has(name) }
+func (r *Reader) Has(name string) bool { return r.archive.Has(r.at(name)) }
 
 // Fit reads what the model's Encode gave as Fit.
 func (r *Reader) Fit(v any) error {
@@ -241,7 +259,7 @@ func Numbers[T any](r *Reader, name string) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(name)
+	x, err := r.archive.Read(r.at(name))
 	if err != nil {
 		r.Err = err
 		return nil
@@ -262,7 +280,7 @@ func Elements[T any](r *Reader, name string, cols int) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(name)
+	x, err := r.archive.Read(r.at(name))
 	if err != nil {
 		r.Err = err
 		return nil
@@ -277,7 +295,7 @@ func Elements[T any](r *Reader, name string, cols int) []T {
 
 // classes reads the class values; nil if there are none.
 func (r *Reader) ReadClasses() []int64 {
-	if r.Err != nil || !r.archive.Has("classes") {
+	if r.Err != nil || !r.Has("classes") {
 		return nil
 	}
 	return Numbers[int64](r, "classes")
@@ -287,7 +305,7 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(name)
+	x, err := r.archive.Read(r.at(name))
 	if err != nil {
 		r.Err = err
 		return nil
@@ -312,7 +330,7 @@ func (r *Reader) Points() data.Points {
 	switch {
 	case r.Err != nil:
 		return nil
-	case r.archive.Has("points_indptr"):
+	case r.Has("points_indptr"):
 		shape := Numbers[int64](r, "points_shape")
 		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"), Val: Numbers[float64](r, "points_data")}
 		if r.Err == nil && len(shape) != 2 {
@@ -327,8 +345,8 @@ func (r *Reader) Points() data.Points {
 			return nil
 		}
 		return m
-	case r.archive.Has("points"):
-		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: "points", Limit: r.limit})
+	case r.Has("points"):
+		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: r.at("points"), Limit: r.limit})
 		if err != nil {
 			r.Err = err
 			return nil

@@ -42,9 +42,9 @@ func TestKernelParams(t *testing.T) {
 		}
 	}
 	for want, v := range map[string]Values{
-		"sigma is 0; it must be positive, or median, mean, median/2 or median/4":      {"sigma": "0"},
-		"sigma is for kernel gaussian or laplace, not cosine":     {"kernel": "cosine", "sigma": "1"},
-		"degree is for kernel polynomial, not gaussian\nscale is": {"degree": "2", "scale": "2"},
+		"sigma is 0; it must be positive, or median, mean, median/2 or median/4": {"sigma": "0"},
+		"sigma is for kernel gaussian or laplace, not cosine":                    {"kernel": "cosine", "sigma": "1"},
+		"degree is for kernel polynomial, not gaussian\nscale is":                {"degree": "2", "scale": "2"},
 		`kernel is "sigmoid"`: {"kernel": "sigmoid"},
 	} {
 		if _, err := KernelParams.Decode(v); err == nil || !strings.Contains(err.Error(), want) {

@@ -40,11 +40,17 @@ type Info struct {
 	Help string `json:"help"` // one line
 	// Source names the paper, section and equation.
 	Source string `json:"source,omitempty"`
+	// Scores says what the scores of the learner's models mean, in one line. They differ
+	// from learner to learner; probabilities ([WithCalibration]) do not.
+	Scores string `json:"scores"`
 	Learns Learns `json:"learns"`
 	Needs  Needs  `json:"needs"`
 	// GraphIf names the parameter without which (or with which at 0) the graph is
 	// left out; empty means that a graph is always needed where Needs has one.
 	GraphIf string `json:"graph_if,omitempty"`
+	// OpenGraph tells that settings of the graph that are not given follow from the
+	// points, in place of the defaults: see pipeline.AutoGraph.
+	OpenGraph bool `json:"open_graph,omitempty"`
 }
 
 // Learns is a set of kinds of targets.
@@ -245,4 +251,16 @@ type Resolver interface {
 	// Resolve returns in.Values with numbers in place of rules. They depend on the
 	// points, the seed and values that are names, not on the numbers among the values.
 	Resolve(in *Input) (Values, error)
+}
+
+// SelfChecker is a learner that can say what its model answers for a labeled point
+// without the label of that point, at less cost than a fit for each.
+type SelfChecker interface {
+	Learner
+	// LeaveOneOut returns the scores of the labeled points, each without its own label,
+	// in the order of in.Targets.Labeled with a column a class. known is false where
+	// nothing else is known of a point. Errors are those of Fit.
+	LeaveOneOut(ctx context.Context, in *Input) (scores *mat.Dense, known []bool, err error)
+	// LeaveOneOutCost estimates it, as Cost does a fit.
+	LeaveOneOutCost(in *Input) (Cost, error)
 }

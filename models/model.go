@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -123,6 +124,9 @@ type PredictSettings struct {
 	// Neighbors is the number of nearest training points that are asked. The
 	// default is the model's.
 	Neighbors int
+	// Probabilities asks for [Prediction.Probabilities], of a model with a calibration;
+	// others know none.
+	Probabilities bool
 	// OnProgress, if not nil, is told how many points are answered.
 	OnProgress func(done, total int)
 }
@@ -133,6 +137,12 @@ type Prediction struct {
 	// Scores is m×Output.Columns: a score a class or label, or the values or
 	// coordinates themselves.
 	Scores *mat.Dense
+	// Probabilities of the classes, m×Output.Columns, rows of sum 1: see
+	// [WithCalibration]. Nil unless they are asked for.
+	Probabilities *mat.Dense
+	// Voters are the training points by whose vote a [Trained] model found the classes, as
+	// many for each point; nil if the scores are its own.
+	Voters []int32
 	// Recall is that of the graph of training points in which the neighbours
 	// were searched for, as estimated when it was made; nil if they are exact
 	// or it was not estimated.
@@ -190,6 +200,8 @@ type Manifest struct {
 	// Arrays are the type and shape of every other array of the file, as in
 	// "float64 (100, 3)".
 	Arrays map[string]string `json:"arrays"`
+	// Calibration of the model, nil if it has none; arrays hold a part of it.
+	Calibration *calibration.Calibration `json:"calibration,omitempty"`
 	// Hashes are SHA-256 of what the model was made from.
 	Hashes map[string]string `json:"-"`
 }

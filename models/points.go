@@ -41,7 +41,7 @@ func PointEntries(x data.Points, p *pca.Projection) []npy.Entry {
 
 // pca reads the principal components; nil if there are none.
 func (r *Reader) PCA() *pca.Projection {
-	if r.Err != nil || !r.archive.Has("pca_mean") {
+	if r.Err != nil || !r.Has("pca_mean") {
 		return nil
 	}
 	p := &pca.Projection{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}

@@ -9,8 +9,12 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
+// steadyLabels is the number of labels from which one cross-validation is steady enough
+// to choose by; below, labels are dealt into folds four times.
+const steadyLabels = 100
+
 // choose gives in values for the required parameters that it lacks, and says which: by
-// cross-validation on the grid of [selection.Open] with its default settings, or by
+// cross-validation on the grid of [selection.Open], or by
 // [selection.Rule] where there are not [selection.Enough] labels, the learner does not
 // learn from them, or classes weigh edges, which need the labels that a fold holds back. The
 // graph is made for it and left in in. The first error comes with a usable graph.
@@ -54,7 +58,11 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
-	r, fault := t.Search(ctx, selection.Settings{}, nil)
+	s := selection.Settings{Repeats: 1}
+	if len(in.Targets.Labeled) < steadyLabels {
+		s.Repeats = 4
+	}
+	r, fault := t.Search(ctx, s, nil)
 	if !models.Usable(fault) {
 		return nil, fault
 	}

@@ -20,7 +20,7 @@ func contenders() []selection.Contender {
 	return []selection.Contender{
 		{Name: "knn", Grid: gridOf("knn", nil, nil)},
 		{Name: "lgc", Grid: gridOf("lgc", nil, map[string][]string{"alpha": {"0.5", "0.99"}})},
-		{Name: "eigenmap", Grid: gridOf("eigenmap", nil, map[string][]string{"eigenvectors": {"3", "6"}}, 4, 9)},
+		{Name: "eigenmap", Grid: gridOf("eigenmap", nil, map[string][]string{"eigenvectors": {"3", "6"}}, 7, 9)},
 		{Name: "laprls", Grid: gridOf("laprls", models.Values{"sigma": "2", "gamma-i": "0.1"}, map[string][]string{"gamma-a": {"1e-3", "1"}})},
 	}
 }

@@ -97,7 +97,13 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
 	settings := g.filled()
-	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
+	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
+		var err error
+		if settings, err = AutoGraph(in.Points, nil); err != nil {
+			return nil, err
+		}
+	}
+	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
 		return nil, err
@@ -137,7 +143,12 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	if !models.Usable(err) {
 		return nil, err
 	}
-	p.observer().End(m.Summary().Text)
+	text := m.Summary().Text
+	if info.OpenGraph { // it chose more than a graph
+		p.observer().Note(info.Name + ": " + text)
+		text = ""
+	}
+	p.observer().End(text)
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, errors.Join(short, err, fault)
 }
@@ -321,7 +332,7 @@ func batch(columns int) int { return max(min(Batch, 1<<23/max(columns, 1)), 512)
 // prepareIndex makes what the first search for neighbours would make, as a stage of its
 // own: its points are not those to answer for.
 func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
-	h, ok := m.(interface {
+	h, ok := models.Unnamed(m).(interface {
 		PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error
 	})
 	if !ok {
@@ -337,7 +348,7 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 }
 
 // Predict answers for all points of x in batches. Scores of classes are kept only if
-// they are asked for.
+// they are asked for, and so are probabilities, by s.
 func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
 	n, d := x.Dims()
 	if dim := m.Dim(); dim > 0 && d != dim {
@@ -352,8 +363,10 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		points = 12 * int64(m.NNZ()) // at most
 	}
 	c.Bytes += points + 4*int64(n)
-	if keep {
-		c.Bytes += 8 * int64(n) * int64(o.Columns)
+	for _, wanted := range []bool{keep, s.Probabilities} {
+		if wanted {
+			c.Bytes += 8 * int64(n) * int64(o.Columns)
+		}
 	}
 	c.Remedy = "split the new points over several files"
 	if err := p.observer().Announce("prediction", c); err != nil {
@@ -366,6 +379,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	out := &models.Prediction{}
 	if keep {
 		out.Scores = mat.NewDense(max(n, 1), o.Columns, nil)
+	}
+	if s.Probabilities {
+		out.Probabilities = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
@@ -387,6 +403,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall
 		if keep {
 			out.Scores.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Scores)
+		}
+		if s.Probabilities {
+			out.Probabilities.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Probabilities)
 		}
 	}
 	text := fmt.Sprintf("%d points", n)

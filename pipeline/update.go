@@ -12,6 +12,8 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/calibration"
+	"github.com/bigfit/bigfit/models/selection"
 )
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
@@ -51,7 +53,7 @@ type Updated struct {
 //
 // An error that is [models.Usable] comes with the model that was reached.
 func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
-	names := m.Output().Names
+	names, calibrated := m.Output().Names, models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
@@ -86,7 +88,9 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 				return nil, err
 			}
 		}
-		out.Model, err = p.Fit(ctx, l, in, nil)
+		if out.Model, err = p.Fit(ctx, l, in, nil); models.Usable(err) {
+			out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+		}
 		return out, err
 	}
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
@@ -104,9 +108,39 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 		return nil, err
 	}
+	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
-	out.Model, err = p.Fit(ctx, l, in, &g.Settings)
+	if out.Model, err = p.Fit(ctx, l, in, &g.Settings); models.Usable(err) {
+		in.Values = e.Values // with the tolerance of the model: folds begin with nothing
+		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+	}
 	return out, errors.Join(short, err)
+}
+
+// recalibrate gives an updated model the calibration c that the model had, or, where labels
+// joined, one fitted anew; where that cannot be, a note says so. fitErr is usable.
+func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration, fitErr error) (models.Model, error) {
+	if c == nil {
+		return u.Model, fitErr
+	}
+	if u.NewLabels == 0 {
+		m, err := models.WithCalibration(u.Model, c)
+		return m, errors.Join(fitErr, err)
+	}
+	in := *u.Input
+	in.Start = nil
+	cost, err := selection.HeldOutCost(l, &in, c.Folds)
+	var m models.Model
+	if err == nil {
+		m, err = p.calibrate(ctx, l, u.Model, &in, cost, c.Folds)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.observer().Note(fmt.Sprintf("calibration: %v", err))
+	}
+	if m == nil {
+		m = u.Model
+	}
+	return m, errors.Join(fitErr, ctx.Err())
 }
 
 // fewNew is the share of new points up to which [UpdateTolerance] is the default.

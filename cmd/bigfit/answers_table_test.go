@@ -62,6 +62,13 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"eigenmap-draw", "rings-all", "--model eigenmap -p 6 --labels 18 --seed 3", ""},
 	{"eigenmap-two", "two", "--model eigenmap -p 4 --symmetry both", ""},
 
+	{"auto", "rings", "--model auto", ""},
+	{"auto-two", "two", "--model auto", ""},
+	{"auto-graph", "graph", "--model auto", ""},
+	{"auto-words", "words", "--model auto", ""},
+	{"auto-parts", "parts", "--model auto", ""},
+	{"auto-values", "values", "--model auto", ""},
+
 	{"harmonic", "rings", "--model harmonic", ""},
 	{"harmonic-mass", "rings", "--model harmonic --class-mass", "-k 5"},
 	{"harmonic-priors", "rings", "--model harmonic --class-mass --priors 1,2,1 --weights self-tuning", ""},

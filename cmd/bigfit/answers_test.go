@@ -120,7 +120,7 @@ func allAnswerCases(t *testing.T) []answerCase {
 		if d.classes {
 			predict += " --scores scores.npy"
 		}
-		cases = append(cases, answerCase{c.name, []string{"fit " + d.fit + " " + c.fit + " --predictions train.npy -o model.npz", predict}})
+		cases = append(cases, answerCase{c.name, []string{"fit --model eigenmap " + d.fit + " " + c.fit + " --predictions train.npy -o model.npz", predict}})
 	}
 	seen, lines := map[string]bool{}, " "
 	for _, c := range cases {

@@ -87,7 +87,7 @@ func TestBadPoints(t *testing.T) {
 		{"missing.npy", []string{"missing.npy", "no such file"}},
 	} {
 		fail(t, 2, c.want, "graph", c.file, "-o", "out.npz")
-		fail(t, 2, c.want[:1], "fit", "-X", c.file, "-y", "y.npy", "-o", "out.npz")
+		fail(t, 2, c.want[:1], "fit", "--model", "eigenmap", "-X", c.file, "-y", "y.npy", "-o", "out.npz")
 		if o := bigfit(t, "info", c.file); o.code != 0 {
 			o.check(t, 2, c.want[:1], []string{"info", c.file})
 		}
@@ -122,17 +122,17 @@ func TestBadLabels(t *testing.T) {
 		{"short.npy", []string{"short.npy", "717"}},
 		{"nothere.npy", []string{"nothere.npy", "no such file"}},
 	} {
-		fail(t, 2, c.want, "fit", "-X", "X.npy", "-y", c.y, "-o", "out.npz")
+		fail(t, 2, c.want, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", c.y, "-o", "out.npz")
 	}
-	succeed(t, "fit", "-X", "X.npy", "-y", "signs.npy", "--unlabeled", "none", "-o", "model.npz")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "signs.npy", "--unlabeled", "none", "-o", "model.npz")
 	must(t, npy.WriteFile("less.npy", nil, []int64{1, 2, 3}))
-	fail(t, 2, []string{"X.npy has 90 points", "less.npy has 3 labels"}, "fit", "-X", "X.npy", "-y", "less.npy", "-o", "out.npz")
+	fail(t, 2, []string{"X.npy has 90 points", "less.npy has 3 labels"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "less.npy", "-o", "out.npz")
 	fail(t, 2, []string{"less.npy has 3 labels for 90"}, "predict", "model.npz", "-y", "less.npy", "-o", "out.npy")
-	fail(t, 2, []string{"y.npy", "91", "90"}, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "91", "-o", "out.npz")
-	fail(t, 2, []string{"--labels is -5"}, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "-5", "-o", "out.npz")
-	fail(t, 2, []string{"--labels is 0"}, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "0", "-o", "out.npz")
-	fail(t, 2, []string{"class"}, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "1", "-o", "out.npz")
-	fail(t, 2, []string{`"x"`, "integer"}, "fit", "-X", "X.npy", "-y", "y.npy", "--unlabeled", "x", "-o", "out.npz")
+	fail(t, 2, []string{"y.npy", "91", "90"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "91", "-o", "out.npz")
+	fail(t, 2, []string{"--labels is -5"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "-5", "-o", "out.npz")
+	fail(t, 2, []string{"--labels is 0"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "0", "-o", "out.npz")
+	fail(t, 2, []string{"class"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "1", "-o", "out.npz")
+	fail(t, 2, []string{`"x"`, "integer"}, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--unlabeled", "x", "-o", "out.npz")
 }
 
 func TestBadGraphs(t *testing.T) {
@@ -158,7 +158,7 @@ func TestBadGraphs(t *testing.T) {
 		{"missing.npz", []string{"missing.npz", "no such file"}},
 	} {
 		fail(t, 2, c.want, "eigs", c.file, "-n", "1", "-o", "out.npz")
-		fail(t, 2, c.want, "fit", "--graph", c.file, "-y", "y3.npy", "-o", "out.npz")
+		fail(t, 2, c.want, "fit", "--model", "eigenmap", "--graph", c.file, "-y", "y3.npy", "-o", "out.npz")
 	}
 }
 
@@ -170,12 +170,12 @@ func TestStrangers(t *testing.T) {
 	succeed(t, "graph", "new.npy", "-o", "gnew.npz")
 	succeed(t, "eigs", "g5.npz", "-n", "10", "-o", "e5.npz")
 	succeed(t, "eigs", "g.npz", "-n", "10", "-o", "e.npz")
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "-o", "m.npz")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "-o", "m.npz")
 	truncate(t, "m.npz", "mshort.npz", -100)
 	truncate(t, "m.npz", "mhalf.npz", 2000)
 	onlyArrays(t, "m.npz", "mpart.npz", "classes", "manifest")
 	ringGraph(t, "ring.npz", 50)
-	fit := []string{"fit", "-y", "y.npy", "--labels", "20", "-o", "out.npz"}
+	fit := []string{"fit", "--model", "eigenmap", "-y", "y.npy", "--labels", "20", "-o", "out.npz"}
 	for _, c := range []struct {
 		args []string
 		want []string

@@ -32,16 +32,16 @@ func TestBadSettings(t *testing.T) {
 		{"eigs graph.npz -n 5 --tolerance -1 -o out.npz", []string{"tolerance -1"}},
 		{"eigs graph.npz -n 5 --tolerance nan -o out.npz", []string{"NaN"}},
 		{"fit -X X.npy -y y.npy --model best -o out.npz", []string{`"best"`, "eigenmap", "laprls-linear", "lap-oneclass"}},
-		{"fit -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
-		{"fit -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
-		{"fit -X X.npy -y y.npy -p -1 -o out.npz", []string{"--eigenvectors is -1"}},
-		{"fit -X X.npy -y y.npy --gamma 1 -o out.npz", []string{"--gamma is for --penalty iterated or heat, not none"}},
-		{"fit -X X.npy -y y.npy --penalty heat --gamma -1 -o out.npz", []string{"-1"}},
-		{"fit -X X.npy -y y.npy --penalty heat --folds 1 -o out.npz", []string{"--folds is 1", "at least 2"}},
-		{"fit -X X.npy -y y.npy -k 90 -o out.npz", []string{"--neighbors is 90"}},
-		{"fit -X X.npy -o out.npz", []string{"-y", "see bigfit fit --help"}},
-		{"fit -y y.npy -o out.npz", []string{"-X", "--graph", "--eigs"}},
-		{"fit", []string{"fit --model eigenmap needs labels (-y) and points (-X)", "(--graph)", "(--eigs)", "see bigfit fit --help"}},
+		{"fit --model eigenmap -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
+		{"fit --model eigenmap -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
+		{"fit --model eigenmap -X X.npy -y y.npy -p -1 -o out.npz", []string{"--eigenvectors is -1"}},
+		{"fit --model eigenmap -X X.npy -y y.npy --gamma 1 -o out.npz", []string{"--gamma is for --penalty iterated or heat, not none"}},
+		{"fit --model eigenmap -X X.npy -y y.npy --penalty heat --gamma -1 -o out.npz", []string{"-1"}},
+		{"fit --model eigenmap -X X.npy -y y.npy --penalty heat --folds 1 -o out.npz", []string{"--folds is 1", "at least 2"}},
+		{"fit --model eigenmap -X X.npy -y y.npy -k 90 -o out.npz", []string{"--neighbors is 90"}},
+		{"fit --model eigenmap -X X.npy -o out.npz", []string{"-y", "see bigfit fit --help"}},
+		{"fit --model eigenmap -y y.npy -o out.npz", []string{"-X", "--graph", "--eigs"}},
+		{"fit", []string{"fit --model auto needs labels (-y) and points (-X)", "(--graph)", "see bigfit fit --help"}},
 		{"predict", []string{"the model file", "0 are given", "see bigfit predict --help"}},
 		{"graph", []string{"the file of the points", "see bigfit graph --help"}},
 		{"eigs a b", []string{"2 are given"}},
@@ -51,10 +51,11 @@ func TestBadSettings(t *testing.T) {
 		{"fitt X.npy y.npy", []string{`unknown command "fitt"; did you mean fit?`, "see bigfit --help"}},
 		{"lgc X.npy y.npy", []string{"lgc is a model", "bigfit fit --model lgc", "bigfit help lgc"}},
 		{"nothing", []string{`unknown command "nothing"` + "\nsee"}},
+		{"fit --points X.npy --y y.npy", []string{"unknown flag: --y; did you mean -y?"}},
 		{"fit X.npy y.npy --modle lgc", []string{"did you mean --model?"}},
 		{"fit X.npy y.npy --model lcg", []string{`unknown model "lcg"`, "did you mean lgc?"}},
 		{"fit X.npy y.npy -model lgc", []string{"did you mean --model?"}},
-		{"fit X.npy y.npy --clusters 3", []string{"unknown flag: --clusters; fit has none, but cluster"}},
+		{"fit --model eigenmap X.npy y.npy --clusters 3", []string{"unknown flag: --clusters; fit has none, but cluster"}},
 		{"models lcg", []string{"did you mean lgc?"}},
 		{"help lcg", []string{`"lcg"; did you mean lgc?`}},
 		{"graph -X X.npy new.npy -o out.npz", []string{"-X and new.npy both give points", "--append"}},
@@ -139,7 +140,7 @@ func TestEnvironment(t *testing.T) {
 		}
 		// The environment does not contradict a file; only the command line does.
 		t.Setenv("BIGFIT_NEIGHBORS", "6")
-		succeed(t, "fit", "--graph", "env.npz", "-y", "y.npy", "-o", "model.npz")
+		succeed(t, "fit", "--model", "eigenmap", "--graph", "env.npz", "-y", "y.npy", "-o", "model.npz")
 	})
 }
 
@@ -147,9 +148,9 @@ func TestBadOutputs(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy")
 	succeed(t, "eigs", "graph.npz", "-n", "20")
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy")
 	must(t, os.Mkdir("folder", 0o777))
-	for _, line := range []string{"graph X.npy -o", "eigs graph.npz -n 5 -o", "fit -X X.npy -y y.npy -o", "fit -X X.npy -y y.npy -o m.npz --predictions",
+	for _, line := range []string{"graph X.npy -o", "eigs graph.npz -n 5 -o", "fit --model eigenmap -X X.npy -y y.npy -o", "fit --model eigenmap -X X.npy -y y.npy -o m.npz --predictions",
 		"predict model.npz -X new.npy -o", "predict model.npz -o p.npy --scores", "demo -n 2000 -o"} {
 		args := strings.Fields(line)
 		if args[0] != "demo" {
@@ -167,9 +168,9 @@ func TestBadOutputs(t *testing.T) {
 		{"graph X.npy -o ./X.npy", "X.npy is both read and written"},
 		{"graph X.npy:key -o X.npy", "X.npy is both read and written"},
 		{"eigs graph.npz -o graph.npz", "graph.npz is both read and written"},
-		{"fit -X X.npy -y y.npy -o y.npy", "y.npy is both read and written"},
-		{"fit --graph graph.npz -y y.npy --predictions graph.npz -o m.npz", "graph.npz is both"},
-		{"fit -X X.npy -y y.npy -o m.npz --predictions ./m.npz", "written twice"},
+		{"fit --model eigenmap -X X.npy -y y.npy -o y.npy", "y.npy is both read and written"},
+		{"fit --model eigenmap --graph graph.npz -y y.npy --predictions graph.npz -o m.npz", "graph.npz is both"},
+		{"fit --model eigenmap -X X.npy -y y.npy -o m.npz --predictions ./m.npz", "written twice"},
 		{"predict model.npz -o model.npz", "both read and written"},
 		{"predict model.npz -o p.npy --scores p.npy", "written twice"},
 	} {
@@ -195,7 +196,7 @@ func TestMemoryLimits(t *testing.T) {
 		{"graph wide.npy --memory-limit 200KiB -o out.npz", []string{"neighbours needs", "200.0 KiB", "--pca", "--memory-limit"}},
 		{"graph wide.npy --pca 3 --memory-limit 200KiB -o out.npz", []string{"pca needs", "200.0 KiB", "--memory-limit"}},
 		{"eigs ring.npz -n 500 --memory-limit 2MB -o out.npz", []string{"eigenpairs needs", "fewer eigenpairs", "--memory-limit"}},
-		{"fit --graph ring.npz -y wide_y.npy -p 500 --memory-limit 2MB -o out.npz", []string{"fit needs", "fewer --eigenvectors", "--memory-limit"}},
+		{"fit --model eigenmap --graph ring.npz -y wide_y.npy -p 500 --memory-limit 2MB -o out.npz", []string{"fit needs", "fewer --eigenvectors", "--memory-limit"}},
 		{"demo -n 10000 --memory-limit 1MB -o run", []string{"digits needs", "-n", "--memory-limit"}},
 	} {
 		fail(t, 2, c.want, strings.Fields(c.line)...)

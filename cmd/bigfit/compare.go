@@ -37,6 +37,9 @@ type compareOptions struct {
 	outputs          []string
 }
 
+// mostSplits is the most that are drawn for a number of labels.
+const mostSplits = 10000
+
 func (a *app) compareCommand() *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
@@ -224,8 +227,8 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	switch {
 	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
 		return nil, 0, shell.Usagef("--splits names a file, which says what is labeled; leave --labels and --labels-per-class out")
-	case notNumber == nil && count < 1:
-		return nil, 0, shell.Usagef("--splits is %d; it must be at least 1, or a file", count)
+	case notNumber == nil && (count < 1 || count > mostSplits):
+		return nil, 0, shell.Usagef("--splits is %d; it must be from 1 to %d, or a file", count, mostSplits)
 	case notNumber == nil && len(o.perClass)+len(o.counts) == 0:
 		return nil, 0, shell.Usagef("compare needs numbers of labels: --labels-per-class 5,20 or --labels 100,1000; or given splits: --splits FILE")
 	case o.folds < 2:

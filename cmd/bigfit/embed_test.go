@@ -70,7 +70,7 @@ func TestBadEmbed(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy", "-q")
 	succeed(t, "embed", "-X", "X.npy", "--model", "m.npz", "-q")
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "-q", "-o", "classes.npz")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "-q", "-o", "classes.npz")
 	must(t, npy.WriteFile("narrow.npy", []int{3, 2}, []float64{1, 2, 3, 4, 5, 6}))
 	stripManifest(t, "m.npz", "bare.npz")
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 // evalOptions are the flags of bigfit eval.
 type evalOptions struct {
 	y, predictions, scores string
+	proba, diagram         string // probabilities, and the reliability diagram to draw
+	interval               string
 	positive               string
 	columns                []string
 	regression, multilabel bool
@@ -39,8 +42,13 @@ With --scores, as predict writes them, PRBEP (the precision where it equals
 recall) and AUC (area under the ROC curve) of every class against all others are
 added. Of equal scores each counts for its share.
 
+With --proba, as predict writes them, the log loss, the Brier score, the expected
+calibration error in 15 bins and the error among the points above a probability are
+added; --reliability draws the share of right answers over their probability.
+
 Predictions in a file of floats are values of a regression: RMSE, mean absolute
-error and R² are printed. --regression says so of integers and text,
+error and R² are printed, and with --interval the share of true values in the
+intervals of predict --interval. --regression says so of integers and text,
 --regression=false makes floats classes.
 
 A truth of two and more columns of 1 and 0 or -1, or svmlight with lists of labels
@@ -54,6 +62,9 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			}
 			if err := data.SameRows(o.predictions, o.y); err != nil {
 				return fmt.Errorf("%w; they must be of the same points", err)
+			}
+			if err := o.checkProbabilities(); err != nil {
+				return err
 			}
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
@@ -72,13 +83,16 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			if o.regression {
 				return o.values(a)
 			}
-			return o.classes(a)
+			return o.classes(cmd.Context(), a)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values")
 	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
 	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
+	f.StringVar(&o.proba, "proba", "", "`file` of probabilities: a column a class")
+	f.StringVar(&o.diagram, "reliability", "", "draw a reliability diagram of --proba into this `file`: .svg, .png or .pdf")
+	f.StringVar(&o.interval, "interval", "", "`file` with the bounds of intervals, columns or arrays low and high")
 	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
 	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
 	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
@@ -123,12 +137,27 @@ func holdsFloats(path string, limit int64) (bool, error) {
 
 type evalSummary struct {
 	*metrics.Report
-	LeftOut int `json:"left_out"` // points without a true label
+	Probabilities *metrics.ProbabilityReport `json:"probabilities,omitempty"`
+	Unsure        int                        `json:"unsure,omitempty"` // points without an answer
+	LeftOut       int                        `json:"left_out"`         // points without a true label
+}
+
+// String is the report as text.
+func (s evalSummary) String() string {
+	text := s.Report.String()
+	if s.Probabilities != nil {
+		text += "\n" + s.Probabilities.String()
+	}
+	if s.Unsure > 0 {
+		text += fmt.Sprintf("\n%d of %d points are answered with %q and left out; coverage %.2f %%\n", s.Unsure, s.Unsure+s.Points, pipeline.Unsure, 100*float64(s.Points)/float64(s.Unsure+s.Points))
+	}
+	return text + leftOut(s.LeftOut)
 }
 
 type evalValuesSummary struct {
 	*metrics.ValueReport
-	LeftOut int `json:"left_out"`
+	Intervals *metrics.IntervalReport `json:"intervals,omitempty"`
+	LeftOut   int                     `json:"left_out"`
 }
 
 type evalLabelsSummary struct {
@@ -145,7 +174,7 @@ func leftOut(n int) string {
 }
 
 // classes measures predicted classes.
-func (o *evalOptions) classes(a *app) error {
+func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	var err error
 	if a.Points.Names, err = data.TableIDs(o.predictions, int64(a.Memory)); err != nil {
 		return err
@@ -161,6 +190,7 @@ func (o *evalOptions) classes(a *app) error {
 	if truth.Len() != predicted.Len() {
 		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
 	}
+	predicted, open := unsure(truth, predicted)
 	if err := o.minusOne(truth, predicted); err != nil {
 		return err
 	}
@@ -170,9 +200,24 @@ func (o *evalOptions) classes(a *app) error {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
 	}
 	for _, i := range rows {
-		if predicted.Index[i] == data.Unlabeled {
+		if predicted.Index[i] == data.Unlabeled && (open == nil || !open[i]) {
 			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all points, or mark it as unlabeled in %s", o.predictions, i, o.y)
 		}
+	}
+	rest := truth.Len() - len(rows)
+	sum := evalSummary{LeftOut: rest}
+	if o.proba != "" { // of all points, the unsure ones too
+		t := shell.Values(truth.Select(rows).Index, truth.Classes)
+		if sum.Probabilities, err = o.probabilities(a, rows, t, knownClasses(truth, predicted), truth); err != nil {
+			return err
+		}
+	}
+	all := len(rows)
+	if open != nil {
+		rows = slices.DeleteFunc(rows, func(i int) bool { return open[i] })
+	}
+	if sum.Unsure = all - len(rows); len(rows) == 0 {
+		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on", o.predictions, pipeline.Unsure)
 	}
 	t := shell.Values(truth.Select(rows).Index, truth.Classes)
 	r, err := metrics.NewReport(t, shell.Values(predicted.Select(rows).Index, predicted.Classes))
@@ -191,7 +236,7 @@ func (o *evalOptions) classes(a *app) error {
 		if err != nil {
 			return err
 		}
-		columns, err := o.columnClasses(scores, r.Confusion.Classes, positive, truth)
+		columns, err := o.columnClasses(o.scores, scores, r.Confusion.Classes, positive, truth)
 		if err != nil {
 			return err
 		}
@@ -204,8 +249,13 @@ func (o *evalOptions) classes(a *app) error {
 			return err
 		}
 	}
-	rest := truth.Len() - len(rows)
-	return a.Print(evalSummary{r, rest}, r.String()+leftOut(rest))
+	sum.Report = r
+	if o.diagram != "" {
+		if err := a.Write(ctx, func() error { return o.draw(sum.Probabilities) }); err != nil {
+			return err
+		}
+	}
+	return a.Print(sum, sum.String())
 }
 
 // hint adds what to do to an error of reading classes, if the file holds numbers.
@@ -250,7 +300,7 @@ func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.D
 }
 
 // columnClasses returns the classes of the columns of scores.
-func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
+func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
 	_, c := scores.Dims()
 	given, err := pipeline.ClassesByName(o.columns, truth.Names, "class")
 	if err != nil {
@@ -260,15 +310,15 @@ func (o *evalOptions) columnClasses(scores *mat.Dense, classes []int64, positive
 	case len(given) == c:
 		return given, nil
 	case len(given) > 0:
-		return nil, shell.Usagef("--columns names %d classes, %s has %d columns", len(o.columns), o.scores, c)
+		return nil, shell.Usagef("--columns names %d classes, %s has %d columns", len(o.columns), path, c)
 	case c == 1 && positive != nil:
 		return []int64{*positive}, nil
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, shell.Usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", o.scores, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", path, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	case c != len(classes):
-		return nil, shell.Usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", o.scores, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", path, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	}
 	return classes, nil
 }
@@ -278,8 +328,8 @@ func (o *evalOptions) multiLabels(a *app) error {
 	switch {
 	case o.regression:
 		return shell.Usagef("--multilabel and --regression contradict each other; give one of them")
-	case o.scores != "" || o.positive != "":
-		return shell.Usagef("--scores and --positive are for one class a point; the scores of several labels are the --predictions")
+	case o.scores != "" || o.proba != "" || o.positive != "":
+		return shell.Usagef("--scores, --proba and --positive are for one class a point; the scores of several labels are the --predictions")
 	case o.label.Unlabeled != nil:
 		return shell.Usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
 	}
@@ -323,13 +373,17 @@ func (o *evalOptions) multiLabels(a *app) error {
 
 // values measures predicted values.
 func (o *evalOptions) values(a *app) error {
-	if o.scores != "" || o.positive != "" || len(o.columns) > 0 {
-		return shell.Usagef("--scores, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
+	if o.scores != "" || o.proba != "" || o.positive != "" || len(o.columns) > 0 {
+		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
 	}
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
+		opt := data.ReadOptions{Limit: int64(a.Memory)}
+		if i > 0 {
+			opt.Points, _ = columns[0].Dims() // that ids of a table number
+		}
 		var err error
-		if columns[i], err = data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)}); err != nil {
+		if columns[i], err = data.ReadValues(path, opt); err != nil {
 			return err
 		}
 	}
@@ -337,5 +391,13 @@ func (o *evalOptions) values(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.Print(evalValuesSummary{r, rest}, r.String()+leftOut(rest))
+	intervals, err := o.intervals(a, columns[0])
+	if err != nil {
+		return err
+	}
+	text := r.String()
+	if intervals != nil {
+		text += "\n" + intervals.String()
+	}
+	return a.Print(evalValuesSummary{r, intervals, rest}, text+leftOut(rest))
 }

@@ -72,7 +72,7 @@ func TestEval(t *testing.T) {
 // TestEvalPredict: eval agrees with the error that predict prints.
 func TestEvalPredict(t *testing.T) {
 	intoBlobs(t)
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "9")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "9")
 	want := errorOf(t, "predict", "model.npz", "-X", "new.npy", "-y", "newy.npy", "--scores", "scores.npy")
 	if e := errorOf(t, "eval", "-y", "newy.npy", "--predictions", "pred.npy", "--scores", "scores.npy"); math.Abs(100*e-want) > 1e-9 {
 		t.Errorf("eval finds an error of %v, predict %v %%", e, want)

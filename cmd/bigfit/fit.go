@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
@@ -29,6 +31,7 @@ type fitOptions struct {
 	params                                  shell.ParamFlags
 
 	out, predictions, report string
+	calibrate                calibrateFlag
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -69,10 +72,26 @@ bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL -
 tells the flags of one, which go with those below. A flag that the model does not use
 is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
 
+Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
+the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
+class has another one by a fixed rule. What was chosen is printed.
+
+The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
+settings. Cross-validation on the labels gives the weights, or, with fewer than two
+labels a class, a fixed list; the choice is printed with its estimated error. Its
+graph has 10 neighbours and self-tuning weights, of 50 principal components where X
+has more than 100 columns, by the angle where X is sparse; flags of the graph
+replace that. Several labels a point are for vvmr.
+
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
 --resume goes on from --checkpoint and ends with the same bits.
+
+--calibrate N fits N more times, each time without a part of the labels, and learns from
+the answers for it how probable a class is, or how wide an interval must be: for
+--proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
+parts where it takes some seconds.
 
 --report writes a page on the points: shares of the classes, places in the plane by
 answer and certainty, how often certain answers are right (of labels held back by
@@ -84,11 +103,12 @@ answer and certainty, how often certain answers are right (of labels held back b
 		},
 	}
 	f := cmd.Flags()
-	o.model = "eigenmap"
+	o.model = "auto"
 	shell.ModelFlag(f, &o.model, "`name` of the model")
 	o.flags(a, f, false)
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
+	o.calibrate.flag(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
 	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
@@ -127,10 +147,22 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
+	if info := l.Info(); info.OpenGraph && in.Graph == nil {
+		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
+		if err != nil {
+			return a.FlagFaults("", err)
+		}
+		in.settings = *made
+	}
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
 	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	if models.Usable(fitErr) {
+		var short error
+		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
+		fitErr = errors.Join(fitErr, short)
+	}
 	if !models.Usable(fitErr) {
 		return a.FlagFaults(o.model, fitErr)
 	}
@@ -159,10 +191,13 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	var p *models.Prediction
 	var err error
 	if o.predictions != "" || o.report != "" || t.HeldBack() {
-		if p = training(m, o.report != ""); p == nil {
-			if p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{}, o.report != ""); err != nil {
-				return err
-			}
+		drawn := o.report != ""
+		sure := pipeline.HasProbabilities(m) && (drawn || table.IsTable(o.predictions))
+		if p, err = pipeline.Training(m, drawn, sure); p == nil && err == nil {
+			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, drawn)
+		}
+		if err != nil {
+			return err
 		}
 		if sum.Measured, err = t.Measure(p); err != nil {
 			return err
@@ -177,7 +212,10 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, m, in.hashes, a.Files)
 		if err == nil && o.predictions != "" {
-			err = a.WriteAnswers(o.predictions, pipeline.PredictionAnswers(m, p), in.hashes)
+			var answers pipeline.Answers
+			if answers, err = pipeline.AnswersTo(o.predictions, m, p, 0, 0); err == nil {
+				err = a.WriteAnswers(o.predictions, answers, in.hashes)
+			}
 		}
 		if err == nil && page != nil {
 			err = saveReport(o.report, page)

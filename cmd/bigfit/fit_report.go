@@ -24,6 +24,9 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 	if in.Graph != nil {
 		f.Graph = in.Graph.W
 	}
+	if p != nil {
+		f.Probabilities = p.Probabilities
+	}
 	var err error
 	if in.Points != nil {
 		if f.IDs, err = a.Points.Identify(a.App); err != nil {

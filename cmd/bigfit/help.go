@@ -121,8 +121,9 @@ func kernelsTopic() *cobra.Command {
 with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none.
 
-Kernel machines are fitted exactly, with n² values for n points, or by another
---approximation: an expansion over m of the points (nystrom, --landmarks m, n·m
+Kernel machines are fitted exactly, with n² values for n points (without γ_I for the
+labeled ones), or by another --approximation, landmarks being the default beyond 5000
+points where they take less time: an expansion over m of the points (nystrom, --landmarks m, n·m
 values), random Fourier features (fourier, --features D), or for least squares
 conjugate gradients with the whole kernel, which is never held (matrix-free). A hinge
 is then squared. What the choice of m costs is printed. bigfit help MODEL tells which

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestHelpOfModels(t *testing.T) {
 		for name := range every {
 			has := shell.HasParam(l, pipeline.GraphParams.Params(), name)
 			for what, text := range map[string]string{"help": out, "fit --help": page} {
-				if strings.Contains(text, "--"+name+" ") != has && !(name == "model") {
+				if listsFlag(text, name) != has {
 					t.Errorf("%s of %s: --%s is there: %v, want %v", what, info.Name, name, !has, has)
 				}
 			}
@@ -59,6 +60,11 @@ func TestHelpOfModels(t *testing.T) {
 	}
 }
 
+// listsFlag tells whether a help text has a line of a flag.
+func listsFlag(text, name string) bool {
+	return regexp.MustCompile(`(?m)^(      |  -\w, )--` + name + `( |$)`).MatchString(text)
+}
+
 // The help of fit and tune is a page that names all models and no parameter of theirs.
 func TestHelpIsAPage(t *testing.T) {
 	for _, command := range []string{"fit", "tune"} {
@@ -69,7 +75,7 @@ func TestHelpIsAPage(t *testing.T) {
 		for _, l := range all.Learners {
 			for _, p := range l.Params() {
 				own := command == "tune" && (p.Name == "folds" || p.Name == "repeats") // of the cross-validation
-				if strings.Contains(out, "      --"+p.Name+" ") && !own {
+				if listsFlag(out, p.Name) && !own {
 					t.Errorf("%s --help has --%s", command, p.Name)
 				}
 			}
@@ -84,14 +90,14 @@ func TestHelpIsAPage(t *testing.T) {
 func TestForms(t *testing.T) {
 	intoBlobs(t)
 	succeed(t, "graph", "X.npy", "-o", "g.npz")
-	succeed(t, "fit", "X.npy", "y.npy", "-o", "m.npz")
+	succeed(t, "fit", "--model", "eigenmap", "X.npy", "y.npy", "-o", "m.npz")
 	succeed(t, "predict", "m.npz", "X.npy", "-o", "p.npy")
 	succeed(t, "embed", "X.npy", "--model", "e.npz", "-o", "e.npy")
 	must(t, os.Mkdir("out", 0o777))
 	for _, same := range [][]string{
 		{"graph X.npy -o out/g.npz", "graph -X X.npy -o out/g.npz"},
 		{"neighbors X.npy -o out/n.npz", "neighbors -X X.npy -o out/n.npz"},
-		{"fit X.npy y.npy -o out/m.npz", "fit -X X.npy -y y.npy -o out/m.npz", "fit -X X.npy y.npy -o out/m.npz", "fit X.npy -y y.npy -o out/m.npz"},
+		{"fit --model eigenmap X.npy y.npy -o out/m.npz", "fit --model eigenmap -X X.npy -y y.npy -o out/m.npz", "fit --model eigenmap -X X.npy y.npy -o out/m.npz", "fit --model eigenmap X.npy -y y.npy -o out/m.npz"},
 		{"tune --model lgc X.npy y.npy --alpha 0.9,0.5 -o out/t.json", "tune --model lgc -X X.npy -y y.npy --alpha 0.9,0.5 -o out/t.json"},
 		{"predict m.npz X.npy -o out/p.npy", "predict m.npz -X X.npy -o out/p.npy", "predict -X X.npy m.npz -o out/p.npy"},
 		{"update m.npz new.npy -o out/m.npz", "update m.npz -X new.npy -o out/m.npz"},
@@ -115,6 +121,9 @@ func TestForms(t *testing.T) {
 				t.Errorf("bigfit %s:\n%s\nand %s:\n%s", line, o.out, same[0], first)
 			}
 		}
+	}
+	if o := bigfit(t, "fit", "g.npz", "y.npy", "-o", "rows.npz"); o.code != 0 || !strings.Contains(o.stderr, "warning: g.npz is a graph that bigfit made") {
+		t.Errorf("a graph as points: %d %s", o.code, o.stderr)
 	}
 	// What could be a graph is said.
 	if o := bigfit(t, "cluster", "X.npy", "-c", "3", "-o", "c.npy"); !strings.Contains(o.stderr, "points: X.npy") {
@@ -180,7 +189,7 @@ func TestCompletion(t *testing.T) {
 			}
 		}
 	}
-	if got := complete("fit", "--"); !slices.Contains(got, "--penalty") || slices.Contains(got, "--kernel") {
+	if got := complete("fit", "--model", "eigenmap", "--"); !slices.Contains(got, "--penalty") || slices.Contains(got, "--kernel") {
 		t.Errorf("flags of the default model: %v", got)
 	}
 	if got := complete("graph", "--symmetry", ""); !slices.Equal(got, []string{"either", "both"}) {

@@ -26,7 +26,7 @@ var centroidParams = models.Table[centroidSettings]{
 }
 
 func (centroid) Info() models.Info {
-	return models.Info{Name: "centroid", Help: "class of the nearest mean", Learns: models.LearnsClasses, Needs: models.NeedsPoints}
+	return models.Info{Name: "centroid", Help: "class of the nearest mean", Scores: "minus the distance to the mean of the class", Learns: models.LearnsClasses, Needs: models.NeedsPoints}
 }
 
 func (centroid) Params() []models.Param { return centroidParams.Params() }

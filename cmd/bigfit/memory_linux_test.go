@@ -96,7 +96,7 @@ func TestManyColumns(t *testing.T) {
 		"rls-linear": ambient, "svm-linear": ambient, "tsvm-linear": ambient, "rls": ambient, "svm": ambient, "tsvm": ambient,
 		"laprls-linear": both, "lapsvm-linear": both, "laprls": both, "lapsvm": both, "lap-oneclass": both} {
 		fit := fmt.Sprintf("--model %s -X X.npz -y y.npy %s", model, flags)
-		lines = append(lines, "fit "+fit+"-o "+model+".npz", "tune "+fit, "predict "+model+".npz -X X.npz")
+		lines = append(lines, "fit --model eigenmap "+fit+"-o "+model+".npz", "tune "+fit, "predict "+model+".npz -X X.npz")
 	}
 	for _, flags := range []string{"svr --regression " + ambient, "lapsvr --regression " + both, "vvmr --regression " + both,
 		"rls --regression " + ambient + "--kernel linear", "rls --regression --approximation nystrom --landmarks 20 " + ambient,

@@ -18,8 +18,9 @@ func (a *app) modelsCommand() *cobra.Command {
 		Use:   "models [NAME]",
 		Short: "List the models, or the parameters of one",
 		Long: `List the models that bigfit fit knows, or all about one of them: what it learns,
-what it needs, and its parameters with their ranges and defaults. --json is for
-programs.`,
+what it needs, and its parameters with their ranges and defaults. The grid of a
+parameter holds the values that tune compares by default, and fit where the default
+is by cross-validation. --json is for programs.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: shell.CompleteModels,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -76,6 +77,7 @@ func (d learnerInfo) about() string {
 	if d.Source != "" {
 		fmt.Fprintf(&b, "  after %s\n", d.Source)
 	}
+	fmt.Fprintf(&b, "  scores: %s\n", d.Scores)
 	learns, _ := d.Learns.MarshalText()
 	needs, _ := d.Needs.MarshalText()
 	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "), strings.ReplaceAll(string(needs), ",", ", "))
@@ -96,11 +98,14 @@ func (d learnerInfo) lists(own, graph string) []paramList {
 // fullUsage is the help text of a parameter with its range and where it matters.
 func fullUsage(p *models.Param) string {
 	text := shell.UsageOf(p)
-	switch {
-	case p.Required:
-		text += "; required, " + p.Range.String()
-	case p.Range != nil:
+	if p.Range != nil {
 		text += "; " + p.Range.String()
+	}
+	if len(p.Grid) > 0 {
+		text += "; grid " + strings.Join(p.Grid, ", ")
+	}
+	if p.Few != "" {
+		text += "; with few labels " + p.Few
 	}
 	if p.Only != nil {
 		text += "; for " + p.Only.String()

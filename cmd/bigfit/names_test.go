@@ -103,11 +103,11 @@ func TestPointsWithColumns(t *testing.T) {
 	if !strings.Contains(got, "23 of 90 points labeled, 3 classes") {
 		t.Errorf("labels beside the points: %s", got)
 	}
-	fail(t, 2, []string{"points.csv", "line 2", "(remark)", "--drop remark"}, strings.Fields("fit -X points.csv --id img --label kind -o none.npz")...)
-	fail(t, 2, []string{"-y and --label"}, strings.Fields("fit -X points.csv --id img --label kind -y few.csv -o none.npz")...)
-	fail(t, 2, []string{"few.csv", "--ids FILE"}, strings.Fields("fit -X X.npy -y few.csv -o none.npz")...)
+	fail(t, 2, []string{"points.csv", "line 2", "(remark)", "--drop remark"}, strings.Fields("fit --model eigenmap -X points.csv --id img --label kind -o none.npz")...)
+	fail(t, 2, []string{"-y and --label"}, strings.Fields("fit --model eigenmap -X points.csv --id img --label kind -y few.csv -o none.npz")...)
+	fail(t, 2, []string{"few.csv", "--ids FILE"}, strings.Fields("fit --model eigenmap -X X.npy -y few.csv -o none.npz")...)
 	must(t, os.WriteFile("twice.csv", []byte("id,label\nimg_1.jpg,cat\nimg_1.jpg,dog\n"), 0o666))
-	fail(t, 2, []string{"twice.csv: line 2", "line 3"}, strings.Fields("fit -X X.npy -y twice.csv --ids ids.txt -o none.npz")...)
+	fail(t, 2, []string{"twice.csv: line 2", "line 3"}, strings.Fields("fit --model eigenmap -X X.npy -y twice.csv --ids ids.txt -o none.npz")...)
 }
 
 // What may be meant otherwise is said on stderr and in the JSON.

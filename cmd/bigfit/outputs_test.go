@@ -71,7 +71,7 @@ func TestInfoOfOutputs(t *testing.T) {
 	for _, line := range []string{
 		"graph X.npy -o graph.npz",
 		"eigs graph.npz -n 10 -o eigs.npz",
-		"fit -X X.npy -y y.npy --labels 20 -o model.npz --predictions train.parquet",
+		"fit --model eigenmap -X X.npy -y y.npy --labels 20 -o model.npz --predictions train.parquet",
 		"predict model.npz -X new.npy -o pred.npz --scores scores.parquet",
 		"predict model.npz -X new.npy -o pred.csv --scores scores.jsonl",
 		"cluster -X X.npy --clusters 3 -o clusters.npz",
@@ -154,7 +154,7 @@ func rewriteManifest(t *testing.T, from, to string, edit func(m map[string]any))
 // A model of a build before dates and names is read, and compared.
 func TestFilesWithoutOrigin(t *testing.T) {
 	intoBlobs(t)
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "20")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "20")
 	rewriteManifest(t, "model.npz", "old.npz", func(m map[string]any) {
 		delete(m, "program")
 		delete(m, "date")

@@ -29,7 +29,7 @@ func TestWholeWay(t *testing.T) {
 	draw := []string{"-y", "y.npy", "--labels", "12", "--seed", "3", "-p", "8"}
 	fit := func(out string, sources ...string) []byte {
 		t.Helper()
-		args := append([]string{"fit", "-o", out + ".npz", "--predictions", out + ".npy"}, append(draw, sources...)...)
+		args := append([]string{"fit", "--model", "eigenmap", "-o", out + ".npz", "--predictions", out + ".npy"}, append(draw, sources...)...)
 		if e := errorOf(t, args...); e > 5 {
 			t.Errorf("fit %v: error %v %%", sources, e)
 		}
@@ -112,7 +112,7 @@ func TestFormats(t *testing.T) {
 	x, y := blobs(blobCount, 1)
 	var want []byte
 	for name, f := range formats(t, x, y) {
-		if e := errorOf(t, "fit", "-X", f[0], "-y", f[1], "--labels", "10", "--predictions", "p.npy"); e > 10 {
+		if e := errorOf(t, "fit", "--model", "eigenmap", "-X", f[0], "-y", f[1], "--labels", "10", "--predictions", "p.npy"); e > 10 {
 			t.Errorf("%s: error %v %%", name, e)
 		}
 		got := readFile(t, "p.npy")
@@ -135,15 +135,15 @@ func TestForeignGraph(t *testing.T) {
 	succeed(t, "graph", "X.npy", "-k", "6")
 	stripManifest(t, "graph.npz", "foreign.npz")
 	succeed(t, "eigs", "foreign.npz", "-n", "8")
-	errorOf(t, "fit", "-X", "X.npy", "-y", "y.npy", "--labels", "12", "-p", "8", "--graph", "foreign.npz")
+	errorOf(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "12", "-p", "8", "--graph", "foreign.npz")
 	for _, extension := range []string{"knn", "nystrom"} {
 		if e := errorOf(t, "predict", "model.npz", "-X", "new.npy", "-y", "newy.npy", "--extension", extension); e > 10 {
 			t.Errorf("%s: error %v %%", extension, e)
 		}
 	}
 	onlyArrays(t, "eigs.npz", "numpy.npz", "values", "vectors")
-	fail(t, 2, []string{"numpy.npz", "--graph"}, "fit", "-y", "y.npy", "--labels", "12", "--eigs", "numpy.npz", "-o", "none.npz")
-	errorOf(t, "fit", "-y", "y.npy", "--labels", "12", "--eigs", "numpy.npz", "--graph", "foreign.npz")
+	fail(t, 2, []string{"numpy.npz", "--graph"}, "fit", "--model", "eigenmap", "-y", "y.npy", "--labels", "12", "--eigs", "numpy.npz", "-o", "none.npz")
+	errorOf(t, "fit", "--model", "eigenmap", "-y", "y.npy", "--labels", "12", "--eigs", "numpy.npz", "--graph", "foreign.npz")
 }
 
 // The same seed gives the same bytes at any number of threads.
@@ -156,7 +156,7 @@ func TestSameBytes(t *testing.T) {
 		for _, line := range []string{
 			"graph X.npy --weights self-tuning",
 			"eigs graph.npz -n 30 --laplacian normalized",
-			"fit -X X.npy -y y.npy --eigs eigs.npz --labels 20 --penalty iterated",
+			"fit --model eigenmap -X X.npy -y y.npy --eigs eigs.npz --labels 20 --penalty iterated",
 			"predict model.npz -X new.npy -o p.npy --scores s.npy --extension nystrom",
 		} {
 			succeed(t, append(strings.Fields(line), common...)...)
@@ -170,7 +170,7 @@ func TestSameBytes(t *testing.T) {
 			}
 		}
 	}
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "--eigs", "eigs.npz", "--labels", "20", "--penalty", "iterated", "--seed", "6")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--eigs", "eigs.npz", "--labels", "20", "--penalty", "iterated", "--seed", "6")
 	if bytes.Equal(readFile(t, "model.npz"), want[2]) {
 		t.Error("another seed drew the same labels")
 	}
@@ -183,7 +183,7 @@ func TestSettingsOfFit(t *testing.T) {
 		"--weights self-tuning", "--laplacian normalized", "--laplacian random-walk", "--pca 2", "--penalty iterated --gamma 0.1 --penalty-power 1",
 		"--penalty heat", "--penalty heat --heat-t 2 --folds 3", "-p 90", "-p 1",
 	} {
-		args := append([]string{"fit", "-X", "X.npy", "-y", "y.npy", "--labels", "15"}, strings.Fields(line)...)
+		args := append([]string{"fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--labels", "15"}, strings.Fields(line)...)
 		e := errorOf(t, args...)
 		if limit := 10.0; e > limit && line != "-p 1" && line != "-p 90" {
 			t.Errorf("fit %s: error %v %%", line, e)
@@ -193,7 +193,7 @@ func TestSettingsOfFit(t *testing.T) {
 		}
 	}
 	// Without labels to compare with there is no error, not NaN.
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "--json")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--json")
 	writeFile(t, "none.txt", bytes.Repeat([]byte("?\n"), blobCount-1))
 	writeFile(t, "none.txt", append(readFile(t, "none.txt"), "nan\n"...))
 	if out := succeed(t, "predict", "model.npz", "-y", "none.txt", "--json"); strings.Contains(out, "error") {
@@ -213,7 +213,7 @@ func TestNotConverged(t *testing.T) {
 		y = append(y, "01"[i/600], '\n')
 	}
 	writeFile(t, "y.txt", y)
-	o = bigfit(t, "fit", "--graph", "graph.npz", "-y", "y.txt", "--labels", "40", "--tolerance", "1e-17")
+	o = bigfit(t, "fit", "--model", "eigenmap", "--graph", "graph.npz", "-y", "y.txt", "--labels", "40", "--tolerance", "1e-17")
 	if o.code != 3 || !exists("model.npz") {
 		t.Errorf("fit: exit code %d, %s", o.code, o.stderr)
 	}

@@ -43,7 +43,7 @@ func intoShards(t *testing.T) {
 // However the points are given, they are the same.
 func TestPointsAsShards(t *testing.T) {
 	intoShards(t)
-	succeed(t, "fit", "-X", "X.npy", "-y", "y.npy", "-p", "4", "-o", "one.npz")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "-p", "4", "-o", "one.npz")
 	succeed(t, "predict", "one.npz", "X.npy", "-o", "one.npy")
 	want := readFile(t, "one.npy")
 	byLetters := []string{"emb/img_emb_0.npy", "emb/img_emb_1.npy", "emb/img_emb_10.npy", "emb/img_emb_2.npy"}
@@ -56,7 +56,7 @@ func TestPointsAsShards(t *testing.T) {
 		{"-X", "emb", "y.npy"},
 		{"-X", "emb/img_emb_0.npy", "-X", "emb/img_emb_1.npy", "-X", "emb/img_emb_2.npy", "-X", "emb/img_emb_10.npy", "-y", "y.npy"},
 	} {
-		succeed(t, append([]string{"fit", "-p", "4", "-o", "m.npz"}, args...)...)
+		succeed(t, append([]string{"fit", "--model", "eigenmap", "-p", "4", "-o", "m.npz"}, args...)...)
 		succeed(t, "predict", "m.npz", "emb", "-o", "p.npy")
 		if !bytes.Equal(readFile(t, "p.npy"), want) {
 			t.Errorf("fit %v: other answers than of one file", args)
@@ -75,13 +75,13 @@ func TestPointsAsShards(t *testing.T) {
 
 func TestBadShards(t *testing.T) {
 	intoShards(t)
-	fail(t, shell.ExitInput, []string{"emb/none*.npy: no file matches"}, "fit", "emb/none*.npy", "y.npy")
-	fail(t, shell.ExitInput, []string{"given twice"}, "fit", "emb", "emb/img_emb_1.npy", "y.npy")
-	fail(t, shell.ExitInput, []string{"needs labels (-y)"}, "fit", "emb")
-	fail(t, shell.ExitInput, []string{"both read and written"}, "fit", "emb", "y.npy", "-o", "emb/img_emb_2.npy")
+	fail(t, shell.ExitInput, []string{"emb/none*.npy: no file matches"}, "fit", "--model", "eigenmap", "emb/none*.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"given twice"}, "fit", "--model", "eigenmap", "emb", "emb/img_emb_1.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"needs labels (-y)"}, "fit", "--model", "eigenmap", "emb")
+	fail(t, shell.ExitInput, []string{"both read and written"}, "fit", "--model", "eigenmap", "emb", "y.npy", "-o", "emb/img_emb_2.npy")
 	fail(t, shell.ExitInput, []string{"X.npy: it holds 5 columns of float32", "img_emb_0.npy holds 5 of float16"}, "graph", "emb/img_emb_0.npy", "X.npy")
 	must(t, npy.WriteFile("emb/text_emb_0.npy", []int{1, 5}, make([]npy.Half, 5)))
-	fail(t, shell.ExitInput, []string{"emb/*.npy: 2 kinds of files", "img_emb_*.npy (4 files)", "text_emb_*.npy (1 file)"}, "fit", "emb/*.npy", "y.npy")
+	fail(t, shell.ExitInput, []string{"emb/*.npy: 2 kinds of files", "img_emb_*.npy (4 files)", "text_emb_*.npy (1 file)"}, "fit", "--model", "eigenmap", "emb/*.npy", "y.npy")
 	must(t, os.WriteFile("emb/README.md", nil, 0o666))
-	fail(t, shell.ExitInput, []string{"emb: the folder holds what is not points: README.md"}, "fit", "emb", "y.npy")
+	fail(t, shell.ExitInput, []string{"emb: the folder holds what is not points: README.md"}, "fit", "--model", "eigenmap", "emb", "y.npy")
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,19 +14,22 @@ import (
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/table"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
 // predictOptions are the flags of bigfit predict.
 type predictOptions struct {
-	x              shards.Names
-	y, out, scores string
-	label          shell.LabelOptions
-	settings       models.PredictSettings
+	x                     shards.Names
+	y, out, scores, proba string
+	reject, interval      float64
+	label                 shell.LabelOptions
+	settings              models.PredictSettings
 }
 
 func (a *app) predictCommand() *cobra.Command {
@@ -40,6 +45,13 @@ points are written, which the eigenmap classifier and the graph methods keep.
 The extension of -o and --scores names the format: .npy and .npz are arrays, .csv,
 .jsonl and .parquet tables with a column id, which holds the ids of the points (--id,
 --ids) or their numbers from 0.
+
+A model that fit calibrated (--calibrate) has probabilities. Tables have the columns
+label, p (its probability), second (the most probable other class) and margin (the
+difference), and --proba writes the probabilities of all classes, a row a point of sum
+1. --reject 0.8 answers "unsure" for points whose p is below 0.8; an array of integers
+has -1 there. Of a calibrated regression --interval 0.9 adds the columns low and high of
+intervals that are meant to hold 90 % of the true values.
 
 For new points those two look at the nearest training points: --extension knn
 lets them vote with the classes that the eigenmap classifier gave them; nystrom
@@ -66,6 +78,9 @@ many edges a new point has.`,
 	a.Points.LabelFlags(f)
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
+	f.StringVar(&o.proba, "proba", "", "also write the probabilities of all classes, n×c, to this `file`")
+	f.Float64Var(&o.reject, "reject", 0, "answer \"unsure\" where the class is less probable than this")
+	f.Float64Var(&o.interval, "interval", 0, "of a regression, add intervals of this `level`, as 0.9")
 	shell.NameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
 	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
 	return cmd
@@ -77,17 +92,23 @@ type predictSummary struct {
 	Classes any     `json:"classes,omitempty"` // integers or names
 	Labels  []int64 `json:"labels,omitempty"`  // of the columns, of points that may have several
 	pipeline.Measured
+	Unsure *int `json:"unsure,omitempty"` // points below --reject
 	// Recall of the graph in which neighbours were searched for; nil if they are
 	// exact or none were needed.
 	Recall *knn.Recall `json:"recall,omitempty"`
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores}); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores, o.proba}); err != nil {
 		return err
 	}
-	if o.settings.Neighbors < 0 {
+	switch {
+	case o.settings.Neighbors < 0:
 		return shell.Usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
+	case a.Given["reject"] && !(o.reject > 0 && o.reject <= 1):
+		return shell.Usagef("--reject is %v; it is a probability, above 0 and at most 1", o.reject)
+	case a.Given["interval"] && !(o.interval > 0 && o.interval < 1):
+		return shell.Usagef("--interval is %v; it is the level of intervals, between 0 and 1", o.interval)
 	}
 	m, err := a.loadModel(path)
 	if err != nil {
@@ -96,10 +117,14 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if err := a.checkPredict(m, o); err != nil {
 		return err
 	}
+	o.settings.Probabilities = o.proba != "" || o.reject > 0 || pipeline.HasProbabilities(m) && table.IsTable(o.out)
 	var p *models.Prediction
 	var hashes pipeline.Hashes
 	if len(o.x) == 0 {
-		if p = training(m, o.scores != ""); p == nil {
+		if p, err = pipeline.Training(m, o.scores != "", o.settings.Probabilities); err != nil {
+			return err
+		}
+		if p == nil {
 			return shell.Usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
 		}
 	} else {
@@ -107,7 +132,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		if err != nil {
 			return err
 		}
-		hashes = shell.AnswerHashes(x, o.out, o.scores)
+		hashes = shell.AnswerHashes(x, o.out, o.scores, o.proba)
 		if p, err = a.Pipeline().Predict(ctx, m, x, o.settings, o.scores != ""); err != nil {
 			return err
 		}
@@ -119,10 +144,21 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 			return err
 		}
 	}
+	answers, err := pipeline.AnswersTo(o.out, m, p, o.reject, o.interval)
+	if err != nil {
+		return err
+	}
+	if o.reject > 0 {
+		count := pipeline.ConfidenceOf(p).Rejected(o.reject)
+		sum.Unsure = &count
+	}
 	err = a.Write(ctx, func() error {
-		err := a.WriteAnswers(o.out, pipeline.PredictionAnswers(m, p), hashes)
+		err := a.WriteAnswers(o.out, answers, hashes)
 		if err == nil && o.scores != "" {
 			err = a.WriteAnswers(o.scores, pipeline.ScoreAnswers(m, p), hashes)
+		}
+		if err == nil && o.proba != "" {
+			err = a.WriteAnswers(o.proba, pipeline.ProbabilityAnswers(m, p), hashes)
 		}
 		return err
 	})
@@ -147,6 +183,9 @@ func (s predictSummary) text(kind models.OutputKind) string {
 	}
 	if s.MultiLabel != nil {
 		text += "; " + s.MultiLabel.Summary()
+	}
+	if s.Unsure != nil {
+		text += fmt.Sprintf("; %d unsure", *s.Unsure)
 	}
 	if s.Recall != nil {
 		text += fmt.Sprintf("; approximate neighbours from a graph with recall %s", s.Recall)
@@ -176,6 +215,16 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 		return shell.Usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && output.Kind != models.OutputClasses:
 		return shell.Usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
+	case (o.proba != "" || o.reject > 0) && output.Kind != models.OutputClasses:
+		return shell.Usagef("--proba and --reject are for classes, and %s answers with %v", m.Name(), output.Kind)
+	case (o.proba != "" || o.reject > 0) && !pipeline.HasProbabilities(m):
+		return fmt.Errorf("the model has no probabilities; fit it again with --calibrate %d", selection.CalibrationFolds(math.MaxInt))
+	case o.interval > 0 && output.Kind != models.OutputValues:
+		return shell.Usagef("--interval is for values, and %s answers with %v", m.Name(), output.Kind)
+	case o.interval > 0 && models.CalibrationOf(m) == nil:
+		return fmt.Errorf("the model has no intervals; fit it again with --calibrate %d", selection.CalibrationFolds(math.MaxInt))
+	case o.interval > 0 && strings.ToLower(filepath.Ext(o.out)) == ".npy":
+		return shell.Usagef("%s: .npy holds one array, and with --interval there are three; write .npz, .csv, .jsonl or .parquet", o.out)
 	case o.label.Unlabeled != nil && output.Kind != models.OutputClasses:
 		return shell.Usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}

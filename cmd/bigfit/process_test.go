@@ -337,11 +337,11 @@ func TestDiskFull(t *testing.T) {
 	ringGraph(t, "ring.npz", 1000)
 	y := strings.Repeat("0\n1\n", 500)
 	writeFile(t, "ring.txt", []byte(y))
-	succeed(t, "fit", "--graph", "ring.npz", "-y", "ring.txt", "--labels", "30")
+	succeed(t, "fit", "--model", "eigenmap", "--graph", "ring.npz", "-y", "ring.txt", "--labels", "30")
 	lines := []string{
 		"graph X.npy -k 3 -o $/out", // fits
 		"eigs ring.npz -n 50 -o $/out",
-		"fit --graph ring.npz -y ring.txt -p 50 -o $/out",
+		"fit --model eigenmap --graph ring.npz -y ring.txt -p 50 -o $/out",
 		"predict model.npz -o $/out.npy --scores $/scores.npy",
 	}
 	t.Run("tmpfs", func(t *testing.T) {

@@ -40,7 +40,7 @@ func tunable(l models.Learner) bool { return !l.Info().Learns.Has(models.LearnsI
 func (a *app) tuneCommand() *cobra.Command {
 	var o tuneOptions
 	cmd := &cobra.Command{
-		Use:   "tune --model NAME X.npy… y.npy --gamma-a 1e-6,1e-4,1e-2",
+		Use:   "tune --model NAME X.npy… y.npy [--gamma-a 1e-6,1e-4,1e-2]",
 		Short: "Choose the settings of a model by cross-validation on the labels",
 		Long: `Fit a model of bigfit fit with all combinations of the values given, and measure
 each by cross-validation: the labeled points are dealt into folds, with equal
@@ -49,6 +49,9 @@ Only points with a label count. bigfit help MODEL, or --model MODEL --help, tell
 flags of a model; those of type list take several values, as
 
   --gamma-a 1e-6,1e-4 --neighbors 6,10 --sigma median,2
+
+Without any of them the grid is the model's own, which bigfit models NAME lists and
+tune prints; a weight γ_A or γ_I that is not given always has its values there.
 
 --model is one of
 
@@ -217,9 +220,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	if len(o.c) > 0 {
 		grid.Axes["gamma-a"] = nil // until the number of labels is known
 	}
-	if added := grid.Complete(); added != "" {
-		a.Note("tune: by default %s", added)
-	}
+	added := grid.Complete()
 	values := grid.Fixed.With(nil)
 	for name, list := range grid.Axes {
 		if values[name] = "1"; len(list) > 0 {
@@ -228,6 +229,9 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
 		return err
+	}
+	if added != "" {
+		a.Note("tune: by default %s", added)
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })

@@ -98,7 +98,7 @@ func TestFlags(t *testing.T) {
 func TestStreams(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
-		"graph X.npy", "eigs graph.npz -n 10", "fit -X X.npy -y y.npy --labels 12", "fit --eigs eigs.npz -y y.npy",
+		"graph X.npy", "eigs graph.npz -n 10", "fit --model eigenmap -X X.npy -y y.npy --labels 12", "fit --model eigenmap --eigs eigs.npz -y y.npy",
 		"predict model.npz -o p.npy", "eval -y y.npy --predictions p.npy", "info X.npy", "info graph.npz", "info eigs.npz",
 	} {
 		args := strings.Fields(line)
@@ -155,7 +155,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d decision surfaces in the report", n)
 	}
 	// The pieces take the files of the demo.
-	e := errorOf(t, "fit", "-X", "bigfit-demo/X.npy", "-y", "bigfit-demo/y.npy", "--graph", "bigfit-demo/graph.npz", "--eigs", "bigfit-demo/eigs.npz", "--labels", "100")
+	e := errorOf(t, "fit", "--model", "eigenmap", "-X", "bigfit-demo/X.npy", "-y", "bigfit-demo/y.npy", "--graph", "bigfit-demo/graph.npz", "--eigs", "bigfit-demo/eigs.npz", "--labels", "100")
 	if e > 40 {
 		t.Errorf("error %v %%", e)
 	}

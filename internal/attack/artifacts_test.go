@@ -48,7 +48,7 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 	succeed(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
 	out := []artifact{
 		{"graph.npz", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
-		{"eigs.npz", []string{"info FILE", "fit --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
+		{"eigs.npz", []string{"info FILE", "fit --model eigenmap --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
 	}
 	for _, m := range []struct {
 		name, flags string

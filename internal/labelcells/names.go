@@ -7,7 +7,7 @@ import (
 
 // labelNames are names of columns of labels, and idNames of ids, in any case.
 var (
-	labelNames = []string{"label", "labels", "class", "classes", "target", "targets", "y", "category", "species"}
+	labelNames = []string{"label", "labels", "class", "classes", "target", "targets", "y", "category", "species", "value"}
 	idNames    = []string{"id", "ids", "key", "name", "path", "file", "filename", "file_name", "image", "image_path", "uid", "uuid", "index", "row"}
 )
 

@@ -92,8 +92,11 @@ func UsageOf(p *models.Param) string {
 	if len(p.Choices) > 0 && p.Kind == models.Choice {
 		text += ": " + strings.Join(p.Choices, ", ")
 	}
-	if p.Default != "" {
+	switch {
+	case p.Default != "":
 		text += " (default: " + p.Default + ")"
+	case p.Required:
+		text += " (default: by cross-validation)"
 	}
 	return text
 }

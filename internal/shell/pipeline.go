@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/models"
@@ -76,10 +78,23 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	if err != nil {
 		return nil, err
 	}
+	a.warnOfGraph(files.Paths)
 	st.Done(files.Describe() + data.Describe(x))
 	p.files = files.Paths
 	p.rows, _ = x.Dims()
 	return x, nil
+}
+
+// warnOfGraph warns where points are a graph that bigfit made, as fit --graph would take it.
+func (a *App) warnOfGraph(paths []string) {
+	if len(paths) != 1 || !strings.EqualFold(filepath.Ext(paths[0]), ".npz") {
+		return
+	}
+	var m manifest.Manifest
+	info, err := data.Inspect(paths[0], data.ReadOptions{Limit: int64(a.Memory)})
+	if err == nil && json.Unmarshal(info.Manifest, &m) == nil && m.Format == manifest.Graph {
+		a.Warn(fmt.Sprintf("%s is a graph that bigfit made, and its rows are read as points; fit and tune take the graph itself with --graph", paths[0]))
+	}
 }
 
 // DefaultTolerance is that of eigenpairs.

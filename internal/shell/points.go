@@ -31,6 +31,11 @@ func (p *PointOptions) ColumnFlags(f *pflag.FlagSet) {
 // LabelFlags adds those of what labels are joined with.
 func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.Label, "label", "", "`column` of X that holds the labels, in place of -y")
+	p.IDFlag(f)
+}
+
+// IDFlag adds the flag of the ids of points.
+func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
 	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
 }
 

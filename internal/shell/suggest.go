@@ -77,6 +77,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
+	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
+		return fmt.Errorf("%w; did you mean -%s?", err, name)
+	}
 	if near := didYouMean("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}

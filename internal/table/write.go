@@ -35,6 +35,11 @@ func HasManifest(path string) bool {
 	return ext == ".npz" || ext == ".parquet"
 }
 
+// IsTable reports whether a file of this name holds a table: columns beside each other.
+func IsTable(path string) bool {
+	return slices.Contains([]string{".csv", ".jsonl", ".parquet"}, strings.ToLower(filepath.Ext(path)))
+}
+
 // Output is a result to be written: one row a point.
 type Output struct {
 	// IDs name the rows, nil if they have numbers only.

@@ -17,6 +17,7 @@ import (
 // Learners is the list, in the order of help texts: a new learner is one more
 // entry.
 var Learners = slices.Concat(
+	[]models.Learner{Auto},
 	eigenmap.Learners,
 	propagation.Learners,
 	linear.Learners,

@@ -118,7 +118,9 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		return nil, err
 	}
 	if s.Extension == models.LabelKNN {
-		return nearest.Votes(nb, m.Labels, len(m.Classes), recall), nil
+		p := nearest.Votes(nb, m.Labels, len(m.Classes), recall)
+		p.Voters = nb.Index
+		return p, nil
 	}
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	n, p := len(m.Labels), m.Settings.Eigenvectors

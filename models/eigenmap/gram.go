@@ -18,8 +18,8 @@ const gramRows = 8192
 // leading part of the basis and any penalty.
 type normalEquations struct {
 	rows    int
-	reached int // components that they lie in, 0 for one; of penalties
-	g, b *mat.Dense // p×p, p×c
+	reached int        // components that they lie in, 0 for one; of penalties
+	g, b    *mat.Dense // p×p, p×c
 	// lower is the Cholesky factor of g and z = lower⁻¹·b, once factor has
 	// found g well conditioned. Leading blocks of them serve leading parts of
 	// the basis.

@@ -32,6 +32,14 @@ var helps = [...][2]string{
 	OneClass: {"where the labeled points are: class 1 inside, -1 outside", "oneclass with the intrinsic norm"},
 }
 
+// scores say what the scores of each method mean.
+var scores = [...]string{
+	RLS:      "least-squares estimate f of 1 for the class and −1 for the others, or the value",
+	SVM:      "margin f of the class against the others: ±1 at the edge of the margin",
+	SVR:      "the value",
+	OneClass: "f − ρ for inside and ρ − f for outside, in units of the kernel expansion f; no probability, as no point outside is known",
+}
+
 var learns = [...]models.Learns{
 	RLS: models.LearnsClasses | models.LearnsValues, SVM: models.LearnsClasses, SVR: models.LearnsValues, OneClass: models.LearnsInside,
 }
@@ -45,7 +53,8 @@ var sources = [...]string{
 
 // Info describes the learner.
 func (l Learner) Info() models.Info {
-	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method], Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
+	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method], Scores: scores[l.Method],
+		Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
 	if l.Intrinsic {
 		out.Name, out.Help = intrinsic.String(l.Method), helps[l.Method][1]
 		out.Needs |= models.NeedsGraph

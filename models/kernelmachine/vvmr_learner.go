@@ -40,6 +40,7 @@ var vvmrParams = slices.Concat(
 // Info describes the learner.
 func (VVMRLearner) Info() models.Info {
 	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
+		Scores: "least-squares estimate of 1 for a label that the point has and −1 for one it lacks, or the value",
 		Learns: models.LearnsLabels | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph, GraphIf: "gamma-i"}
 }
 

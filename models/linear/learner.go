@@ -70,9 +70,11 @@ type learner struct {
 // Info describes the learner.
 func (k learner) Info() models.Info {
 	i := models.Info{Name: k.name, Help: k.help, Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsPoints,
+		Scores: "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
 		Source: "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
 	if k.hinge {
 		i.Learns, i.Source = models.LearnsClasses, "Keerthi & DeCoste 2005"
+		i.Scores = "margin f = wᵀx + b of the class against the others: ±1 at the edge of the margin"
 	}
 	if k.intrinsic {
 		i.Needs |= models.NeedsGraph

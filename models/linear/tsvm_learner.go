@@ -29,6 +29,7 @@ type tsvmLearner struct{}
 // Info describes the learner.
 func (tsvmLearner) Info() models.Info {
 	return models.Info{Name: TSVMName, Help: "svm-linear that assigns classes to the other points", Source: "Sindhwani & Keerthi 2006, section 3",
+		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints}
 }
 

@@ -72,6 +72,8 @@ var checks = []struct {
 	{"file", (*checker).checkFile},
 	{"damage", (*checker).checkDamage},
 	{"manifest", (*checker).checkManifest},
+	{"calibrated", (*checker).checkCalibrated},
+	{"uncalibrated", (*checker).checkUncalibrated},
 	{"output", (*checker).checkOutput},
 	{"training", (*checker).checkTraining},
 	{"graph-alone", (*checker).checkGraphAlone},

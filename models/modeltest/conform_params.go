@@ -25,6 +25,9 @@ func (c *checker) checkInfo() {
 	if i.Help == "" || strings.Contains(i.Help, "\n") {
 		c.fault("", "the help %q is not one line", i.Help)
 	}
+	if i.Scores == "" || strings.Contains(i.Scores, "\n") {
+		c.fault("", "what the scores mean is said as %q, not in one line", i.Scores)
+	}
 	if i.Learns == 0 {
 		c.fault("", "it learns nothing")
 	}
@@ -84,6 +87,14 @@ func (c *checker) checkParam(p *models.Param) {
 		if err := p.Check(p.Default); err != nil {
 			c.fault(p.Name, "the default is refused: %v", err)
 		}
+	}
+	for _, v := range p.Grid {
+		if err := p.CheckElement(v); err != nil || !p.Axis {
+			c.fault(p.Name, "the grid has %q, an axis: %v, %v", v, p.Axis, err)
+		}
+	}
+	if p.Required && (len(p.Grid) == 0 || p.Check(p.Few) != nil) {
+		c.fault(p.Name, "it is required, and nothing is there to choose from: the grid %q, with few labels %q", p.Grid, p.Few)
 	}
 	if p.Smaller && !p.Axis {
 		c.fault(p.Name, "Smaller says something about axes only")

@@ -51,7 +51,8 @@ type Learner struct{}
 
 // Info describes the learner.
 func (Learner) Info() models.Info {
-	return models.Info{Name: Name, Help: "vote of the nearest labeled points", Learns: models.LearnsClasses, Needs: models.NeedsPoints}
+	return models.Info{Name: Name, Help: "vote of the nearest labeled points", Scores: "share of the votes for the class",
+		Learns: models.LearnsClasses, Needs: models.NeedsPoints}
 }
 
 // Params lists the parameters.

@@ -28,17 +28,17 @@ func (a *pinned) MulTo(dst, x *mat.Dense) {
 	}
 }
 
-// harmonic solves L_uu f_u = W_ul y_l over the unlabeled points of components
-// with a label. The diagonal is D.
-func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
+// pinned returns the operator L_uu over the unlabeled points of components with a label, its
+// diagonal, that of D, and which points are others.
+func (d *draw) pinned() (a *pinned, diagonal []float64, fixed []bool) {
 	p := d.problem
-	n, w := p.Len(), p.plain.Graph()
-	fixed := make([]bool, n)
+	n := p.Len()
+	fixed = make([]bool, n)
 	for _, i := range d.at {
 		fixed[i] = true
 	}
-	a := &pinned{l: p.plain}
-	diagonal := make([]float64, n)
+	a = &pinned{l: p.plain}
+	diagonal = make([]float64, n)
 	for i, degree := range p.plain.Degrees() {
 		diagonal[i] = degree
 		if fixed[i] = fixed[i] || !d.reached[p.components.Of[i]]; fixed[i] {
@@ -46,9 +46,15 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 			diagonal[i] = 1
 		}
 	}
-	_, c := d.y.Dims()
-	b := mat.NewDense(n, c, nil)
-	for q, i := range d.at {
+	return a, diagonal, fixed
+}
+
+// inflow returns W_ul y_l for values y of the points at, which are fixed: n×c.
+func (d *draw) inflow(at []int32, y *mat.Dense, fixed []bool) *mat.Dense {
+	w := d.problem.plain.Graph()
+	_, c := y.Dims()
+	b := mat.NewDense(d.problem.Len(), c, nil)
+	for q, i := range at {
 		col, val := w.Row(int(i))
 		for e, u := range col {
 			if fixed[u] {
@@ -59,11 +65,18 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 				v = val[e]
 			}
 			row := b.RawRowView(int(u))
-			for j, y := range d.y.RawRowView(q) {
+			for j, y := range y.RawRowView(q) {
 				row[j] += v * y
 			}
 		}
 	}
+	return b
+}
+
+// harmonic solves L_uu f_u = W_ul y_l.
+func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
+	a, diagonal, fixed := d.pinned()
+	b := d.inflow(d.at, d.y, fixed)
 	if d.settings.MassNormalization { // its scores are scaled
 		d.start = nil
 	} else if d.start != nil {

@@ -3,22 +3,28 @@ package propagation
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // lgc solves (I − αS)F = (1 − α)Y as (L + cI)F = cY with L = I − S and
-// c = (1 − α)/α. At a point of degree zero S is zero and so is the row of L: F is
-// (1 − α)Y there.
+// c = (1 − α)/α.
 func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
-	alpha := d.settings.Alpha
-	c := (1 - alpha) / alpha
 	b := d.sources(d.y)
-	b.Scale(c, b)
-	l := d.problem.laplacian(sparse.Normalized).With(1, c)
+	b.Scale((1-d.settings.Alpha)/d.settings.Alpha, b)
+	return d.spread(ctx, b)
+}
+
+// spread solves (L + cI)F = B for sources B at the labeled points. At a point of degree
+// zero S is zero and so is the row of L: F is αB there.
+func (d *draw) spread(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
+	alpha := d.settings.Alpha
+	l := d.problem.laplacian(sparse.Normalized).With(1, (1-alpha)/alpha)
 	s := d.solver()
 	s.Start = d.start
-	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
 	if r == nil {
 		return nil, err
 	}

@@ -19,39 +19,18 @@ import (
 // and is orthogonal to the null vector D^½1. Then column c is multiplied by
 // b_c/ȳ_c for priors b.
 func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
-	l := d.problem.laplacian(sparse.Normalized)
-	of, degrees := d.problem.components.Of, l.Degrees()
-	root := make([]float64, len(degrees)) // D^-½
-	for i, v := range degrees {
-		root[i] = 1
-		if v > 0 {
-			root[i] = 1 / math.Sqrt(v)
-		}
-	}
-	shares := d.shares()
+	of, shares := d.problem.components.Of, d.shares()
 	centred := mat.DenseCopyOf(d.y)
 	for q, i := range d.at {
 		row := centred.RawRowView(q)
 		for c, mean := range shares[of[i]] {
-			row[c] = (row[c] - mean) * root[i]
+			row[c] -= mean
 		}
 	}
-	s := d.solver()
-	s.Project = true // what rounding left along the null vectors
-	if d.start != nil && d.settings.Priors == nil {
-		s.Start = mat.DenseCopyOf(d.start)
-		for i, f := range root { // v = D^½u
-			row := s.Start.RawRowView(i)
-			for c := range row {
-				row[c] /= f
-			}
-		}
-	}
-	r, err := cg.Laplacian(ctx, l, d.problem.components, d.sources(centred), &cg.LaplacianSettings{Settings: s, Method: d.method()})
+	r, err := d.flows(ctx, d.sources(centred))
 	if r == nil {
 		return nil, err
 	}
-	dense.ScaleRows(r.X, root)
 	d.centre(r.X)
 	for i, component := range of {
 		share, ok := shares[component]
@@ -67,6 +46,36 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 				row[c] *= d.settings.Priors[c] / y
 			}
 		}
+	}
+	return r, err
+}
+
+// flows solves L u = b, Σ d_i u_i = 0 in every component, for the columns b of a block that
+// it changes; what of b has no such solution, its mean in a component, is left out.
+func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
+	l := d.problem.laplacian(sparse.Normalized)
+	root := make([]float64, l.Dim()) // D^-½
+	for i, v := range l.Degrees() {
+		root[i] = 1
+		if v > 0 {
+			root[i] = 1 / math.Sqrt(v)
+		}
+	}
+	dense.ScaleRows(b, root)
+	s := d.solver()
+	s.Project = true // what rounding left along the null vectors
+	if d.start != nil && d.settings.Priors == nil {
+		s.Start = mat.DenseCopyOf(d.start)
+		for i, f := range root { // v = D^½u
+			row := s.Start.RawRowView(i)
+			for c := range row {
+				row[c] /= f
+			}
+		}
+	}
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
+	if r != nil {
+		dense.ScaleRows(r.X, root)
 	}
 	return r, err
 }

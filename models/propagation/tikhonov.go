@@ -32,9 +32,9 @@ func (a *weighted) MulTo(dst, x *mat.Dense) {
 	})
 }
 
-// tikhonov solves (J/l + γ_A I + γ_I s Lᵖ) f = Jy/l. The diagonal of Lᵖ is
+// weighted returns the operator J/l + γ_A I + γ_I s Lᵖ and about its diagonal: that of Lᵖ is
 // replaced by that of L to the power p, which it is not below.
-func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
+func (d *draw) weighted() (*weighted, []float64) {
 	reg := d.settings.Regularizer
 	n, labels := d.problem.Len(), float64(len(d.at))
 	l := d.problem.laplacian(reg.Laplacian)
@@ -52,10 +52,16 @@ func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
 		}
 		diagonal[i] = a.gamma*math.Pow(degree, float64(reg.Power)) + a.g[i]
 	}
+	return a, diagonal
+}
+
+// tikhonov solves (J/l + γ_A I + γ_I s Lᵖ) f = Jy/l.
+func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
+	a, diagonal := d.weighted()
 	y := mat.DenseCopyOf(d.y)
 	if d.classes {
 		y.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, y)
 	}
-	y.Scale(1/labels, y)
+	y.Scale(1/float64(len(d.at)), y)
 	return d.solve(ctx, a, d.sources(y), diagonal)
 }

@@ -314,7 +314,8 @@ func (c *Comparison) search(i int, split *models.Split) (*search, error) {
 	return t, t.begin()
 }
 
-// Cost estimates what contender i takes beside the data, the graphs and the eigenpairs.
+// Cost estimates what contender i takes beside the data, the graphs and the eigenpairs. It
+// is an error if no setting can be fitted at any cost.
 // Splits are fitted at the same time if nothing is to be chosen and the memory allows it.
 func (c *Comparison) Cost(i int) (models.Cost, error) {
 	cost, err := c.cost(i)
@@ -330,15 +331,20 @@ func (c *Comparison) cost(i int) (models.Cost, error) {
 	var out models.Cost
 	for _, split := range c.splits {
 		var one models.Cost
+		var faults []error
 		for _, s := range x.settings {
 			in := c.input(split, s)
 			in.Edges = c.data.edges(x.Grid.Learner, s)
 			fit, err := x.Grid.Learner.Cost(in)
-			if err != nil {
-				return models.Cost{}, err
+			if err != nil { // such as more of something than there are labels
+				faults = append(faults, err)
+				continue
 			}
 			one.Bytes, one.Remedy = max(one.Bytes, fit.Bytes), fit.Remedy
 			one.Operations = max(one.Operations, fit.Operations)
+		}
+		if len(faults) == len(x.settings) {
+			return models.Cost{}, faults[0]
 		}
 		if len(x.settings) > 1 && Enough(split.Train) {
 			t, err := c.search(i, split)

@@ -466,6 +466,17 @@ func TestComparisonCost(t *testing.T) {
 	if err != nil || several.Bytes < 3000 || several.Operations != 4*(3*5+1)*7 || several.Remedy != "speak less" {
 		t.Errorf("%+v, %v", several, err)
 	}
+	// A setting of more than there are labels is for the fits to complain about, but not if
+	// there is no other.
+	for line, ok := range map[string]bool{"sssl;;eigenfunctions 3 40": true, "sssl;eigenfunctions 40;": false} {
+		c, err := selection.NewComparison(d, contend(line), labeled, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Cost(0); (err == nil) != ok {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
 }
 
 // On a graph of several components the eigenpairs of each are computed once, whatever

@@ -1,0 +1,192 @@
+// Command auto compares the automatic choice of a model with each of its members and with
+// scikit-learn, on the same labels:
+//
+//	go run ./bench/auto                        everything; needs BIGFIT_DATA
+//	go run ./bench/auto -sets g50c,coil -draws 3 -peers=false
+//
+// For every set, every number of labels a class and every draw of the labels a model is
+// fitted to all points and measured on those without a label. Of scikit-learn there are
+// label spreading (7 neighbours, α 0.2 and 0.99), a support vector machine whose C and
+// width are chosen by cross-validation on the labels, and the nearest labeled point. The
+// command writes auto.json and auto.md. Errors do not depend on the machine; seconds do.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/bench/peers"
+	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// options are the flags.
+type options struct {
+	sets, labels, models string
+	draws, limit         int
+	peers                bool
+	out                  string
+}
+
+func main() {
+	log.SetFlags(0)
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.name)
+	}
+	var o options
+	flag.StringVar(&o.sets, "sets", strings.Join(names, ","), "data sets")
+	flag.StringVar(&o.labels, "labels", "5,20", "numbers of labels a class")
+	flag.IntVar(&o.draws, "draws", 10, "draws of the labels")
+	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
+	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its members, as NAME:PARAM=VALUE:…, with commas between")
+	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	flag.Parse()
+	if err := run(context.Background(), &o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	var labels []int
+	for _, text := range strings.Split(o.labels, ",") {
+		l, err := strconv.Atoi(text)
+		if err != nil || l < 1 {
+			return fmt.Errorf("-labels: %q is no number of labels", text)
+		}
+		labels = append(labels, l)
+	}
+	fitted, err := parseModels(o.models)
+	if err != nil {
+		return err
+	}
+	t := newTable()
+	for _, name := range strings.Split(o.sets, ",") {
+		i := slices.IndexFunc(sets, func(s set) bool { return s.name == name })
+		if i < 0 {
+			return fmt.Errorf("-sets: there is no set %q", name)
+		}
+		s, err := sets[i].read(os.Getenv("BIGFIT_DATA"), o.limit)
+		if err != nil {
+			return err
+		}
+		for _, l := range labels {
+			found, err := measure(ctx, s, l, o, fitted)
+			if err != nil {
+				return fmt.Errorf("%s, %d labels a class: %w", name, l, err)
+			}
+			addRecords(t, s, l, found)
+			log.Printf("%s, %d labels a class: %s", name, l, line(found))
+			if err := save(o.out, t); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Print(t.Markdown())
+	return nil
+}
+
+// errorColumn holds errors in percent: means over the draws.
+var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Name: "error", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f"}}
+
+func newTable() *results.Table {
+	return &results.Table{
+		Columns: []results.Column{{Key: "set"}, {Key: "points", Kind: results.Integers}, {Key: "labels", Kind: results.Integers}, {Key: "method"},
+			errorColumn, {Key: "seconds", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}}, {Key: "case", PrintOnly: true}},
+		Views: []results.View{{Rows: "case", Across: "method", Show: []string{errorColumn.Key}, Corner: "set, labels a class", MarkLeast: true}},
+		Notes: []string{"Errors in percent of the points without a label, means over the draws."},
+	}
+}
+
+func addRecords(t *results.Table, s *loaded, labels int, found []outcome) {
+	n, _ := s.points.Dims()
+	for _, f := range found {
+		t.Add(results.Text(s.name), results.Integer(n), results.Integer(labels), results.Text(f.method), results.Mean(f.errors),
+			results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.name, labels)))
+	}
+}
+
+// line is a line about outcomes.
+func line(found []outcome) string {
+	var parts []string
+	for _, f := range found {
+		mean, _ := results.MeanStd(f.errors)
+		parts = append(parts, fmt.Sprintf("%s %.1f", f.method, mean))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// save writes the table.
+func save(dir string, t *results.Table) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	text, err := t.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"auto.json": string(text), "auto.md": t.Markdown()} {
+		err := npy.Atomically(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askPeers runs scikit-learn on the draws of a set.
+func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) {
+	dir, err := os.MkdirTemp("", "bigfit-auto-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	rows, truth := make([]int64, len(s.rows)), make([]int64, len(s.rows))
+	for i, r := range s.rows {
+		rows[i], truth[i] = int64(r), int64(s.truth.Index[i])
+	}
+	var given []int64 // pairs of a draw and a point
+	for d, drawn := range draws {
+		for _, i := range drawn {
+			given = append(given, int64(d), int64(i))
+		}
+	}
+	for name, a := range map[string]struct {
+		shape []int
+		data  []int64
+	}{"rows": {nil, rows}, "truth": {nil, truth}, "given": {[]int{len(given) / 2, 2}, given}} {
+		if err := npy.WriteFile(filepath.Join(dir, name+".npy"), a.shape, a.data); err != nil {
+			return nil, err
+		}
+	}
+	objects, err := peers.Run(ctx, os.Stderr, "auto_sklearn.py", filepath.Join(os.Getenv("BIGFIT_DATA"), s.x), dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []outcome
+	for _, object := range objects {
+		name, _ := object["peer"].(string)
+		seconds, _ := object["seconds"].(float64)
+		e, ok := object["error"].(float64)
+		if !ok {
+			return nil, fmt.Errorf("auto_sklearn.py printed %v", object)
+		}
+		i := slices.IndexFunc(out, func(f outcome) bool { return f.method == name })
+		if i < 0 {
+			i, out = len(out), append(out, outcome{method: name})
+		}
+		out[i].errors = append(out[i].errors, e)
+		out[i].seconds += seconds / math.Max(1, float64(len(draws)))
+	}
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/pool"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// outcome is what a method reached.
+type outcome struct {
+	method  string
+	errors  []float64 // in percent, of each draw
+	seconds float64   // of a fit, without the graph
+}
+
+// method is a learner with settings.
+type method struct {
+	name    string
+	learner models.Learner
+	values  models.Values
+}
+
+// methods are auto, each of its members with its settings chosen in the same way, and
+// those that are asked for.
+func parseModels(text string) ([]method, error) {
+	out := []method{{"auto", all.Auto, nil}}
+	for _, m := range all.Auto.Members {
+		out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone", Members: []pool.Member{m}}, nil})
+	}
+	if text == "" {
+		return out, nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		name, settings, _ := strings.Cut(part, ":")
+		m := method{part, all.Learner(name), models.Values{}}
+		if m.learner == nil {
+			return nil, fmt.Errorf("-models: there is no model %q", name)
+		}
+		for _, s := range strings.Split(settings, ":") {
+			if param, value, ok := strings.Cut(s, "="); ok {
+				m.values[param] = value
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// measure fits all methods to all draws, on one graph.
+func measure(ctx context.Context, s *loaded, labels int, o *options, methods []method) ([]outcome, error) {
+	var draws [][]int
+	for d := range o.draws {
+		draws = append(draws, s.draw(labels, uint64(d)))
+	}
+	p := &pipeline.Pipeline{}
+	settings, err := pipeline.AutoGraph(s.points, nil)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	g, err := p.Graph(ctx, s.points, settings)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]outcome, len(methods))
+	graphSeconds := time.Since(start).Seconds()
+	for i, m := range methods {
+		out[i].method = m.name
+		for _, drawn := range draws {
+			t, err := s.targets(drawn)
+			if err != nil {
+				return nil, err
+			}
+			in := &models.Input{Points: s.points, Targets: t, Graph: &g.Graph, Values: m.values}
+			start := time.Now()
+			fitted, err := p.Fit(ctx, m.learner, in, settings)
+			if !models.Usable(err) {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+			out[i].seconds += time.Since(start).Seconds() / float64(len(draws))
+			answers, err := training(ctx, p, fitted, in)
+			if err != nil {
+				return nil, err
+			}
+			out[i].errors = append(out[i].errors, s.wrong(drawn, answers.Classes))
+		}
+	}
+	out = append(out, outcome{method: "graph", seconds: graphSeconds})
+	if !o.peers {
+		return out[:len(out)-1], nil
+	}
+	found, err := askPeers(ctx, s, draws)
+	return append(out[:len(out)-1], found...), err
+}
+
+// training returns the answers for the training points.
+func training(ctx context.Context, p *pipeline.Pipeline, m models.Model, in *models.Input) (*models.Prediction, error) {
+	if t, ok := m.(models.Trained); ok {
+		return t.Training(false), nil
+	}
+	return p.Predict(ctx, m, in.Points, models.PredictSettings{}, false)
+}

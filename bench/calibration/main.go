@@ -1,0 +1,151 @@
+// Command calibration measures the probabilities of classifiers and the intervals of
+// regressions on the sets in BIGFIT_DATA, by the measures of docs/probabilities.md:
+//
+//	go run ./bench/calibration -labels 20 -draws 10
+//
+// Of each set 20 labels a class are drawn, a model is fitted and calibrated on them, and the
+// other points of the set are its truth. It prints Markdown.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/metrics"
+)
+
+// member is a learner with the values of its required parameters.
+type member struct {
+	name   string
+	values models.Values
+}
+
+var members = []member{
+	{"lgc", nil},
+	{"harmonic", nil},
+	{"poisson", nil},
+	{"eigenmap", nil},
+	{"knn", nil},
+	{"svm", models.Values{"gamma-a": "0.001"}},
+	{"rls", models.Values{"gamma-a": "0.001"}},
+	{"laprls", models.Values{"gamma-a": "0.0001", "gamma-i": "0.01", "laplacian": "normalized"}},
+	{"svm-linear", models.Values{"gamma-a": "0.001"}},
+}
+
+func main() {
+	log.SetFlags(0)
+	perClass := flag.Int("labels", 20, "labels a class")
+	draws := flag.Int("draws", 10, "draws of labels of each set")
+	most := flag.Int("points", 5000, "points of a set; of larger ones so many are drawn")
+	names := flag.String("models", "", "models (default all of the table)")
+	only := flag.String("sets", "", "sets (default all)")
+	flag.Parse()
+	ctx := context.Background()
+	dir := os.Getenv("BIGFIT_DATA")
+	chosen := func(list, name string) bool { return list == "" || slices.Contains(strings.Split(list, ","), name) }
+	var used []member
+	header := []string{"set", "points", "classes"}
+	for _, m := range members {
+		if chosen(*names, m.name) {
+			used = append(used, m)
+			header = append(header, m.name)
+		}
+	}
+	fmt.Printf("| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
+	sums := make([]float64, len(used))
+	count := 0.0
+	for _, s := range sets {
+		if !chosen(*only, s.name) {
+			continue
+		}
+		l, err := s.load(ctx, dir, *most)
+		if err != nil {
+			log.Fatal(err)
+		}
+		row := []string{s.name, fmt.Sprint(l.truth.Len()), fmt.Sprint(len(l.truth.Classes))}
+		for k, m := range used {
+			var ece, wrong float64
+			for d := range *draws {
+				r, err := l.measure(ctx, m, *perClass, uint64(d))
+				if err != nil {
+					log.Fatalf("%s, %s: %v", s.name, m.name, err)
+				}
+				ece += r.ECE / float64(*draws)
+				wrong += float64(r.Coverage[0].Error) / float64(*draws)
+			}
+			sums[k] += ece
+			row = append(row, fmt.Sprintf("%.3f (%.1f %%)", ece, 100*wrong))
+		}
+		count++
+		fmt.Printf("| %s |\n", strings.Join(row, " | "))
+	}
+	row := []string{"mean", "", ""}
+	for _, v := range sums {
+		row = append(row, fmt.Sprintf("%.3f", v/count))
+	}
+	fmt.Printf("| %s |\n", strings.Join(row, " | "))
+}
+
+// measure fits a member to a draw and measures its probabilities of the other points.
+func (l *loaded) measure(ctx context.Context, m member, perClass int, seed uint64) (*metrics.ProbabilityReport, error) {
+	y := l.draw(perClass, seed)
+	t, err := models.ClassTargets(y)
+	if err != nil {
+		return nil, err
+	}
+	learner := all.Learner(m.name)
+	in := l.input(t, m.values)
+	fit, err := l.pipe.Fit(ctx, learner, in, &l.graph.Settings)
+	if !models.Usable(err) {
+		return nil, err
+	}
+	calibrated, err := l.pipe.Calibrate(ctx, learner, fit, in, 0)
+	if !models.Usable(err) {
+		return nil, err
+	}
+	var rows []int
+	var truth []int
+	for i, c := range l.truth.Index {
+		if y.Index[i] == data.Unlabeled && c != data.Unlabeled {
+			rows = append(rows, i)
+			truth = append(truth, int(c))
+		}
+	}
+	p, err := probabilities(ctx, calibrated, l.x, rows)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.NewProbabilityReport(truth, p)
+}
+
+// probabilities are those of the given points of x, which the model may have been fitted to
+// without their labels.
+func probabilities(ctx context.Context, m models.Model, x data.Points, rows []int) (*mat.Dense, error) {
+	if _, ok := m.(models.Trained); !ok {
+		p, err := m.Predict(ctx, data.Select(x, rows), &models.PredictSettings{Probabilities: true})
+		if err != nil {
+			return nil, err
+		}
+		return p.Probabilities, nil
+	}
+	p, err := models.TrainingProbabilities(m)
+	if err != nil {
+		return nil, err
+	}
+	_, c := p.Dims()
+	out := mat.NewDense(len(rows), c, nil)
+	for q, i := range rows {
+		out.SetRow(q, p.RawRowView(i))
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// calibrateFlag is the value of --calibrate: auto, none or a number of folds.
+type calibrateFlag struct {
+	folds int // 0 with none
+	asked bool
+	none  bool
+}
+
+// flag adds --calibrate.
+func (c *calibrateFlag) flag(f *pflag.FlagSet) {
+	f.Var(c, "calibrate", "hold labels out in so many `folds` for probabilities and intervals: auto (10 where it is cheap), none or a number")
+}
+
+// Set implements pflag.Value.
+func (c *calibrateFlag) Set(text string) error {
+	*c = calibrateFlag{asked: text != "auto", none: text == "none"}
+	if !c.asked || c.none {
+		return nil
+	}
+	var err error
+	if c.folds, err = strconv.Atoi(text); err != nil || c.folds < 2 {
+		return fmt.Errorf("%q is neither auto, none nor a number of folds, at least 2", text)
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *calibrateFlag) String() string {
+	switch {
+	case c.none:
+		return "none"
+	case c.folds > 0:
+		return strconv.Itoa(c.folds)
+	}
+	return "auto"
+}
+
+// Type implements pflag.Value.
+func (c *calibrateFlag) Type() string { return "folds" }
+
+// apply calibrates a model that l was fitted to by in.
+func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l models.Learner, m models.Model, in *fitInput) (models.Model, error) {
+	weighed := in.settings.ClassWeights != nil
+	switch {
+	case c.asked && !c.none && weighed:
+		return nil, fmt.Errorf("--class-weights makes a graph of all labels, so that none can be held out; leave --calibrate out")
+	case c.none || weighed:
+		return m, nil
+	case c.asked:
+		return p.Calibrate(ctx, l, m, &in.Input, c.folds)
+	}
+	return p.CalibrateIfCheap(ctx, l, m, &in.Input)
+}

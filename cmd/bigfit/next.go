@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// nextOptions are the flags of bigfit next.
+type nextOptions struct {
+	labeledOptions
+	choice       pipeline.NextSettings
+	rules        []string
+	eigs, out    string
+	oracle, plot string
+	start, to    int
+	draws        int
+	ofRules      []active.Rule
+}
+
+func (a *app) nextCommand() *cobra.Command {
+	var o nextOptions
+	cmd := &cobra.Command{
+		Use:   "next model.npz -n 50 -o next.csv",
+		Short: "Choose the points to label next",
+		Long: fmt.Sprintf(`Choose n points whose labels would help the model most, the first one first, and
+write their row, the rule, its score and the component of the graph. By --rule:
+
+  combined     below %d labels a class the uncertainty times the score of sopt,
+               then that of uncertainty
+  vopt         lowers the sum of the variances of all points most (Ji & Han 2012)
+  sopt         lowers the variance of their sum most (Ma, Garnett & Schneider 2013)
+  uncertainty  where the two best classes are closest, and no chosen point near
+  random       any point
+
+Variances are those of a Gaussian field on the graph, by --pairs eigenpairs of its
+normalized Laplacian. Each choice changes them for those that follow, so that a batch
+is spread. Components without a label come first, the largest first (the rule is then
+"component"), but for tiny ones; random knows no such order.
+
+A model of harmonic, lgc, tikhonov, poisson or eigenmap keeps its graph and labels. Of
+others give all points with -X and their labels with -y. The graph may be given with
+--graph, its eigenpairs with --eigs.
+
+--oracle y.npy, the classes of all points, replays a whole campaign in place of a
+choice: --draws times it starts with --start labels, and each --rule (default: all)
+asks for -n more until there are --to. Rules see the labels that were asked for only;
+the others measure the error. The table goes to stdout and -o, a chart to --plot.`, active.FewLabels),
+		Args: shell.OneArgument("the model file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args[0], &o) },
+	}
+	f := cmd.Flags()
+	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose; with --oracle in each round")
+	f.StringSliceVar(&o.rules, "rule", nil, "`rule` of the choice: combined, vopt, sopt, uncertainty, random; with --oracle several (default combined)")
+	f.IntVar(&o.choice.Pairs, "pairs", pipeline.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
+	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
+	f.Float64Var(&o.choice.Noise, "noise", 1, "variance of a label, as a share of the mean variance before any")
+	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
+	o.flags(a, f)
+	f.StringVar(&o.oracle, "oracle", "", "`file` of the classes of all points, to replay a campaign")
+	f.IntVar(&o.start, "start", 10, "random labels at the start of a campaign, 0 for one of each class")
+	f.IntVar(&o.to, "to", 200, "labels at the end of a campaign")
+	f.IntVar(&o.draws, "draws", 10, "repetitions of a campaign from other labels")
+	f.StringVar(&o.plot, "plot", "", "chart of a campaign to write, a `file` .png, .svg or .pdf")
+	f.StringVarP(&o.out, "output", "o", "next.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	return cmd
+}
+
+// checkNext refuses what can be known to be wrong before anything is read.
+func (a *app) checkNext(path string, o *nextOptions) error {
+	for _, name := range o.rules {
+		var r active.Rule
+		if err := r.UnmarshalText([]byte(name)); err != nil {
+			return shell.Usagef("--rule: %w", err)
+		}
+		if slices.Contains(o.ofRules, r) {
+			return shell.Usagef("--rule names %s twice", name)
+		}
+		o.ofRules = append(o.ofRules, r)
+	}
+	for _, f := range []struct {
+		name string
+		v    float64
+	}{{"count", float64(o.choice.Count)}, {"pairs", float64(o.choice.Pairs)}, {"draws", float64(o.draws)}, {"delta", o.choice.Delta}, {"noise", o.choice.Noise}} {
+		if !(f.v > 0) || math.IsInf(f.v, 1) {
+			return shell.Usagef("--%s is %v; it must be positive", f.name, f.v)
+		}
+	}
+	if o.oracle == "" {
+		for _, name := range []string{"start", "to", "draws", "plot"} {
+			if a.Given[name] {
+				return shell.Usagef("--%s is for a campaign; give the classes of all points with --oracle", name)
+			}
+		}
+		if len(o.ofRules) > 1 {
+			return shell.Usagef("--rule names %d rules; several are for a campaign (--oracle)", len(o.ofRules))
+		}
+	} else if strings.EqualFold(filepath.Ext(o.out), ".npy") {
+		return shell.Usagef("--output is %s; the table of a campaign is written as %s", o.out, strings.Join(table.Extensions[1:], ", "))
+	}
+	if ext := strings.ToLower(filepath.Ext(o.plot)); o.plot != "" && !slices.Contains(chart.Formats, ext) {
+		return shell.Usagef("--plot is %s; its name must end in %s", o.plot, strings.Join(chart.Formats, ", "))
+	}
+	return shell.CheckAnswers(o.source.X.Inputs(path, o.y, o.source.File, o.eigs, o.oracle), []string{o.out}, o.plot)
+}
+
+func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
+	if err := a.checkNext(path, o); err != nil {
+		return err
+	}
+	o.optional = o.oracle != ""
+	p, short := a.readLabeled(ctx, path, &o.labeledOptions, true)
+	if !models.Usable(short) {
+		return short
+	}
+	c := &pipeline.Candidates{Graph: p.Graph}
+	if o.eigs != "" {
+		var err error
+		if c.Pairs, err = a.readPairs(o.eigs, p); err != nil {
+			return err
+		}
+	}
+	if o.oracle != "" {
+		return errors.Join(short, a.campaign(ctx, path, o, p, c))
+	}
+	if len(o.ofRules) > 0 {
+		o.choice.Rule = o.ofRules[0]
+	}
+	o.choice.Seed = a.Seed
+	c.Labeled = p.Targets.Labeled
+	if left := p.Targets.Len - len(c.Labeled); o.choice.Count > left {
+		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left, p.Targets.Len)
+	}
+	if o.choice.Rule.NeedsScores() {
+		var err error
+		if c.Scores, err = a.scoresOf(ctx, path, p); err != nil {
+			return err
+		}
+	}
+	choices, err := a.Pipeline().Next(ctx, c, &o.choice)
+	if !models.Usable(err) {
+		return err
+	}
+	short = errors.Join(short, err)
+	ids, err := a.idsOf(p.Targets.Len)
+	if err != nil {
+		return err
+	}
+	answers := pipeline.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.model.Name()
+	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
+		return err
+	}
+	s := newNextSummary(o.choice.Rule, choices, p)
+	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s", o.out, s)))
+}
+
+// readPairs reads eigenpairs of the graph.
+func (a *app) readPairs(path string, p *labeledPoints) (*lanczos.Result, error) {
+	a.Reads("eigenpairs", path)
+	e, err := pipeline.OpenEigs(path, int64(a.Memory), &pipeline.Graph{Graph: *p.Graph}, "the graph")
+	if err != nil {
+		return nil, err
+	}
+	return e.Pairs, pipeline.CheckOrthonormal(path, e.Pairs)
+}
+
+// scoresOf are those of the classes of all points.
+func (a *app) scoresOf(ctx context.Context, path string, p *labeledPoints) (*mat.Dense, error) {
+	if o := p.model.Output(); o.Kind != models.OutputClasses {
+		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
+	}
+	if t := training(p.model, true); t != nil && t.Len() == p.Targets.Len {
+		return t.Scores, nil
+	}
+	if p.Points == nil {
+		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.model.Name())
+	}
+	t, err := a.Pipeline().Predict(ctx, p.model, p.Points, models.PredictSettings{}, true)
+	if err != nil {
+		return nil, err
+	}
+	return t.Scores, nil
+}
+
+// nextSummary is the output of next.
+type nextSummary struct {
+	Rule    active.Rule `json:"rule"`
+	Chosen  int         `json:"chosen"`
+	Labeled int         `json:"labeled"`
+	Points  int         `json:"points"`
+	First   int         `json:"first_of_components"` // chosen because their components had no label
+	Rows    []int       `json:"rows"`
+}
+
+func newNextSummary(rule active.Rule, choices []active.Choice, p *labeledPoints) nextSummary {
+	s := nextSummary{Rule: rule, Chosen: len(choices), Labeled: len(p.Targets.Labeled), Points: p.Targets.Len}
+	for _, c := range choices {
+		s.Rows = append(s.Rows, c.Point)
+		if c.First {
+			s.First++
+		}
+	}
+	return s
+}
+
+func (s nextSummary) String() string {
+	text := fmt.Sprintf("%d points to label by %v, beside %d labels of %d points", s.Chosen, s.Rule, s.Labeled, s.Points)
+	if s.First > 0 {
+		text += fmt.Sprintf("; the first %d are in components without a label", s.First)
+	}
+	return text
+}
+
+// campaign replays a campaign.
+func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *labeledPoints, c *pipeline.Candidates) error {
+	truth, err := o.label.ReadTruth(a.App, o.oracle, p.rows())
+	if err != nil {
+		return err
+	}
+	if truth.Len() != p.rows() {
+		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.rows(), path)
+	}
+	s := &pipeline.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
+	rows, short := a.Pipeline().Campaign(ctx, p.learner, &p.Input, truth, s)
+	if !models.Usable(short) {
+		return short
+	}
+	answers := pipeline.CampaignAnswers(rows)
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.model.Name()
+	err = a.Write(ctx, func() error {
+		if err := answers.Write(o.out); err != nil || o.plot == "" {
+			return err
+		}
+		picture, err := pipeline.CampaignChart(p.model.Name(), rows).Draw()
+		if err != nil {
+			return err
+		}
+		return npy.Atomically(o.plot, func(w io.Writer) error {
+			return picture.Write(w, strings.ToLower(filepath.Ext(o.plot)), 16, 16*picture.Aspect)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(short, a.Print(campaignSummary{p.model.Name(), truth.Len(), o.draws, rows}, pipeline.CampaignText(rows)))
+}
+
+// campaignSummary is the output of a campaign.
+type campaignSummary struct {
+	Model  string                 `json:"model"`
+	Points int                    `json:"points"`
+	Draws  int                    `json:"draws"`
+	Rows   []pipeline.CampaignRow `json:"rows"`
+}

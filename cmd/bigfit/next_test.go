@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// intoLabeled goes to a new directory with the points of intoBlobs, of which few.npy labels
+// ten, and a model of them.
+func intoLabeled(t *testing.T) (y []int64) {
+	t.Helper()
+	intoBlobs(t)
+	_, y = blobs(blobCount, 0)
+	few := slices.Clone(y)
+	for i := range few {
+		if i%9 > 0 {
+			few[i] = -1
+		}
+	}
+	must(t, npy.WriteFile("few.npy", nil, few))
+	succeed(t, "fit", "--model", "lgc", "-X", "X.npy", "-y", "few.npy", "-o", "lgc.npz", "-q")
+	return y
+}
+
+// fields reads the rows of a csv.
+func fields(t *testing.T, path string) [][]string {
+	t.Helper()
+	var out [][]string
+	for _, line := range strings.Split(strings.TrimSpace(string(readFile(t, path))), "\n") {
+		out = append(out, strings.Split(line, ","))
+	}
+	return out
+}
+
+func TestNext(t *testing.T) {
+	intoLabeled(t)
+	for _, rule := range []string{"combined", "vopt", "sopt", "uncertainty", "random"} {
+		text := succeed(t, "next", "lgc.npz", "-n", "7", "--rule", rule, "-q")
+		if !strings.Contains(text, "next.csv: 7 points to label by "+rule+", beside 10 labels of 90 points") {
+			t.Errorf("%s: %q", rule, text)
+		}
+		rows := fields(t, "next.csv")
+		if len(rows) != 8 || !slices.Equal(rows[0], []string{"id", "row", "rule", "score", "component"}) {
+			t.Fatalf("%s: the file has %d rows, the first %v", rule, len(rows), rows[0])
+		}
+		var chosen []string
+		for _, r := range rows[1:] {
+			chosen = append(chosen, r[1])
+		}
+		for i := range blobCount / 9 {
+			if slices.Contains(chosen, string(rune('0'+i))) && i == 0 || slices.Contains(chosen, "9") || slices.Contains(chosen, "18") {
+				t.Errorf("%s: chose %v, of which some have a label", rule, chosen)
+			}
+		}
+		slices.Sort(chosen)
+		if len(slices.Compact(chosen)) != 7 {
+			t.Errorf("%s: chose points twice: %v", rule, chosen)
+		}
+	}
+	// The same by a graph and eigenpairs in files, with names of the points, as rows alone.
+	succeed(t, "graph", "X.npy", "-q")
+	succeed(t, "eigs", "graph.npz", "-k", "20", "--laplacian", "normalized", "-q")
+	names := make([]string, blobCount)
+	for i := range names {
+		names[i] = "p" + strings.Repeat("x", i)
+	}
+	must(t, os.WriteFile("ids.txt", []byte(strings.Join(names, "\n")+"\n"), 0o600))
+	succeed(t, "next", "lgc.npz", "-n", "3", "--graph", "graph.npz", "--eigs", "eigs.npz", "--ids", "ids.txt", "-o", "n.csv", "-q")
+	for _, r := range fields(t, "n.csv")[1:] {
+		if !strings.HasPrefix(r[0], "px") {
+			t.Errorf("the id of row %s is %q", r[1], r[0])
+		}
+	}
+	succeed(t, "next", "lgc.npz", "-n", "3", "--graph", "graph.npz", "--eigs", "eigs.npz", "-o", "n.npy", "-q")
+	x, err := data.ReadPoints("n.npy", data.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := x.Dims(); n != 3 {
+		t.Errorf("n.npy has %d rows", n)
+	}
+	// A model that keeps no graph.
+	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "few.npy", "--gamma-a", "0.01", "-o", "rls.npz", "-q")
+	succeed(t, "next", "rls.npz", "-n", "3", "-X", "X.npy", "-y", "few.npy", "-q")
+	succeed(t, "next", "lgc.npz", "-n", "3", "-y", "few.npy", "-o", "n.jsonl", "-q", "--json")
+}
+
+func TestNextCampaign(t *testing.T) {
+	intoLabeled(t)
+	text := succeed(t, "next", "lgc.npz", "--oracle", "y.npy", "-n", "4", "--start", "0", "--to", "12", "--draws", "2", "-o", "c.csv", "--plot", "c.svg", "-q")
+	if !strings.Contains(text, "combined") || !strings.Contains(text, "random") || strings.Count(text, "\n") != 5 {
+		t.Errorf("the table is %q", text)
+	}
+	if rows := fields(t, "c.csv"); len(rows) != 1+5*4 || !slices.Equal(rows[0], []string{"id", "rule", "labels", "error", "deviation"}) || rows[4][2] != "12" {
+		t.Errorf("c.csv has %d rows: %v", len(rows), rows)
+	}
+	if picture := string(readFile(t, "c.svg")); !strings.Contains(picture, "uncertainty") || !strings.Contains(picture, "<svg") {
+		t.Errorf("the chart is %.300q", picture)
+	}
+	var s struct {
+		Points int
+		Rows   []struct {
+			Rule   string
+			Labels int
+			Errors []float64
+		}
+	}
+	line := succeed(t, "next", "lgc.npz", "--oracle", "y.npy", "-n", "4", "--to", "14", "--draws", "3", "--rule", "vopt,random", "-o", "c.jsonl", "-q", "--json")
+	if err := json.Unmarshal([]byte(line), &s); err != nil || s.Points != 90 || len(s.Rows) != 4 || len(s.Rows[0].Errors) != 3 {
+		t.Errorf("%v: %s", err, line)
+	}
+	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "few.npy", "--gamma-a", "0.01", "-o", "rls.npz", "-q")
+	succeed(t, "next", "rls.npz", "-X", "X.npy", "--oracle", "y.npy", "-n", "4", "--to", "14", "--draws", "1", "-q")
+	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "few.npy", "-p", "4", "-o", "eigenmap.npz", "-q")
+	succeed(t, "next", "eigenmap.npz", "--oracle", "y.npy", "-n", "4", "--to", "14", "--draws", "1", "-q")
+}
+
+func TestNextSuspects(t *testing.T) {
+	y := intoLabeled(t)
+	wrong := slices.Clone(y)
+	for _, i := range []int{4, 40, 77} {
+		wrong[i] = (y[i] + 10) % 30
+	}
+	must(t, npy.WriteFile("wrong.npy", nil, wrong))
+	succeed(t, "fit", "--model", "lgc", "-X", "X.npy", "-y", "wrong.npy", "-o", "wrong.npz", "-q")
+	for _, line := range []string{"wrong.npz", "wrong.npz --folds 10", "X.npy wrong.npy", "X.npy wrong.npy --model knn", "lgc.npz -y wrong.npy"} {
+		text := succeed(t, append([]string{"suspects", "-q"}, strings.Fields(line)...)...)
+		if !strings.Contains(text, "suspects.csv: 3 of 90 labels") {
+			t.Errorf("%s: %q", line, text)
+		}
+		rows := fields(t, "suspects.csv")
+		if !slices.Equal(rows[0], []string{"id", "row", "label", "suggested", "score"}) {
+			t.Errorf("%s: columns %v", line, rows[0])
+		}
+		for _, r := range rows[1:] {
+			if r[1] != "4" && r[1] != "40" && r[1] != "77" {
+				t.Errorf("%s: the label of row %s is suspected", line, r[1])
+			}
+		}
+	}
+	var s struct {
+		Labeled, Suspects, Folds int
+		List                     []struct{ Row int }
+	}
+	if err := json.Unmarshal([]byte(succeed(t, "suspects", "wrong.npz", "-n", "1", "-o", "s.npy", "--json", "-q")), &s); err != nil || s.Suspects != 3 || len(s.List) != 1 {
+		t.Errorf("%v: %+v", err, s)
+	}
+}
+
+func TestNextBadUsage(t *testing.T) {
+	intoLabeled(t)
+	succeed(t, "graph", "X.npy", "-q")
+	succeed(t, "graph", "new.npy", "-k", "3", "-o", "other.npz", "-q")
+	succeed(t, "eigs", "graph.npz", "-k", "8", "--laplacian", "random-walk", "-o", "walk.npz", "-q")
+	succeed(t, "fit", "--model", "harmonic", "--graph", "graph.npz", "-y", "few.npy", "-o", "bare.npz", "-q")
+	succeed(t, "fit", "--model", "knn", "-X", "X.npy", "-y", "few.npy", "-o", "knn.npz", "-q")
+	succeed(t, "fit", "--model", "tikhonov", "-X", "X.npy", "-y", "y.npy", "--regression", "--labels", "9", "--gamma-a", "1e-3", "--gamma-i", "0.1", "-o", "values.npz", "-q")
+	must(t, npy.WriteFile("short.npy", nil, make([]int64, 30)))
+	must(t, npy.WriteFile("one.npy", nil, make([]int64, 90)))
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"next", []string{"the model file", "0 are given"}},
+		{"next lgc.npz -n 81", []string{"--count is 81 and only 80 of 90 points have no label"}},
+		{"next lgc.npz -n 0", []string{"--count is 0; it must be positive"}},
+		{"next lgc.npz --rule best", []string{"--rule", `"best"`, "combined", "vopt", "sopt", "uncertainty or random"}},
+		{"next lgc.npz --rule vopt,sopt", []string{"names 2 rules", "--oracle"}},
+		{"next lgc.npz --rule vopt,vopt --oracle y.npy", []string{"--rule names vopt twice"}},
+		{"next lgc.npz --delta -1", []string{"--delta is -1"}},
+		{"next lgc.npz --noise nan", []string{"--noise is NaN"}},
+		{"next lgc.npz --pairs 0", []string{"--pairs is 0"}},
+		{"next lgc.npz --draws 3", []string{"--draws is for a campaign", "--oracle"}},
+		{"next lgc.npz --oracle y.npy --plot c.gif", []string{"--plot is c.gif", ".svg"}},
+		{"next lgc.npz --oracle y.npy -o c.npy", []string{"--output is c.npy", ".csv"}},
+		{"next lgc.npz -o next.txt", []string{"next.txt", ".csv"}},
+		{"next lgc.npz -k 3", []string{"--neighbors is for a graph that is made"}},
+		{"next lgc.npz --graph other.npz", []string{"lgc.npz was not made from the graph in other.npz"}},
+		{"next lgc.npz -X new.npy", []string{"lgc.npz was not made from the points in new.npy"}},
+		{"next lgc.npz --eigs walk.npz -n 5", []string{"walk.npz", "not orthonormal", "normalized"}},
+		{"next bare.npz", []string{"bare.npz", "--graph"}},
+		{"next knn.npz", []string{"knn.npz", "keeps no graph", "-X", "-y"}},
+		{"next knn.npz -X X.npy", []string{"labels of 10 points", "-y"}},
+		{"next values.npz -n 5", []string{"values.npz answers with values", "vopt, sopt or random"}},
+		{"next lgc.npz -y short.npy", []string{"short.npy has 30 labels for 90 points"}},
+		{"next lgc.npz --oracle short.npy", []string{"short.npy has 30 labels for 90 points"}},
+		{"next lgc.npz --oracle one.npy --to 20 --unlabeled none", []string{"the oracle knows 1 class"}},
+		{"next lgc.npz --oracle y.npy", []string{"to 200 labels and the oracle knows 90"}},
+		{"next lgc.npz --oracle y.npy --to 10", []string{"from 10 to 10 labels"}},
+		{"suspects", []string{"suspects needs a model, or points"}},
+		{"suspects lgc.npz --folds 1", []string{"--folds is 1"}},
+		{"suspects lgc.npz -n 0", []string{"--count is 0"}},
+		{"suspects lgc.npz --folds 11", []string{"11 folds of 10 labeled points"}},
+		{"suspects lgc.npz --model lgc", []string{"--model is for points and labels"}},
+		{"suspects X.npy short.npy", []string{"short.npy has 30 labels for 90 points"}},
+		{"suspects X.npy y.npy --model best", []string{`"best"`, "harmonic"}},
+		{"suspects X.npy y.npy --model svr", []string{"learns no classes"}},
+		{"suspects values.npz", []string{"values", "labels of classes"}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
+}

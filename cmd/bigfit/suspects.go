@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/artifact"
+	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// suspectOptions are the flags of bigfit suspects.
+type suspectOptions struct {
+	labeledOptions
+	folds, most int
+	model, out  string
+}
+
+func (a *app) suspectsCommand() *cobra.Command {
+	var o suspectOptions
+	cmd := &cobra.Command{
+		Use:   "suspects {model.npz | X.npy… y.npy} -o suspects.csv",
+		Short: "List labels that disagree with what the others say",
+		Long: `List the labels of a model's points that disagree with what the model says of them
+when it does not know them, and write row, label, the suggested one and a score, the
+largest first: by how much the share of the suggested class among the scores is
+above that of the given one, from 0 to 1.
+
+For harmonic, lgc, tikhonov and poisson each label is left out alone, by formulas
+instead of fits, if there are at most 4096; see docs/next.md. Otherwise the labels are
+dealt into --folds, and each fold is held against a fit to the others. Labels that are
+alone in their components of the graph are counted, and not judged.
+
+A model of harmonic, lgc, tikhonov, poisson, eigenmap or knn keeps its points and
+labels. Of others give the points with -X and the labels with -y. Points and labels in
+place of a model are judged by --model with its defaults; harmonic, which asks the
+neighbours in the graph, is the one to take where most points have a label.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.suspects(cmd.Context(), args, &o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "harmonic", "`name` of the model that judges points and labels given without one")
+	o.flags(a, f)
+	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out (default: one label at a time where there are formulas, else 10)")
+	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
+	f.StringVarP(&o.out, "output", "o", "suspects.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	return cmd
+}
+
+func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) error {
+	path, err := a.takeSuspects(args, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.folds < 0 || o.folds == 1:
+		return shell.Usagef("--folds is %d; it must be at least 2", o.folds)
+	case o.most < 0 || a.Given["count"] && o.most == 0:
+		return shell.Usagef("--count is %d; it must be at least 1", o.most)
+	}
+	if err := shell.CheckAnswers(o.source.X.Inputs(path, o.y, o.source.File), []string{o.out}); err != nil {
+		return err
+	}
+	var p *labeledPoints
+	var short error
+	if path != "" {
+		p, short = a.readLabeled(ctx, path, &o.labeledOptions, false)
+	} else {
+		p, short = a.readUnfitted(ctx, o)
+	}
+	if !models.Usable(short) {
+		return short
+	}
+	if p.Targets.Classes == nil {
+		return shell.Usagef("%s answers with %s; suspects are labels of classes", path, p.model.Output().Kind)
+	}
+	s, err := a.Pipeline().Suspects(ctx, p.learner, &p.Input, nil, o.folds)
+	if !models.Usable(err) {
+		return a.FlagFaults(p.learner.Info().Name, err)
+	}
+	short = errors.Join(short, err)
+	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Folds: s.Folds}
+	if o.most > 0 && len(s.List) > o.most {
+		s.List = s.List[:o.most]
+	}
+	ids, err := a.idsOf(p.Targets.Len)
+	if err != nil {
+		return err
+	}
+	answers := pipeline.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+	answers.Hashes, answers.Files, answers.Settings.Learner = p.hashes, a.Files, p.learner.Info().Name
+	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
+		return err
+	}
+	sum.list(p.Targets, s.List)
+	return errors.Join(short, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+}
+
+// takeSuspects takes the arguments: a model, whose name it returns, or points and labels.
+func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
+	model := len(args) == 1 && len(o.source.X) == 0 && o.y == ""
+	if len(args) == 1 && !model {
+		info, err := artifact.Inspect(args[0], int64(a.Memory))
+		model = err == nil && info.Kind == manifest.Model
+	}
+	if model {
+		if a.Given["model"] {
+			return "", shell.Usagef("--model is for points and labels that are given without a model, and %s is one", args[0])
+		}
+		return args[0], nil
+	}
+	if note := o.source.X.Take(args, &o.y, o.source.File != ""); note != "" {
+		a.Note("%s", note)
+	}
+	switch {
+	case o.y == "":
+		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and their labels (-y)")
+	case len(o.source.X) == 0 && o.source.File == "":
+		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.y)
+	}
+	return "", nil
+}
+
+// readUnfitted reads points and labels that no model was fitted to.
+func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*labeledPoints, error) {
+	l, err := shell.FindLearner(o.model)
+	if err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	if !info.Learns.Has(models.LearnsClasses) {
+		return nil, shell.Usagef("--model is %s, which learns no classes; suspects are labels of classes", info.Name)
+	}
+	p := &labeledPoints{learner: l, hashes: pipeline.Hashes{}}
+	p.Values = models.Values{}
+	if err := a.CheckParams(l, p.Values); err != nil {
+		return nil, fmt.Errorf("%w; fit a model first, and give it to suspects", err)
+	}
+	var short error
+	if info.UsesGraph(p.Values) {
+		s, err := a.LoadSource(ctx, &o.source)
+		if !models.Usable(err) {
+			return nil, err
+		}
+		short, p.Graph, p.Points, p.hashes = err, &s.Graph.Graph, s.X, s.Hashes
+	} else if p.Points, err = a.ReadPoints(o.source.X, data.ReadOptions{}); err != nil {
+		return nil, err
+	}
+	y, err := o.label.ReadTruth(a.App, o.y, p.rows())
+	if err != nil {
+		return nil, err
+	}
+	if y.Len() != p.rows() {
+		return nil, fmt.Errorf("%s has %d labels for %d points", o.y, y.Len(), p.rows())
+	}
+	if p.Targets, err = models.ClassTargets(y); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.y, err)
+	}
+	return p, short
+}
+
+// suspectSummary is the output of suspects.
+type suspectSummary struct {
+	Labeled  int           `json:"labeled"`
+	Suspects int           `json:"suspects"`
+	Unknown  int           `json:"unknown"` // alone in their components
+	Folds    int           `json:"folds"`   // 0: one label at a time
+	List     []suspectText `json:"list"`
+}
+
+// suspectText is a suspect as it is printed.
+type suspectText struct {
+	Row       int     `json:"row"`
+	Label     string  `json:"label"`
+	Suggested string  `json:"suggested"`
+	Score     float64 `json:"score"`
+}
+
+func (s *suspectSummary) list(t *models.Targets, list []pipeline.Suspect) {
+	for _, v := range list {
+		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given), data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
+	}
+}
+
+func (s suspectSummary) String() string {
+	how := "left out one by one"
+	if s.Folds > 0 {
+		how = fmt.Sprintf("in %d folds", s.Folds)
+	}
+	text := fmt.Sprintf("%d of %d labels, %s, disagree with the others", s.Suspects, s.Labeled, how)
+	if s.Unknown > 0 {
+		text += fmt.Sprintf("; %d are alone in their components and not judged", s.Unknown)
+	}
+	const rows = 10
+	for q, v := range s.List {
+		if q == rows {
+			text += fmt.Sprintf("\n… and %d more", len(s.List)-rows)
+			break
+		}
+		if q == 0 {
+			text += fmt.Sprintf("\n%10s  %12s  %12s  %6s", "row", "label", "suggested", "score")
+		}
+		text += fmt.Sprintf("\n%10d  %12s  %12s  %6.3f", v.Row, v.Label, v.Suggested, v.Score)
+	}
+	return text
+}

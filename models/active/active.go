@@ -1,0 +1,361 @@
+// Package active chooses points of a graph to label next: those whose labels would tell
+// most about all points (V-optimality, Σ-optimality), those of which a model is least
+// certain, or those that are both.
+//
+// What is known before any label is a Gaussian field f on the n points with the
+// covariance
+//
+//	C = V (Λ + δI)⁻¹ Vᵀ
+//
+// where Λ and the orthonormal columns of V are the p smallest eigenpairs of a symmetric
+// Laplacian. A label at point i observes f_i with the noise σ². It changes C to
+//
+//	C − C_{·i} C_{i·} / (C_ii + σ²)
+//
+// whatever the label is. So the points of a batch are chosen one after the other, each
+// with the covariance that the ones before it leave: points near a chosen one gain
+// nothing, and a batch is diverse by construction.
+//
+// Ji & Han, A variance minimization criterion to active learning on graphs, AISTATS 2012;
+// Ma, Garnett & Schneider, Σ-optimality for active learning on Gaussian random fields,
+// NIPS 2013. Uncertainty times what a label changes is also in Miller & Bertozzi,
+// Model-change active learning in graph-based semi-supervised learning, 2021.
+package active
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Rule says which point is chosen next. All but Random first give a label to each
+// component that has none, the largest first: see [Settings.Tiny].
+type Rule int
+
+const (
+	// Combined explores while there are fewer than FewLabels labels a class: it takes the
+	// largest u_i (Σ_j C_ji)² / (C_ii + σ²), with the uncertainty u_i = 1 − margin of
+	// [Margins], which is the Σ-criterion where the model is uncertain. Then it is
+	// Uncertainty. It is the default; docs/next.md has what it was chosen by.
+	Combined Rule = iota
+	// VOpt takes the largest ‖C_{·i}‖² / (C_ii + σ²), by which the label lowers the
+	// sum of the variances of all points (Ji & Han 2012). It needs no scores.
+	VOpt
+	// SOpt takes the largest (Σ_j C_ji)² / (C_ii + σ²), by which the label lowers the
+	// variance of the sum over all points (Ma, Garnett & Schneider 2013). It needs
+	// no scores.
+	SOpt
+	// Uncertainty takes the largest u_i C_ii / C⁰_ii, with C⁰ the covariance before
+	// the first point of the batch: the least certain point, then those far from it.
+	Uncertainty
+	// Random takes any point that has no label, by the seed.
+	Random
+)
+
+var rules = enum.New[Rule]("rule", "combined", "vopt", "sopt", "uncertainty", "random")
+
+// Rules are all rules.
+var Rules = []Rule{Combined, VOpt, SOpt, Uncertainty, Random}
+
+// String returns the name used on the command line and in files.
+func (r Rule) String() string { return rules.String(r) }
+
+// MarshalText returns the name.
+func (r Rule) MarshalText() ([]byte, error) { return rules.Marshal(r) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text) }
+
+// NeedsScores tells whether the rule looks at the scores of a model.
+func (r Rule) NeedsScores() bool { return r == Combined || r == Uncertainty }
+
+// NeedsPairs tells whether the rule looks at eigenpairs.
+func (r Rule) NeedsPairs() bool { return r != Random }
+
+// Pool is what is known of n points.
+type Pool struct {
+	Components *sparse.Components // of the graph
+	// Values and Vectors (n×p) are the smallest eigenpairs of a symmetric Laplacian
+	// of the graph, with orthonormal vectors. Random needs none.
+	Values  []float64
+	Vectors *mat.Dense
+	// Labeled are the points that have a label, in any order.
+	Labeled []int
+	// Closed, if not nil, is true at further points that must not be chosen.
+	Closed []bool
+	// Margins are those of a model at the n points, from 0 where it is least certain
+	// to 1: see [Margins]. They matter to the rules with [Rule.NeedsScores].
+	Margins []float64
+	// Classes is the number of classes that are known, for Combined.
+	Classes int
+}
+
+// Settings of [Choose]. The zero value of every field but Count is its default.
+type Settings struct {
+	Rule  Rule
+	Count int // number of points to choose, at least 1
+	// Delta is δ, positive. Default 0.01: with the normalized Laplacian the
+	// covariance is then that of label spreading with α = 0.99.
+	Delta float64
+	// Noise is σ² as a share of the mean variance tr(C)/n before any label. Default 1: a
+	// label tells less of its surroundings where points are few.
+	Noise float64
+	// Tiny is the share of n/(l + Count), the points that a label has to serve on
+	// average, below which a component without a label does not come first. Default
+	// 0.1; a negative number means that all do.
+	Tiny float64
+	// Seed of Random.
+	Seed uint64
+}
+
+// FewLabels is the number of labels a class below which Combined explores.
+const FewLabels = 4
+
+const (
+	defaultDelta = 0.01
+	defaultNoise = 1
+	defaultTiny  = 0.1
+)
+
+// Choice is a point to label.
+type Choice struct {
+	Point     int
+	Component int32 // of the graph
+	// First tells that it was chosen as the first of its component.
+	First bool
+	// Score is the value of the rule at the point when it was chosen; 0 of Random.
+	Score float64
+}
+
+// fill returns s with its defaults, or all faults at once.
+func (s Settings) fill(p *Pool) (Settings, error) {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("active: "+format, args...)) }
+	if !rules.Valid(s.Rule) {
+		fault("rule %v", s.Rule)
+	}
+	if open := p.open(); s.Count < 1 {
+		fault("%d points asked for; the number must be at least 1", s.Count)
+	} else if s.Count > open {
+		fault("%d points asked for and only %d can be chosen, of %d points with %d labels; ask for fewer", s.Count, open, p.Len(), len(p.Labeled))
+	}
+	for _, f := range []struct {
+		name string
+		v    *float64
+		def  float64
+	}{{"δ", &s.Delta, defaultDelta}, {"the noise", &s.Noise, defaultNoise}} {
+		if *f.v == 0 {
+			*f.v = f.def
+		}
+		if !(*f.v > 0) || math.IsInf(*f.v, 1) {
+			fault("%s is %v; it must be positive", f.name, *f.v)
+		}
+	}
+	if s.Tiny == 0 {
+		s.Tiny = defaultTiny
+	}
+	if math.IsNaN(s.Tiny) {
+		fault("the share of a tiny component is NaN")
+	}
+	return s, errors.Join(faults...)
+}
+
+// Len returns the number of points.
+func (p *Pool) Len() int { return len(p.Components.Of) }
+
+// taken is true at the points that must not be chosen.
+func (p *Pool) taken() []bool {
+	out := make([]bool, p.Len())
+	copy(out, p.Closed)
+	for _, i := range p.Labeled {
+		out[i] = true
+	}
+	return out
+}
+
+// open returns the number of points that can be chosen.
+func (p *Pool) open() int {
+	open := p.Len()
+	for _, is := range p.taken() {
+		if is {
+			open--
+		}
+	}
+	return open
+}
+
+// check returns all faults of what the rule looks at.
+func (p *Pool) check(r Rule) error {
+	n := p.Len()
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("active: "+format, args...)) }
+	for _, i := range p.Labeled {
+		if i < 0 || i >= n {
+			return fmt.Errorf("active: labeled point %d of %d", i, n)
+		}
+	}
+	if p.Closed != nil && len(p.Closed) != n {
+		fault("%d marks of closed points for %d points", len(p.Closed), n)
+	}
+	if r.NeedsScores() {
+		if len(p.Margins) != n {
+			fault("%d margins for %d points; the rule %v needs those of a model", len(p.Margins), n, r)
+		}
+		if i := slices.IndexFunc(p.Margins, func(v float64) bool { return !(v >= 0 && v <= 1) }); i >= 0 {
+			fault("the margin of point %d is %v; it must lie between 0 and 1", i, p.Margins[i])
+		}
+	}
+	if !r.NeedsPairs() {
+		return errors.Join(faults...)
+	}
+	if p.Vectors == nil {
+		fault("the rule %v needs eigenpairs", r)
+		return errors.Join(faults...)
+	}
+	if rows, cols := p.Vectors.Dims(); rows != n || cols != len(p.Values) {
+		fault("eigenvectors of %d×%d and %d eigenvalues for %d points", rows, cols, len(p.Values), n)
+	}
+	for j, v := range p.Values {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			fault("eigenvalue %d is %v; those of a Laplacian are not negative", j, v)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Choose chooses s.Count points one after the other. Of equal scores the smallest point
+// wins, so that the answer depends on p and s only.
+//
+// Conditioning on l labels costs (2n + l)p² operations, and every choice 8np. It holds n×p
+// numbers beside the eigenvectors. Random costs O(n).
+func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
+	if s == nil {
+		return nil, errors.New("active: settings must say how many points to choose")
+	}
+	if p.Components == nil || p.Len() == 0 {
+		return nil, errors.New("active: there are no points")
+	}
+	if err := p.check(s.Rule); err != nil {
+		return nil, err
+	}
+	filled, err := s.fill(p)
+	if err != nil {
+		return nil, err
+	}
+	if filled.Rule == Random {
+		return p.draw(&filled), nil
+	}
+	field, err := newField(ctx, p, &filled)
+	if err != nil {
+		return nil, err
+	}
+	c := &chooser{Pool: p, Settings: filled, field: field, taken: p.taken(), first: slices.Clone(field.variance)}
+	c.queue = p.unlabeledComponents(&filled)
+	out := make([]Choice, 0, filled.Count)
+	for q := range filled.Count {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		next := c.next(len(p.Labeled) + q)
+		c.taken[next.Point] = true
+		c.field.observe(next.Point)
+		out = append(out, next)
+	}
+	return out, nil
+}
+
+// draw takes points at random.
+func (p *Pool) draw(s *Settings) []Choice {
+	var open []int
+	for i, is := range p.taken() {
+		if !is {
+			open = append(open, i)
+		}
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0x6e657874)) // "next"
+	out := make([]Choice, s.Count)
+	for q := range out {
+		r := q + rng.IntN(len(open)-q)
+		open[q], open[r] = open[r], open[q]
+		out[q] = Choice{Point: open[q], Component: p.Components.Of[open[q]]}
+	}
+	return out
+}
+
+// unlabeledComponents returns the components without a label that come first, the
+// largest first, equals in the order of their smallest point.
+func (p *Pool) unlabeledComponents(s *Settings) []int32 {
+	has := make([]bool, p.Components.Count())
+	for _, i := range p.Labeled {
+		has[p.Components.Of[i]] = true
+	}
+	least := s.Tiny * float64(p.Len()) / float64(len(p.Labeled)+s.Count)
+	open := make([]bool, p.Components.Count())
+	for i, is := range p.taken() {
+		if !is {
+			open[p.Components.Of[i]] = true
+		}
+	}
+	var out []int32
+	for c, size := range p.Components.Sizes {
+		if !has[c] && open[c] && float64(size) >= least {
+			out = append(out, int32(c))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int32) int { return p.Components.Sizes[b] - p.Components.Sizes[a] })
+	return out
+}
+
+// chooser is a choice under way.
+type chooser struct {
+	*Pool
+	Settings
+	field *field
+	taken []bool
+	first []float64 // variances before the first choice
+	queue []int32   // components that come first
+}
+
+// next returns the best point, when so many have a label: of the first component in the
+// queue, or of all.
+func (c *chooser) next(labels int) Choice {
+	only, restricted := int32(0), len(c.queue) > 0
+	if restricted {
+		only, c.queue = c.queue[0], c.queue[1:]
+	}
+	best := Choice{Point: -1, First: restricted}
+	for i, of := range c.Components.Of {
+		if c.taken[i] || restricted && of != only {
+			continue
+		}
+		if v := c.score(i, labels); best.Point < 0 || v > best.Score {
+			best.Point, best.Component, best.Score = i, of, v
+		}
+	}
+	return best
+}
+
+// score is the value of the rule at point i, when so many points have a label.
+func (c *chooser) score(i, labels int) float64 {
+	f, u := c.field, 1.0
+	if c.Rule.NeedsScores() {
+		u -= c.Margins[i]
+	}
+	switch {
+	case c.Rule == VOpt:
+		return f.reduction[i] / (f.variance[i] + f.noise)
+	case c.Rule == SOpt || c.Rule == Combined && labels < FewLabels*c.Classes:
+		return u * f.total[i] * f.total[i] / (f.variance[i] + f.noise)
+	case c.first[i] <= 0:
+		return u
+	}
+	return u * f.variance[i] / c.first[i]
+}

@@ -1,0 +1,64 @@
+package all
+
+import (
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/pool"
+	"github.com/bigfit/bigfit/models/propagation"
+)
+
+// Auto is the default of fit: the list of the models among which cross-validation on
+// the labels chooses, with the settings that are tried. Label spreading and least squares
+// on the graph, each with a long and a short reach, follow clusters; least squares with
+// kernels of four widths, and a linear one, follow what the graph does not show.
+// docs/auto.md has the errors of each on the data sets at hand.
+var Auto = pool.Learner{
+	Name: "auto",
+	Help: "chooses among other models by cross-validation on the labels and averages the best",
+	Members: []pool.Member{
+		spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
+		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
+		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("kernel", "cosine"), Many: fewer},
+	},
+}
+
+// spreading is label spreading, on the graph of all neighbours (0) or of fewer.
+func spreading(alpha string, neighbors int) pool.Member {
+	return pool.Member{Learner: propagation.Learner{Method: propagation.LGC}, Neighbors: neighbors,
+		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
+}
+
+// looseTolerance of linear systems decides classes and takes a third of the time of the
+// default.
+const looseTolerance = "0.001"
+
+// fewer landmarks stand for the labeled points where those are many.
+var fewer = models.Values{"approximation": "nystrom"}
+
+// onGraph is least squares on the graph with the normalized Laplacian, where γ_A/γ_I is
+// ratio: 0.01 is the reach of label spreading with α = 0.99, 0.1 that of 0.9.
+func onGraph(ratio float64, neighbors int) pool.Member {
+	m := pool.Member{Learner: propagation.Learner{Method: propagation.Tikhonov}, Neighbors: neighbors}
+	for _, gamma := range []float64{1e-2, 1e-1} {
+		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma), "gamma-a": models.FormatFloat(ratio * gamma),
+			"laplacian": "normalized", "tolerance": looseTolerance})
+	}
+	return m
+}
+
+// gaussian is least squares with a Gaussian kernel of a width that is so many times the
+// median distance.
+func gaussian(times float64) pool.Member {
+	return pool.Member{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("sigma", "median"),
+		Times: map[string][]float64{"sigma": {times}}, Many: fewer}
+}
+
+// ambientSettings are a kernel with the strengths γ_A to choose from.
+func ambientSettings(name, value string) []models.Values {
+	var out []models.Values
+	for _, gamma := range []string{"0.01", "0.1", "0.001", "1", "0.0001", "1e-05"} {
+		out = append(out, models.Values{"gamma-a": gamma, name: value})
+	}
+	return out
+}

@@ -1,0 +1,286 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// Link makes logits z of the scores s of a point.
+type Link int
+
+const (
+	// Identity is z = s, of margins.
+	Identity Link = iota
+	// Shares is z_c = log((s_c + ε S) / S), S = Σ_d s_d, ε = 1e-3, of scores that are never
+	// negative: a factor common to all classes of a point does not matter, as the distance
+	// of a point from all labels is one in a graph.
+	Shares
+	// Unit is z = s / ‖s − s̄‖₂ with the mean s̄ of the row: again a common factor does not
+	// matter.
+	Unit
+)
+
+// shareFloor is the ε of Shares.
+const shareFloor = 1e-3
+
+var links = enum.New[Link]("link", "scores", "shares", "unit scores")
+
+// String returns the name used in manifests.
+func (l Link) String() string { return links.String(l) }
+
+// MarshalText returns the name.
+func (l Link) MarshalText() ([]byte, error) { return links.Marshal(l) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (l *Link) UnmarshalText(text []byte) error { return links.Unmarshal(l, text) }
+
+// Classes makes probabilities of the scores of classes.
+type Classes struct {
+	Link        Link    `json:"link"`
+	Temperature float64 `json:"temperature"`
+	// Vanishing is the size up to which scores are rounding error: a point of no larger
+	// ones gets Priors.
+	Vanishing float64 `json:"vanishing"`
+	// Priors are the shares of the classes among the labels.
+	Priors []float64 `json:"priors"`
+	// Knots of the isotonic regression, places in [0, 1], ascending, and the values there; nil
+	// without one.
+	Knots [][2]float64 `json:"knots,omitempty"`
+}
+
+// Answer holds the scores of a held-out point, a column each of the classes that the
+// model of its fold knows, and the position of its true class among them.
+type Answer struct {
+	Scores []float64
+	Class  int
+}
+
+// vanishing is the size of rounding error relative to that of scores.
+const vanishing = 1e-9
+
+// FitClasses fits a calibration to held-out answers. priors are the shares of all classes
+// among the labels. Fewer than [Fewest] answers with scores that differ are an [ErrFew]. It
+// costs some fifty passes over the scores for each link.
+func FitClasses(held []Answer, priors []float64) (*Classes, error) {
+	c := &Classes{Priors: priors}
+	var size float64
+	for i, a := range held {
+		if a.Class < 0 || a.Class >= len(a.Scores) {
+			return nil, fmt.Errorf("calibration: answer %d is of class %d of %d", i, a.Class, len(a.Scores))
+		}
+		for _, v := range a.Scores {
+			if v-v != 0 {
+				return nil, fmt.Errorf("calibration: a score of answer %d is %v", i, v)
+			}
+			size += math.Abs(v) / float64(len(held)*len(a.Scores))
+		}
+	}
+	c.Vanishing = vanishing * size
+	var known []Answer
+	for _, a := range held {
+		if !c.blank(a.Scores) {
+			known = append(known, a)
+		}
+	}
+	if err := few(len(known)); err != nil {
+		return nil, err
+	}
+	least := math.Inf(1)
+	for _, link := range []Link{Identity, Shares, Unit} {
+		if link == Shares && slices.ContainsFunc(known, func(a Answer) bool { return slices.Min(a.Scores) < -c.Vanishing }) {
+			continue
+		}
+		logits := linked(link, known)
+		t := temperature(logits)
+		if loss := logits.loss(t); loss < least {
+			least, c.Link, c.Temperature = loss, link, t
+		}
+	}
+	if len(known) >= IsotonicFrom {
+		c.Knots = c.isotonic(known)
+	}
+	return c, nil
+}
+
+// blank tells whether scores say nothing: all are equal, or rounding error.
+func (c *Classes) blank(scores []float64) bool {
+	low, high := slices.Min(scores), slices.Max(scores)
+	if low == high || high <= 0 && c.Link == Shares {
+		return true
+	}
+	return c.Link != Shares && high <= c.Vanishing && low >= -c.Vanishing
+}
+
+// to sets dst to the logits of scores.
+func (l Link) to(dst, scores []float64) {
+	switch l {
+	case Identity:
+		copy(dst, scores)
+	case Shares:
+		var sum float64
+		for _, v := range scores {
+			sum += math.Max(v, 0)
+		}
+		for i, v := range scores {
+			dst[i] = math.Log(math.Max(v, 0)/sum + shareFloor)
+		}
+	case Unit:
+		var mean, squares float64
+		for _, v := range scores {
+			mean += v / float64(len(scores))
+		}
+		for _, v := range scores {
+			squares += (v - mean) * (v - mean)
+		}
+		for i, v := range scores {
+			dst[i] = (v - mean) / math.Sqrt(squares)
+		}
+	}
+}
+
+// sample holds logits of held-out points.
+type sample []Answer
+
+func linked(l Link, held []Answer) sample {
+	out := make(sample, len(held))
+	for i, a := range held {
+		out[i] = Answer{make([]float64, len(a.Scores)), a.Class}
+		l.to(out[i].Scores, a.Scores)
+	}
+	return out
+}
+
+// targets returns the smoothed target of the true class and that of any other of c.
+func (s sample) targets(c int) (right, wrong float64) {
+	right = float64(len(s)+1) / float64(len(s)+2)
+	return right, (1 - right) / float64(max(c-1, 1))
+}
+
+// loss returns the mean log loss at the temperature t, and slope its derivative by t.
+func (s sample) loss(t float64) float64 { loss, _ := s.lossAndSlope(t); return loss }
+
+func (s sample) lossAndSlope(t float64) (loss, slope float64) {
+	for _, a := range s {
+		right, wrong := s.targets(len(a.Scores))
+		top := slices.Max(a.Scores)
+		var sum, weighted, target float64
+		for c, z := range a.Scores {
+			e := math.Exp(t * (z - top))
+			sum += e
+			weighted += e * (z - top)
+			share := wrong
+			if c == a.Class {
+				share = right
+			}
+			target += share * (z - top)
+		}
+		loss += math.Log(sum) - t*target
+		slope += weighted/sum - target
+	}
+	return loss / float64(len(s)), slope / float64(len(s))
+}
+
+// temperature returns the T ≥ 0 of least loss, which is convex in T, by bisection of its
+// derivative.
+func temperature(s sample) float64 {
+	if _, slope := s.lossAndSlope(0); !(slope < 0) {
+		return 0
+	}
+	const largest = 1e300
+	low, high := 0.0, 1.0
+	for ; high < largest; high *= 4 {
+		if _, slope := s.lossAndSlope(high); slope >= 0 {
+			break
+		}
+		low = high
+	}
+	for range 200 {
+		mid := low + (high-low)/2
+		if mid == low || mid == high || high-low <= 1e-12*high {
+			break
+		}
+		if _, slope := s.lossAndSlope(mid); slope < 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low + (high-low)/2
+}
+
+// ProbabilitiesTo sets dst, n×c, to the probabilities of points with the scores, n×c; they
+// may be the same matrix. Rows sum to 1.
+func (c *Classes) ProbabilitiesTo(dst, scores *mat.Dense) {
+	n, _ := scores.Dims()
+	par.For(n, 256, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c.row(dst.RawRowView(i), scores.RawRowView(i))
+		}
+	})
+}
+
+// row is ProbabilitiesTo for one point.
+func (c *Classes) row(dst, scores []float64) {
+	if c.Temperature == 0 || c.blank(scores) {
+		copy(dst, c.Priors)
+		return
+	}
+	c.soften(dst, scores)
+	if len(c.Knots) > 0 {
+		for i, p := range dst {
+			dst[i] = interpolate(c.Knots, p)
+		}
+		normalize(dst)
+	}
+}
+
+// soften sets dst to softmax(T z).
+func (c *Classes) soften(dst, scores []float64) {
+	c.Link.to(dst, scores)
+	top := slices.Max(dst)
+	for i, z := range dst {
+		dst[i] = math.Exp(c.Temperature * (z - top))
+	}
+	normalize(dst)
+}
+
+func normalize(p []float64) {
+	var sum float64
+	for _, v := range p {
+		sum += v
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+}
+
+// check returns an error unless the parts fit together and to so many classes.
+func (c *Classes) check(classes int) error {
+	if len(c.Priors) != classes {
+		return fmt.Errorf("calibration: shares of %d classes for a model of %d", len(c.Priors), classes)
+	}
+	var sum float64
+	for i, v := range c.Priors {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("calibration: the share of class %d is %v; it must lie in [0, 1]", i, v)
+		}
+		sum += v
+	}
+	switch {
+	case !(math.Abs(sum-1) < 1e-6):
+		return fmt.Errorf("calibration: the shares of the classes sum to %v, not 1", sum)
+	case !links.Valid(c.Link):
+		return fmt.Errorf("calibration: the link is %v", c.Link)
+	case !(c.Temperature >= 0) || math.IsInf(c.Temperature, 0):
+		return fmt.Errorf("calibration: the temperature is %v; it must be finite and not negative", c.Temperature)
+	case !(c.Vanishing >= 0) || math.IsInf(c.Vanishing, 0):
+		return fmt.Errorf("calibration: the size of vanishing scores is %v; it must be finite and not negative", c.Vanishing)
+	}
+	return checkKnots(c.Knots)
+}

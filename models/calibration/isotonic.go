@@ -1,0 +1,113 @@
+package calibration
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// IsotonicFrom is the number of held-out points from which an isotonic regression follows
+// the temperature: with fewer it is worse than the temperature alone (Niculescu-Mizil &
+// Caruana 2005 found about 1,000).
+const IsotonicFrom = 1000
+
+// identityShare is the weight of the identity in g, which makes it increase.
+const identityShare = 1e-3
+
+// block is an interval of places with one value, sum/count.
+type block struct{ low, high, sum, count float64 }
+
+func (b *block) mean() float64 { return b.sum / b.count }
+
+// isotonic returns the knots of g for held-out points.
+func (c *Classes) isotonic(held []Answer) [][2]float64 {
+	type pair struct{ p, right float64 }
+	var pairs []pair
+	for _, a := range held {
+		p := make([]float64, len(a.Scores))
+		c.soften(p, a.Scores)
+		for class, v := range p {
+			x := pair{p: v}
+			if class == a.Class {
+				x.right = 1
+			}
+			pairs = append(pairs, x)
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.p, b.p) })
+	var blocks []block
+	for _, x := range pairs {
+		if last := len(blocks) - 1; last >= 0 && blocks[last].high == x.p { // equal places are one
+			blocks[last].sum += x.right
+			blocks[last].count++
+		} else {
+			blocks = append(blocks, block{x.p, x.p, x.right, 1})
+		}
+	}
+	blocks = pool(blocks)
+	// A value of 0 or 1 is that of a finite number of points: see the targets of Platt.
+	if first := &blocks[0]; first.sum == 0 && len(blocks) > 1 {
+		first.sum = first.count * min(1/(first.count+2), blocks[1].mean())
+	}
+	if last := len(blocks) - 1; last > 0 && blocks[last].mean() == 1 {
+		blocks[last].sum = blocks[last].count * max(1-1/(blocks[last].count+2), blocks[last-1].mean())
+	}
+	var knots [][2]float64
+	for _, b := range blocks {
+		knots = append(knots, [2]float64{b.low, b.mean()})
+		if b.high > b.low {
+			knots = append(knots, [2]float64{b.high, b.mean()})
+		}
+	}
+	return knots
+}
+
+// pool joins adjacent blocks until their means ascend: the least-squares non-decreasing
+// function, in one pass.
+func pool(in []block) []block {
+	var out []block
+	for _, b := range in {
+		for len(out) > 0 {
+			last := out[len(out)-1]
+			if last.sum*b.count < b.sum*last.count {
+				break
+			}
+			b = block{last.low, b.high, last.sum + b.sum, last.count + b.count}
+			out = out[:len(out)-1]
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// interpolate returns g(p): the line between the knots around p, constant beyond them,
+// mixed with the identity.
+func interpolate(knots [][2]float64, p float64) float64 {
+	at := sort.Search(len(knots), func(i int) bool { return knots[i][0] >= p })
+	var v float64
+	switch at {
+	case 0:
+		v = knots[0][1]
+	case len(knots):
+		v = knots[at-1][1]
+	default:
+		a, b := knots[at-1], knots[at]
+		v = a[1] + (b[1]-a[1])*(p-a[0])/(b[0]-a[0])
+	}
+	return (1-identityShare)*v + identityShare*p
+}
+
+// checkKnots returns an error unless places ascend and values do not descend, in [0, 1].
+func checkKnots(knots [][2]float64) error {
+	for i, k := range knots {
+		x, y := k[0], k[1]
+		switch {
+		case !(x >= 0 && x <= 1 && y >= 0 && y <= 1):
+			return fmt.Errorf("calibration: knot %d is (%v, %v); it must lie in [0, 1]", i, x, y)
+		case i > 0 && (x <= knots[i-1][0] || y < knots[i-1][1]):
+			return fmt.Errorf("calibration: knot %d, (%v, %v), does not ascend", i, x, y)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package pool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/models"
+)
+
+// fileFit is the part of a model in its manifest that is no parameter.
+type fileFit struct {
+	Choice  Choice     `json:"choice"`
+	Points  int        `json:"points"`
+	Labeled int        `json:"labeled"`
+	Parts   []filePart `json:"parts"`
+}
+
+// filePart is a model inside the file: its arrays have the name of the part in front,
+// but for those that an earlier part has already.
+type filePart struct {
+	models.Manifest
+	Weight float64 `json:"weight"`
+	Scale  scale   `json:"scale"`
+	// Shared names the arrays of earlier parts, by the name in this one.
+	Shared map[string]string `json:"shared,omitempty"`
+}
+
+// arrayName is that of an array of a part.
+func arrayName(part int, name string) string { return fmt.Sprintf("part%d_%s", part, name) }
+
+// Encode returns scores (n×c), of classes also classes (c), and the arrays of the parts.
+// Arrays that parts share, as those of their graph, are there once.
+func (m *Model) Encode() (*models.Encoded, error) {
+	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(models.ClassEntries(m.output.Classes), []models.Array{models.MatrixEntry("scores", m.scores)}, models.PointEntries(nil, m.projection))}
+	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: m.labeled}
+	for k, p := range m.parts {
+		e, err := p.Encode()
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(e.Fit)
+		if err != nil {
+			return nil, fmt.Errorf("pool: %w", err)
+		}
+		own := filePart{Weight: p.weight, Scale: p.scale,
+			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values, Fit: raw}}
+		for _, a := range e.Arrays {
+			if i := slices.IndexFunc(out.Arrays, func(b models.Array) bool { return sameArray(a, b) }); i >= 0 {
+				if own.Shared == nil {
+					own.Shared = map[string]string{}
+				}
+				own.Shared[a.Name] = out.Arrays[i].Name
+				continue
+			}
+			a.Name = arrayName(k, a.Name)
+			out.Arrays = append(out.Arrays, a)
+		}
+		f.Parts = append(f.Parts, own)
+	}
+	out.Fit = f
+	return out, nil
+}
+
+// sameArray reports whether two arrays have one type, shape and content.
+func sameArray(a, b models.Array) bool {
+	if !slices.Equal(a.Shape, b.Shape) {
+		return false
+	}
+	switch v := a.Data.(type) {
+	case []float64:
+		return sameElements(v, b.Data)
+	case []float32:
+		return sameElements(v, b.Data)
+	case []uint8:
+		return sameElements(v, b.Data)
+	case []uint16:
+		return sameElements(v, b.Data)
+	case []int32:
+		return sameElements(v, b.Data)
+	case []int64:
+		return sameElements(v, b.Data)
+	}
+	return false
+}
+
+func sameElements[T comparable](a []T, other any) bool {
+	b, ok := other.([]T)
+	return ok && slices.Equal(a, b)
+}
+
+// Decode is the inverse of [Model.Encode].
+func (l Learner) Decode(r *models.Reader) (models.Model, error) {
+	var f fileFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	s, err := decode(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), labeled: f.Labeled, output: r.Manifest.Output}
+	classes := r.ReadClasses()
+	m.scores, m.projection = r.Matrix("scores"), r.PCA()
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	m.output.Classes, m.output.Extends, m.output.Searches = classes, false, false
+	for k, p := range f.Parts {
+		model, err := l.decodePart(r, k, &p)
+		if err != nil {
+			return nil, err
+		}
+		m.parts = append(m.parts, part{model, p.Scale, p.Weight})
+		m.output.Extends = m.output.Extends || model.Output().Extends
+		m.output.Searches = m.output.Searches || model.Output().Searches
+	}
+	return m, m.check(&f)
+}
+
+// decodePart reads a part.
+func (l Learner) decodePart(r *models.Reader, k int, p *filePart) (models.Model, error) {
+	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Learner })
+	if i < 0 {
+		return nil, fmt.Errorf("pool: part %d is an unknown model %q; the file may be of a later version of bigfit", k, p.Learner)
+	}
+	own := r.Part(p.Manifest, func(name string) string {
+		if shared, ok := p.Shared[name]; ok {
+			return shared
+		}
+		return arrayName(k, name)
+	})
+	m, err := l.Members[i].Learner.Decode(own)
+	if own.Err != nil {
+		return nil, own.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("part %d, %s: %w", k, p.Learner, err)
+	}
+	return m, nil
+}
+
+// check returns an error unless the parts of the model fit together.
+func (m *Model) check(f *fileFit) error {
+	if len(m.parts) == 0 {
+		return errors.New("pool: the model has no part")
+	}
+	n, c := m.scores.Dims()
+	if c != m.output.Columns || m.output.Classes != nil && c != len(m.output.Classes) {
+		return fmt.Errorf("pool: scores of %d columns for %d outputs", c, m.output.Columns)
+	}
+	if n != f.Points || m.labeled < 1 || m.labeled > n {
+		return fmt.Errorf("pool: scores of %d points, %d of them labeled, the manifest says %d points", n, m.labeled, f.Points)
+	}
+	if m.projection != nil {
+		if k, d := m.projection.Components.Dims(); d != len(m.projection.Mean) || len(m.projection.Variance) != k {
+			return fmt.Errorf("pool: principal components are %d×%d for means of %d and %d variances", k, d, len(m.projection.Mean), len(m.projection.Variance))
+		}
+	}
+	if m.output.Classes != nil && !slices.IsSorted(m.output.Classes) {
+		return errors.New("pool: the classes do not ascend")
+	}
+	var sum float64
+	for k, p := range m.parts {
+		o := p.Output()
+		switch {
+		case m.Dim() > 0 && p.Dim() != m.Dim() && (m.projection == nil || p.Dim() != len(m.projection.Variance)):
+			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model for %d", k, p.Name(), p.Dim(), m.Dim())
+		case o.Kind != m.output.Kind || o.Columns != c || !slices.Equal(o.Classes, m.output.Classes) || !slices.Equal(o.Labels, m.output.Labels):
+			return fmt.Errorf("pool: part %d, %s, answers with %+v and not with %+v", k, p.Name(), o, m.output)
+		case !(p.weight > 0) || !(p.scale.Slope > 0 && !math.IsInf(p.scale.Slope, 1)) && m.output.Classes != nil:
+			return fmt.Errorf("pool: part %d, %s, has the weight %v and the slope %v", k, p.Name(), p.weight, p.scale.Slope)
+		case p.Dim() != f.Parts[k].Dim:
+			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the manifest says %d", k, p.Name(), p.Dim(), f.Parts[k].Dim)
+		}
+		sum += p.weight
+		if t, ok := p.Model.(models.Trained); ok && t.Training(false).Len() != n {
+			return fmt.Errorf("pool: scores of %d points, part %d, %s, has %d", n, k, p.Name(), t.Training(false).Len())
+		}
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("pool: the weights add up to %v", sum)
+	}
+	return nil
+}

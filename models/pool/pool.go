@@ -1,0 +1,254 @@
+// Package pool holds a learner that chooses among others: it measures each of them by
+// cross-validation on the labels and answers with the weighted mean of the
+// probabilities of those that did well. It knows no learner by name; the list of its
+// members is given, as all.Auto has it.
+//
+// The weights are those of pseudo-Bayesian model averaging (Yao, Vehtari, Simpson &
+// Gelman, Bayesian Analysis 13 (2018), 917–1007, section 3.2): with few labels they stay
+// near those of the list, with many the cross-validation decides.
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pca"
+)
+
+// A Member is a learner with the settings to choose from.
+type Member struct {
+	Learner models.Learner
+	// Settings are tried in this order; of equals the first is taken, and without
+	// cross-validation the first is used. Values that are rules are resolved.
+	Settings []models.Values
+	// Neighbors, if positive, is the number of neighbours of each point in the member's
+	// graph, which is cut from the lists of the one that is given. Where that has no lists,
+	// or none that are longer, the member is left out.
+	Neighbors int
+	// Times multiplies what a rule of the learner finds, by the name of the
+	// parameter: a setting that gives that parameter as a rule stands for one of
+	// each factor.
+	Times map[string][]float64
+	// Prior is the weight of the member relative to that of others before labels are
+	// looked at. Default 1.
+	Prior float64
+	// Many are further values where there are more than ManyLabels labels.
+	Many models.Values
+}
+
+// ManyLabels is the number of labels above which [Member.Many] counts.
+const ManyLabels = 2000
+
+// Learner chooses among members and combines them.
+type Learner struct {
+	Name, Help string
+	Members    []Member
+}
+
+// settings are the parameters of the learner.
+type settings struct {
+	Folds, Repeats int
+}
+
+// Defaults of settings.
+const (
+	defaultFolds   = 5
+	defaultRepeats = 1
+)
+
+var params = models.Table[settings]{
+	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: models.FormatFloat(defaultFolds), Range: models.AtLeast(2)},
+		At: func(s *settings) any { return &s.Folds }},
+	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds", Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
+		At: func(s *settings) any { return &s.Repeats }},
+}
+
+// Info says that a graph is needed: points alone are joined by one, and of a graph
+// alone those members are fitted that need no points.
+func (l Learner) Info() models.Info {
+	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph, OpenGraph: true,
+		Source: "Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers"}
+	for _, m := range l.Members {
+		info := m.Learner.Info()
+		i.Learns |= info.Learns &^ models.LearnsInside
+	}
+	return i
+}
+
+// Params lists the parameters of the choice; those of the members are in the list.
+func (l Learner) Params() []models.Param { return params.Params() }
+
+// decode returns the settings with their defaults.
+func decode(v models.Values) (settings, error) {
+	s, err := params.Decode(v)
+	if s.Folds == 0 {
+		s.Folds = defaultFolds
+	}
+	if s.Repeats == 0 {
+		s.Repeats = defaultRepeats
+	}
+	return s, err
+}
+
+// kindOf returns the kind of targets.
+func kindOf(t *models.Targets) models.Learns {
+	switch {
+	case t.Labels != nil:
+		return models.LearnsLabels
+	case t.Classes != nil:
+		return models.LearnsClasses
+	}
+	return models.LearnsValues
+}
+
+// usable returns the positions of the members that can be fitted to in.
+func (l Learner) usable(in *models.Input) []int {
+	var out []int
+	for i, m := range l.Members {
+		info := m.Learner.Info()
+		if !info.Learns.Has(kindOf(in.Targets)) || in.Points == nil && info.Needs.Has(models.NeedsPoints) {
+			continue
+		}
+		if g := in.Graph; g != nil && m.Neighbors > 0 && (g.Lists == nil || g.Lists.K <= m.Neighbors) {
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// Cost is that of the largest cross-validation or fit of a member, of the answers that
+// are kept of each, and of their mean.
+func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+	if _, err := decode(in.Values); err != nil {
+		return models.Cost{}, err
+	}
+	f := &fit{learner: l, in: in}
+	f.settings, _ = decode(in.Values)
+	n, columns := int64(in.Len()), int64(outputs(in.Targets))
+	if err := f.deal(); err != nil {
+		return models.Cost{}, err
+	}
+	var out models.Cost
+	members := l.usable(in)
+	for _, i := range members {
+		c, err := f.cost(&l.Members[i])
+		if err != nil {
+			return models.Cost{}, fmt.Errorf("%s: %w", l.Members[i].Learner.Info().Name, err)
+		}
+		out.Bytes = max(out.Bytes, c.Bytes)
+		out.Operations += c.Operations
+	}
+	labels := int64(len(in.Targets.Labeled))
+	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
+		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
+	}
+	// Scores of all points of the members and of their mean, and the kernel between some
+	// of the points and the labels.
+	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2)) + 8*min(n, batch)*min(labels, 512)
+	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
+		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
+	}
+	// Scores of a member and of their mean, the kernel of a batch of points, and what
+	// members keep: scores of all points or labeled points.
+	out.Bytes += models.DenseBytes(8*n*columns*3) + models.DenseBytes(8*min(n, batch)*labels) + models.HeapBytes(8*n*columns*int64(len(members)/2))
+	out.Remedy = "choose one model with --model"
+	return out, nil
+}
+
+// cost is that of the cross-validation of a member, or of its fit.
+func (f *fit) cost(m *Member) (models.Cost, error) {
+	own := *f.in
+	own.Values = f.given(m, m.Settings[0])
+	out, err := m.Learner.Cost(&own)
+	l, ok := m.Learner.(models.GridLearner)
+	if err != nil || !ok || len(f.splits) == 0 {
+		return out, err
+	}
+	c := &contender{member: m, name: m.Learner.Info().Name}
+	for _, v := range m.Settings {
+		c.settings = append(c.settings, f.given(m, v))
+	}
+	grid, err := l.GridCost(f.grid(c))
+	if err != nil {
+		return out, err
+	}
+	// What the runtime takes is in the bytes of each fold, and is taken once.
+	all := models.GridCost{Shared: grid.Shared + models.RuntimeBytes, Fold: max(0, grid.Fold-models.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
+	return models.Cost{Bytes: max(out.Bytes, all.Bytes), Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
+}
+
+// outputs is the number of columns of the answers.
+func outputs(t *models.Targets) int {
+	_, c := t.Y.Dims()
+	return max(c, len(t.Classes))
+}
+
+var errNoMember = errors.New("pool: none of the members can be fitted to such targets")
+
+// Fit chooses and fits: see the package.
+func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	s, err := decode(in.Values)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	if err := info.Check(in); err != nil {
+		return nil, err
+	}
+	own, projection := onGraph(in)
+	f := &fit{learner: l, in: own, settings: s, projection: projection, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
+	for _, i := range l.usable(in) {
+		c, err := f.newContender(&l.Members[i])
+		if err != nil {
+			return nil, err
+		}
+		f.contenders = append(f.contenders, c)
+	}
+	if len(f.contenders) == 0 {
+		return nil, errNoMember
+	}
+	if err := f.validate(ctx); err != nil {
+		return nil, err
+	}
+	if f.contenders = slices.DeleteFunc(f.contenders, func(c *contender) bool { return c.fault != nil }); len(f.contenders) == 0 {
+		return nil, f.fault
+	}
+	f.weigh()
+	return f.model(ctx)
+}
+
+// onGraph returns the input with the points that the graph was made of, and the
+// projection that made them; those of in and nil where there is none.
+func onGraph(in *models.Input) (*models.Input, *pca.Projection) {
+	if in.Points == nil || in.Graph.PCA == nil || in.Graph.Points == nil {
+		return in, nil
+	}
+	own := *in
+	own.Points = in.Graph.Points
+	return &own, in.Graph.PCA
+}
+
+// graph returns the graph of a member.
+func (f *fit) graph(m *Member) (*models.Graph, error) {
+	if g := f.graphs[m.Neighbors]; g != nil {
+		return g, nil
+	}
+	edges := f.in.Graph.Edges
+	edges.K = m.Neighbors
+	w, edges, err := knn.FromNeighbors(f.in.Graph.Lists, edges)
+	if err != nil {
+		return nil, err
+	}
+	g := models.NewGraph(w)
+	degrees := g.Degrees
+	g.Neighborhood = f.in.Graph.Keep()
+	g.Degrees, g.Edges, g.Lists = degrees, edges, f.in.Graph.Lists.Trim(m.Neighbors)
+	f.graphs[m.Neighbors] = g
+	return g, nil
+}

@@ -1,0 +1,236 @@
+package pool_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/pool"
+)
+
+// sayer is a learner whose scores for point i are those of say, whatever it is fitted to.
+type sayer struct {
+	models.Learner
+	name string
+	say  func(i int) []float64
+}
+
+func (l sayer) Info() models.Info {
+	return models.Info{Name: l.name, Help: "says", Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
+}
+func (sayer) Params() []models.Param { return nil }
+func (sayer) Cost(*models.Input) (models.Cost, error) {
+	return models.Cost{Bytes: 1, Remedy: "none"}, nil
+}
+func (l sayer) Fit(_ context.Context, in *models.Input) (models.Model, error) {
+	m := &said{name: l.name, targets: in.Targets}
+	for i := range in.Len() {
+		row := l.say(i)
+		if m.scores == nil {
+			m.scores = mat.NewDense(in.Len(), len(row), nil)
+		}
+		m.scores.SetRow(i, row)
+	}
+	return m, nil
+}
+
+// said is its model.
+type said struct {
+	models.Model
+	name    string
+	targets *models.Targets
+	scores  *mat.Dense
+}
+
+func (m *said) Name() string { return m.name }
+func (m *said) Dim() int     { return 0 }
+func (m *said) Output() models.Output {
+	_, c := m.scores.Dims()
+	return models.OutputOf(m.targets.Classes, c)
+}
+func (m *said) Summary() models.Summary { return models.Summary{} }
+func (m *said) Training(bool) *models.Prediction {
+	p := &models.Prediction{Scores: m.scores}
+	if m.targets.Classes != nil {
+		p.Classes = models.Decide(m.scores)
+	}
+	return p
+}
+
+// path is a graph of n points in a line.
+func path(t *testing.T, n int) *models.Graph {
+	t.Helper()
+	x := data.NewDense[float64](n, 1)
+	for i := range n {
+		x.Row(i)[0] = float64(i)
+	}
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := knn.NewGraph(t.Context(), ix, knn.GraphSettings{K: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return models.NewGraph(w)
+}
+
+// classes labels every third of n points with two classes by turns; truth gives them.
+func classes(t *testing.T, n int, truth func(i int) int64) *models.Targets {
+	t.Helper()
+	values, given := make([]int64, n), make([]bool, n)
+	for i := range n {
+		values[i], given[i] = truth(i), i%3 == 0
+	}
+	y, err := models.ClassTargets(data.NewLabels(values, given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// signed are scores of two classes.
+func signed(v float64) []float64 { return []float64{-v, v} }
+
+func alternating(i int) int64 { return int64(i / 3 % 2) }
+
+// right answers with the class of point i.
+func right(i int) []float64 { return signed(float64(2*alternating(i) - 1)) }
+
+// wrongOften is wrong at every k-th label.
+func wrongOften(k int) func(i int) []float64 {
+	return func(i int) []float64 {
+		v := right(i)[1]
+		if i/3%k == 0 {
+			v = -v
+		}
+		return signed(v)
+	}
+}
+
+func fitted(t *testing.T, in *models.Input, members ...pool.Member) *pool.Model {
+	t.Helper()
+	m, err := pool.Learner{Name: "auto", Help: "chooses", Members: members}.Fit(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*pool.Model)
+}
+
+func member(name string, say func(i int) []float64) pool.Member {
+	return pool.Member{Learner: sayer{name: name, say: say}, Settings: []models.Values{{}}}
+}
+
+// A member that is right takes all of the weight of one that guesses, and the errors are
+// those of the definition.
+func TestChooses(t *testing.T) {
+	in := &models.Input{Graph: path(t, 240), Targets: classes(t, 240, alternating)}
+	m := fitted(t, in, member("guesses", wrongOften(2)), member("right", right), member("often", wrongOften(4)))
+	c := m.Choice
+	if !c.Validated || c.Members[0].Name != "right" || c.Members[0].Weight != 1 || c.Error != 0 {
+		t.Fatalf("the choice is %+v", c)
+	}
+	want := map[string]float64{"right": 0, "often": 0.25, "guesses": 0.5}
+	for _, s := range c.Members {
+		if !(math.Abs(float64(s.Error)-want[s.Name]) < 1e-12) {
+			t.Errorf("%s has the error %v, not %v", s.Name, s.Error, want[s.Name])
+		}
+	}
+	if got := m.Training(false).Classes; !slices.Equal(got, models.Decide(m.Training(true).Scores)) || got[3] != 1 || got[0] != 0 {
+		t.Errorf("the classes are %v", got[:6])
+	}
+	for _, text := range []string{"right, estimated error 0.0 ± 0.0 %", "often 25.0"} {
+		if !strings.Contains(c.Text(), text) {
+			t.Errorf("%q does not say %q", c.Text(), text)
+		}
+	}
+	if c.Warnings() != nil {
+		t.Errorf("warnings %q", c.Warnings())
+	}
+}
+
+// Members whose mistakes are elsewhere are right together: the mean of their probabilities
+// decides better than each of them.
+func TestCombines(t *testing.T) {
+	in := &models.Input{Graph: path(t, 90), Targets: classes(t, 90, alternating)}
+	unsure := func(k int) func(i int) []float64 {
+		return func(i int) []float64 {
+			v := 3 * right(i)[1]
+			if i/3%3 == k {
+				v = -right(i)[1]
+			}
+			return signed(v)
+		}
+	}
+	m := fitted(t, in, member("a", unsure(0)), member("b", unsure(1)), member("c", unsure(2)))
+	if m.Choice.Error != 0 {
+		t.Errorf("the error of the mean is %v", m.Choice.Error)
+	}
+	for _, s := range m.Choice.Members {
+		if !(math.Abs(float64(s.Error)-1./3) < 1e-12) || !(s.Weight > 0.3) {
+			t.Errorf("%s has the error %v and the weight %v", s.Name, s.Error, s.Weight)
+		}
+	}
+}
+
+// A pool that does not beat the most frequent class says so.
+func TestTrivial(t *testing.T) {
+	in := &models.Input{Graph: path(t, 240), Targets: classes(t, 240, func(i int) int64 { return int64(min(1, i/3%4)) })}
+	m := fitted(t, in, member("noise", func(i int) []float64 { return signed(math.Sin(float64(i * i))) }))
+	if w := m.Summary().Warnings; len(w) != 1 || !strings.Contains(w[0], "no model beats the most frequent class in cross-validation") {
+		t.Errorf("warnings %q", w)
+	}
+	if m.Choice.Trivial != 0.25 {
+		t.Errorf("the trivial error is %v", m.Choice.Trivial)
+	}
+}
+
+// With a label a class there is nothing to validate: the weights are those of the list.
+func TestFewLabels(t *testing.T) {
+	y, err := models.ClassTargets(data.NewLabels([]int64{0, 1, 0, 0, 0, 0}, []bool{true, true, false, false, false, false}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := member("b", right)
+	half.Prior = 3
+	m := fitted(t, &models.Input{Graph: path(t, 6), Targets: y}, member("a", right), half)
+	if c := m.Choice; c.Validated || c.Members[0].Name != "b" || c.Members[0].Weight != 0.75 || !strings.Contains(c.Text(), "too few labels") {
+		t.Errorf("the choice is %+v", c)
+	}
+}
+
+// Of values the member with the smallest squared error is chosen, and compared with the
+// mean.
+func TestValues(t *testing.T) {
+	n := 60
+	y := mat.NewDense(n, 1, nil)
+	for i := range n {
+		y.Set(i, 0, math.NaN())
+		if i%2 == 0 {
+			y.Set(i, 0, float64(i%4))
+		}
+	}
+	targets, err := models.ValueTargets(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := func(by float64) func(i int) []float64 {
+		return func(i int) []float64 { return []float64{float64(i%4) + by} }
+	}
+	in := &models.Input{Graph: path(t, n), Targets: targets}
+	m := fitted(t, in, member("far", off(2)), member("near", off(0.5)))
+	if c := m.Choice; c.Members[0].Name != "near" || c.Members[0].Weight != 1 || !(math.Abs(float64(c.Error)-0.5) < 1e-12) || !(math.Abs(float64(c.Trivial)-1) < 1e-12) {
+		t.Errorf("the choice is %+v", c)
+	}
+	m = fitted(t, in, member("far", off(2)))
+	if w := m.Summary().Warnings; len(w) != 1 || !strings.Contains(w[0], "the mean value") {
+		t.Errorf("warnings %q", w)
+	}
+}

@@ -1,0 +1,155 @@
+package pool
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// scale turns the scores of a member into probabilities,
+//
+//	p_c ∝ exp(slope·z_c)
+//
+// with z the scores s or, where none is negative (as of label spreading, whose sums only
+// tell how far labels are), the logarithms of their shares, log((s_c + floor)/Σ(s + floor))
+// with floor a millionth of the sum. A row without any score is without information:
+// all classes are equal.
+type scale struct {
+	Shares bool    `json:"shares,omitempty"`
+	Slope  float64 `json:"slope"`
+}
+
+// floor of a share.
+const floor = 1e-6
+
+// probabilities sets dst to those of a row of scores; NaN is a class without a score.
+func (s scale) probabilities(dst, scores []float64) {
+	s.logits(dst, scores)
+	top := math.Inf(-1)
+	for c := range dst {
+		dst[c] *= s.Slope
+		top = max(top, dst[c])
+	}
+	var sum float64
+	for c, v := range dst {
+		dst[c] = math.Exp(v - top)
+		sum += dst[c]
+	}
+	for c := range dst {
+		dst[c] /= sum
+	}
+}
+
+// logits sets dst to z.
+func (s scale) logits(dst, scores []float64) {
+	least, sum := math.Inf(1), 0.
+	for _, v := range scores {
+		if !math.IsNaN(v) {
+			least, sum = min(least, v), sum+v
+		}
+	}
+	for c, v := range scores {
+		switch {
+		case s.Shares && !(sum > 0):
+			dst[c] = 0
+		case s.Shares && math.IsNaN(v):
+			dst[c] = math.Log(floor)
+		case s.Shares:
+			dst[c] = math.Log(max(v, 0)/sum + floor)
+		case math.IsNaN(v):
+			dst[c] = least // no better than the worst
+		default:
+			dst[c] = v
+		}
+	}
+}
+
+// nonnegative reports whether no score is negative.
+func nonnegative(scores *mat.Dense) bool {
+	return !slices.ContainsFunc(scores.RawMatrix().Data, func(v float64) bool { return v < 0 })
+}
+
+// fitSlope sets the slope to that of the largest likelihood of smoothed targets, (1−δ)
+// for the class and the rest for all, with δ = 1/(l/c + 2): that of Platt (1999), by which
+// classes that are told apart without a fault do not make it infinite. The likelihood is
+// concave in the slope; its derivative is halved into.
+func (s *scale) fitSlope(scores *mat.Dense, class []int) {
+	rows, c := scores.Dims()
+	delta := 1 / (float64(rows)/float64(c) + 2)
+	z := mat.NewDense(rows, c, nil)
+	var squares float64
+	for i := range rows {
+		row := z.RawRowView(i)
+		s.logits(row, scores.RawRowView(i))
+		var mean float64
+		for _, v := range row {
+			mean += v / float64(c)
+		}
+		for j := range row {
+			row[j] -= mean
+			squares += row[j] * row[j]
+		}
+	}
+	if squares == 0 {
+		s.Slope = 1
+		return
+	}
+	unit := 1 / math.Sqrt(squares/float64(rows*c))
+	p, own := make([]float64, c), scale{}
+	rising := func(slope float64) bool {
+		own.Slope = slope
+		var d float64
+		for i := range rows {
+			row := z.RawRowView(i)
+			own.probabilities(p, row)
+			for j, v := range row {
+				target := delta / float64(c)
+				if j == class[i] {
+					target += 1 - delta
+				}
+				d += (target - p[j]) * v
+			}
+		}
+		return d > 0
+	}
+	lo, hi := math.Log(1e-3*unit), math.Log(1e3*unit)
+	for range 24 {
+		if mid := (lo + hi) / 2; rising(math.Exp(mid)) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	s.Slope = math.Exp(lo)
+}
+
+// likelihoodWeights returns weights with the sum one,
+//
+//	w_m ∝ prior_m · exp(−Σ_i loss_im / 2)
+//
+// for the losses −log p of the right class (l×m) that m members have at l points: those of
+// pseudo-Bayesian model averaging, with half of the exponent, as a cross-validation of few
+// labels says less than as many independent ones would. Repetitions of the
+// cross-validation count as one.
+func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float64 {
+	rows, m := losses.Dims()
+	w := make([]float64, m)
+	top := math.Inf(-1)
+	for j := range w {
+		w[j] = math.Log(prior[j])
+		for i := range rows {
+			w[j] -= losses.At(i, j) / float64(2*repeats)
+		}
+		top = max(top, w[j])
+	}
+	var sum float64
+	for j := range w {
+		w[j] = math.Exp(w[j] - top)
+		sum += w[j]
+	}
+	for j := range w {
+		w[j] /= sum
+	}
+	return w
+}

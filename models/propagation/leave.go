@@ -1,0 +1,263 @@
+package propagation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/models"
+)
+
+// LeaveOneOut returns what the method says of each labeled point i without the label of
+// i: scores in the order of y.Labeled. Every method is linear in the labels, and leaving
+// one out changes its equations by a matrix of rank one, so that the value follows from
+// that with all labels and from one number g_i of each labeled point:
+//
+//	lgc       F_i − g_i y_i                          g_i = (1 − α) [(I − αS)⁻¹]_ii
+//	tikhonov  (f_i − g_i y_i) / (1 − g_i)            g_i = [(J/l + γ_A I + γ_I s Lᵖ)⁻¹]_ii / l
+//	harmonic  y_i − (Lf)_i / g_i                     g_i = L_ii − L_iu L_uu⁻¹ L_ui
+//	poisson   u_i − (y_i − ȳ) (m g_i − r_i)/(m − 1)  g_i = G_ii, r_i = Σ_j G_ij
+//
+// G is the pseudo-inverse of L on the vectors with Σ d_i u_i = 0, j runs over the m
+// labels in the component of i, and u over the points without a label. The other labels
+// of tikhonov keep the weight 1/l, which is a fit to them with γ_A and γ_I times
+// l/(l − 1). Scores of harmonic are those before class mass normalization.
+//
+// Where no other label is in the component, known is false and the row is zero. It costs
+// a solution with l right-hand sides, in blocks, beside the fit. An error that is
+// [models.Usable] comes with the scores that were reached.
+func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings) (scores *mat.Dense, known []bool, err error) {
+	if s == nil {
+		s = &Settings{}
+	}
+	if y.Len != p.Len() {
+		return nil, nil, fmt.Errorf("propagation: targets of %d points for a graph of %d", y.Len, p.Len())
+	}
+	filled, err := s.fill(y)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &leave{priors: filled.Priors}
+	filled.MassNormalization, filled.Start, filled.Priors = false, nil, nil
+	l.draw = p.newDraw(y, filled)
+	short := l.prepare(ctx)
+	if !models.Usable(short) {
+		return nil, nil, short
+	}
+	labels := l.labelsOfComponents()
+	scores, known = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil), make([]bool, len(l.at))
+	for q, i := range l.at {
+		if m := labels[p.components.Of[i]]; m > 1 {
+			known[q] = true
+			l.row(scores.RawRowView(q), q, m)
+		}
+	}
+	return scores, known, short
+}
+
+// leave is a draw whose labels are left out one by one.
+type leave struct {
+	*draw
+	f      *mat.Dense // values with all labels, n×c
+	g      []float64  // g_i of the labeled points
+	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
+	priors []float64
+	means  map[int32][]float64 // shares of the classes in each component, for poisson
+}
+
+// prepare solves the systems.
+func (l *leave) prepare(ctx context.Context) error {
+	fit, short := l.solution(ctx)
+	if !models.Usable(short) {
+		return short
+	}
+	l.f = fit.X
+	n := l.problem.Len()
+	switch l.settings.Method {
+	case Harmonic:
+		l.extra = mat.NewDense(n, l.f.RawMatrix().Cols, nil)
+		l.problem.plain.MulTo(l.extra, l.f)
+	case Poisson:
+		l.means = l.shares()
+		ones := mat.NewDense(len(l.at), 1, nil)
+		for q := range l.at {
+			ones.Set(q, 0, 1)
+		}
+		r, err := l.flows(ctx, l.sources(ones))
+		if !models.Usable(err) {
+			return err
+		}
+		l.extra, short = r.X, errors.Join(short, err)
+	}
+	err := l.respond(ctx)
+	return errors.Join(short, err)
+}
+
+// respond finds the g_i, a block of labels at a time.
+func (l *leave) respond(ctx context.Context) error {
+	solve := l.response()
+	size := blockOf(l.problem.Len())
+	l.g = make([]float64, len(l.at))
+	var short error
+	for lo := 0; lo < len(l.at); lo += size {
+		hi := min(lo+size, len(l.at))
+		r, err := solve(ctx, lo, hi)
+		if !models.Usable(err) {
+			return err
+		}
+		short = errors.Join(short, err)
+		for q := lo; q < hi; q++ {
+			l.g[q] = l.responseOf(r.X, q, q-lo)
+		}
+	}
+	return short
+}
+
+// blockOf is the number of labels left out at a time in a graph of n points.
+func blockOf(n int) int { return min(max(1<<22/n, 16), 256) }
+
+// response returns the solver of the method for a block of labels, with a column for each.
+func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+	units := func(lo, hi int, v float64) *mat.Dense {
+		b := mat.NewDense(l.problem.Len(), hi-lo, nil)
+		for q := lo; q < hi; q++ {
+			b.Set(int(l.at[q]), q-lo, v)
+		}
+		return b
+	}
+	switch l.settings.Method {
+	case Harmonic:
+		a, diagonal, fixed := l.pinned()
+		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+			one := mat.NewDense(hi-lo, hi-lo, nil)
+			for q := range hi - lo {
+				one.Set(q, q, 1)
+			}
+			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), diagonal)
+		}
+	case Tikhonov:
+		a, diagonal := l.weighted()
+		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), diagonal)
+		}
+	case Poisson:
+		return func(ctx context.Context, lo, hi int) (*cg.Result, error) { return l.flows(ctx, units(lo, hi, 1)) }
+	}
+	return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+		return l.spread(ctx, units(lo, hi, (1-l.settings.Alpha)/l.settings.Alpha))
+	}
+}
+
+// responseOf returns g of labeled point q from the solution in column j of x.
+func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
+	i := int(l.at[q])
+	if l.settings.Method != Harmonic {
+		return x.At(i, j)
+	}
+	g := l.problem.plain.Degrees()[i]
+	col, val := l.problem.plain.Graph().Row(i)
+	for e, u := range col {
+		v := 1.0
+		if val != nil {
+			v = val[e]
+		}
+		if int(u) == i {
+			g -= v // a loop, which is in the degree and not in L
+			continue
+		}
+		g -= v * x.At(int(u), j) // zero at labeled points
+	}
+	return g
+}
+
+// row sets dst to the scores of labeled point q without its label, where m labels are in
+// its component.
+func (l *leave) row(dst []float64, q int, m float64) {
+	i := int(l.at[q])
+	y, g := l.y.RawRowView(q), l.g[q]
+	copy(dst, l.f.RawRowView(i))
+	switch l.settings.Method {
+	case LGC:
+		for c := range dst {
+			dst[c] = max(dst[c]-g*y[c], 0) // below by rounding only
+		}
+	case Tikhonov:
+		for c, v := range y {
+			if l.classes {
+				v = 2*v - 1
+			}
+			dst[c] = (dst[c] - g*v) / (1 - g)
+		}
+	case Harmonic:
+		for c, v := range l.extra.RawRowView(i) {
+			if dst[c] = y[c] - v/g; l.classes {
+				dst[c] = max(dst[c], 0)
+			}
+		}
+	case Poisson:
+		mean := l.means[l.problem.components.Of[i]]
+		for c, v := range y {
+			dst[c] -= (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - 1)
+			switch rest := (m*mean[c] - v) / (m - 1); {
+			case math.Abs(rest-1) < 1e-9: // all others are of this class: nothing flows
+				dst[c] = 1
+			case rest > 0 && l.priors != nil:
+				dst[c] *= l.priors[c] / rest
+			}
+		}
+	}
+}
+
+// labelsOfComponents returns the number of labeled points in each component.
+func (l *leave) labelsOfComponents() []float64 {
+	count := make([]float64, l.problem.components.Count())
+	for _, i := range l.at {
+		count[l.problem.components.Of[i]]++
+	}
+	return count
+}
+
+// LeaveOneOut is [Problem.LeaveOneOut] on the graph and the targets of in.
+func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense, []bool, error) {
+	s, err := l.settings(in.Values)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := in.Check(); err != nil {
+		return nil, nil, err
+	}
+	if in.Graph == nil || in.Graph.W == nil {
+		return nil, nil, errNoGraph
+	}
+	p, err := NewProblem(in.Graph.W, in.Graph.Components)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.OnIteration = func(state cg.State) error {
+		in.Report(float64(state.Converged), float64(state.Columns), state.String())
+		return nil
+	}
+	return p.LeaveOneOut(ctx, in.Targets, &s)
+}
+
+// LeaveOneOutCost is that of a fit and of systems with a column for each labeled point.
+func (l Learner) LeaveOneOutCost(in *models.Input) (models.Cost, error) {
+	c, err := l.Cost(in)
+	if err != nil {
+		return c, err
+	}
+	labels, columns := len(in.Targets.Labeled), columns(in.Targets)
+	block := min(labels, blockOf(in.Len()))
+	solver, err := cg.Bytes(in.Len(), block, &cg.Settings{})
+	if err != nil {
+		return c, err
+	}
+	c.Bytes += models.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
+	c.Operations *= float64(labels+columns) / float64(columns)
+	c.Remedy = "take fewer labels, or leave out whole folds of them with --folds"
+	return c, nil
+}

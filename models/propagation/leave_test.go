@@ -1,0 +1,117 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/modeltest"
+)
+
+// TestLeaveOneOut compares the formulas with as many fits.
+func TestLeaveOneOut(t *testing.T) {
+	for _, c := range []struct {
+		seed            uint64
+		labels, classes int
+		settings        Settings
+	}{
+		{1, 14, 3, Settings{Method: LGC}},
+		{2, 9, 2, Settings{Method: LGC, Alpha: 0.5}},
+		{3, 14, 3, Settings{Method: Harmonic}},
+		{4, 40, 4, Settings{Method: Harmonic, MassNormalization: true}},
+		{5, 14, 3, Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.3}}},
+		{6, 9, 2, Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 2, Power: 2}}},
+		{7, 14, 3, Settings{Method: Poisson}},
+		{8, 30, 2, Settings{Method: Poisson, Priors: []float64{1, 3}}},
+	} {
+		t.Run(fmt.Sprintf("%v %d", c.settings.Method, c.seed), func(t *testing.T) {
+			w := weightedGraph(t, c.seed, 30, 12, 7, 1, 1)
+			y := drawClasses(c.seed, w.Rows, c.labels, c.classes)
+			targets := modeltest.ClassTargets(t, y)
+			p, err := NewProblem(w, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.settings.Tolerance = 1e-12
+			scores, known, err := p.LeaveOneOut(context.Background(), targets, &c.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := w.Components().Of
+			l, seen := float64(len(targets.Labeled)), 0
+			for q, i := range targets.Labeled {
+				rest := targets.Keep(targets.Except([]int{q}))
+				others := false
+				for _, j := range rest.Labeled {
+					others = others || of[j] == of[i]
+				}
+				if known[q] != others {
+					t.Errorf("point %d: known is %v, other labels in its component: %v", i, known[q], others)
+				}
+				if !others {
+					continue
+				}
+				s := c.settings
+				s.MassNormalization = false
+				s.Regularizer.GammaA *= l / (l - 1)
+				s.Regularizer.GammaI *= l / (l - 1)
+				f, err := p.Fit(context.Background(), rest, &s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, want := range f.Scores.RawRowView(i) {
+					if got := scores.At(q, k); !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+						t.Errorf("point %d, class %d: %v without its label, a fit says %v", i, k, got, want)
+					}
+				}
+				seen++
+			}
+			if seen < 5 {
+				t.Fatalf("only %d labels compared", seen)
+			}
+		})
+	}
+}
+
+// Values of a regression are left out as well, and what one point says of another does
+// not depend on blocks.
+func TestLeaveOneOutValues(t *testing.T) {
+	w := weightedGraph(t, 11, 40)
+	values := mat.NewDense(40, 1, nil)
+	for i := range 40 {
+		values.Set(i, 0, math.NaN())
+		if i%3 == 0 {
+			values.Set(i, 0, float64(i))
+		}
+	}
+	targets, err := models.ValueTargets(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewProblem(w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Settings{Method: Harmonic, Tolerance: 1e-12}
+	got, _, err := p.LeaveOneOut(context.Background(), targets, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, i := range targets.Labeled {
+		f, err := p.Fit(context.Background(), targets.Keep(targets.Except([]int{q})), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := f.Scores.At(i, 0); !(math.Abs(got.At(q, 0)-want) <= 1e-6*(1+math.Abs(want))) {
+			t.Errorf("point %d: %v without its value, a fit says %v", i, got.At(q, 0), want)
+		}
+	}
+	if _, _, err := p.LeaveOneOut(context.Background(), modeltest.ClassTargets(t, data.NewLabels([]int64{0, 1}, nil)), s); err == nil {
+		t.Error("targets of two points for a graph of 40 are no error")
+	}
+}

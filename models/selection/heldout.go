@@ -1,0 +1,185 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/calibration"
+)
+
+// HeldOut holds the answers of one setting for labeled points that were held out.
+type HeldOut struct {
+	Folds   int
+	Targets *models.Targets // all of them
+	Splits  []*models.Split
+	Answers []models.Answer // for the points held of each split
+}
+
+// NewHeldOut deals the labels of in into folds and answers for those of each with a model
+// fitted to the others, with the values of in. folds of 0 are [CalibrationFolds] of the
+// number of labels. What in has of graph and eigenpairs serves all folds, as they do not
+// depend on labels. Folds run in parallel; the result has the same bits at any GOMAXPROCS.
+// An error that is [models.Usable] comes with the answers that were reached.
+func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds int) (*HeldOut, error) {
+	h, err := heldOut(in, folds)
+	if err != nil {
+		return nil, err
+	}
+	g, faults := h.grid(l, in), error(nil)
+	g.Fail = func(_ []int, err error) { faults = err }
+	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
+		err = grid.FitGrid(ctx, g)
+	} else {
+		err = g.Run(ctx, []int{0}, func(s *models.Split) []models.Answer {
+			fold := *in
+			fold.Targets, fold.Start, fold.Progress = s.Train, nil, nil
+			return []models.Answer{(&Data{}).answer(ctx, l, &fold, s.Points)}
+		})
+	}
+	if err := errors.Join(ctx.Err(), err, faults); err != nil {
+		return nil, err
+	}
+	var short error
+	for _, a := range h.Answers {
+		if !models.Usable(a.Err) {
+			return nil, a.Err
+		}
+		if short == nil {
+			short = a.Err
+		}
+	}
+	return h, short
+}
+
+// heldOut deals the folds.
+func heldOut(in *models.Input, folds int) (*HeldOut, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	h := &HeldOut{Folds: folds, Targets: in.Targets}
+	if h.Folds == 0 {
+		h.Folds = CalibrationFolds(len(in.Targets.Labeled))
+	}
+	var err error
+	h.Splits, err = in.Targets.Splits(h.Folds, 1, in.Seed)
+	if err != nil {
+		return nil, err
+	}
+	h.Answers = make([]models.Answer, len(h.Splits))
+	return h, nil
+}
+
+// grid is that of the one setting.
+func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
+	info := l.Info()
+	g := &models.Grid{Input: *in, Settings: []models.Values{in.Values}, Splits: h.Splits,
+		GraphOf: func(int) (*models.Graph, error) { return in.Graph, nil },
+		GraphKey: func(int) string {
+			if info.UsesGraph(in.Values) {
+				return "given"
+			}
+			return ""
+		},
+		Run: func(ctx context.Context, _ []int, fit func(*models.Split) []models.Answer) error {
+			par.For(len(h.Splits), 1, func(f, _ int) {
+				if ctx.Err() == nil {
+					h.Answers[f] = fit(h.Splits[f])[0]
+				}
+			})
+			return ctx.Err()
+		}}
+	g.Edges = in.EdgeCount()
+	g.Graph, g.Start, g.Progress = nil, nil, nil
+	return g
+}
+
+// HeldOutCost estimates what [NewHeldOut] takes beside what in has.
+func HeldOutCost(l models.Learner, in *models.Input, folds int) (models.Cost, error) {
+	h, err := heldOut(in, folds)
+	if err != nil {
+		return models.Cost{}, err
+	}
+	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
+		c, err := grid.GridCost(h.grid(l, in))
+		return c.Cost(len(h.Splits)), err
+	}
+	fold := *in
+	fold.Targets = h.Splits[0].Train
+	c, err := l.Cost(&fold)
+	return models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(len(h.Splits)), Remedy: c.Remedy}.Cost(len(h.Splits)), err
+}
+
+// CalibrationFolds is the number of folds in which l labels are held out: 10, or every
+// label alone where they are fewer. A model of a fold knows a tenth fewer labels.
+func CalibrationFolds(l int) int { return min(10, l) }
+
+// Calibration fits a calibration to the answers: of classes probabilities, of values
+// intervals. A class of one label teaches nothing, as no model knows it while that label is
+// held out. Targets of several labels a point are an error.
+func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
+	out := &calibration.Calibration{Folds: h.Folds}
+	t := h.Targets
+	var err error
+	switch {
+	case t.Labels != nil:
+		return nil, errors.New("selection: probabilities are those of one class a point, and the points may have several labels")
+	case t.Classes == nil:
+		var residuals *mat.Dense
+		if residuals, err = h.residuals(); err != nil {
+			return nil, err
+		}
+		out.Held, _ = residuals.Dims()
+		out.Intervals, err = calibration.FitIntervals(residuals)
+		return out, err
+	}
+	priors := make([]float64, len(t.Classes))
+	for q := range t.Labeled {
+		priors[t.Class(q)]++
+	}
+	for c := range priors {
+		priors[c] /= float64(len(t.Labeled))
+	}
+	held := h.classAnswers()
+	out.Held = len(held)
+	out.Classes, err = calibration.FitClasses(held, priors)
+	return out, err
+}
+
+// classAnswers are the held-out scores of points whose class the model of the fold knows.
+func (h *HeldOut) classAnswers() []calibration.Answer {
+	var out []calibration.Answer
+	for f, s := range h.Splits {
+		at := map[int64]int{}
+		for c, class := range s.Train.Classes {
+			at[class] = c
+		}
+		for i, q := range s.Held {
+			if c, ok := at[h.Targets.Classes[h.Targets.Class(q)]]; ok {
+				out = append(out, calibration.Answer{Scores: h.Answers[f].Scores.RawRowView(i), Class: c})
+			}
+		}
+	}
+	return out
+}
+
+// residuals are the differences of answers and values, a row for each labeled point.
+func (h *HeldOut) residuals() (*mat.Dense, error) {
+	l, m := h.Targets.Y.Dims()
+	out := mat.NewDense(l, m, nil)
+	for f, s := range h.Splits {
+		for i, q := range s.Held {
+			for j, v := range h.Targets.Y.RawRowView(q) {
+				if v-v != 0 {
+					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals need all values of a labeled point", h.Targets.Labeled[q], j)
+				}
+				out.Set(q, j, v-h.Answers[f].Scores.At(i, j))
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"strconv"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// The graph that AutoGraph chooses.
+const (
+	autoNeighbors  = 10
+	autoComponents = 50
+	// autoColumns is the number of columns above which dense points are projected.
+	autoColumns = 100
+)
+
+// AutoGraph completes the values of [GraphParams] that are given, for a learner that
+// leaves the graph to rules: ten neighbours with self-tuning weights, by the angle
+// between sparse points, and of 50 principal components of dense points of more than
+// 100 columns. What is given stays.
+func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
+	v := given.With(nil)
+	set := func(name, value string, also ...string) {
+		for _, other := range append(also, name) {
+			if _, ok := given[other]; ok {
+				return
+			}
+		}
+		v[name] = value
+	}
+	if x != nil {
+		n, d := x.Dims()
+		_, isSparse := x.(*sparse.CSR)
+		set("neighbors", strconv.Itoa(max(1, min(autoNeighbors, n-1))), "radius")
+		switch {
+		case isSparse:
+			set("distance", knn.Angle.String(), "pca")
+		case d > autoColumns:
+			set("pca", strconv.Itoa(min(autoComponents, n)), "distance")
+		}
+		if given["radius"] == "" {
+			metric := knn.Euclidean
+			if text, ok := v["distance"]; ok {
+				if err := metric.UnmarshalText([]byte(text)); err != nil {
+					metric = knn.Euclidean // an error below
+				}
+			}
+			edges := knn.GraphSettings{K: autoNeighbors, Weights: knn.SelfTuning}
+			if metric.CheckEdges(&edges) == nil {
+				set("weights", knn.SelfTuning.String(), "t")
+			}
+		}
+	}
+	s, err := GraphParams.Decode(v)
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/calibration"
+	"github.com/bigfit/bigfit/models/selection"
+)
+
+// CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: some
+// seconds. They are counted, not timed, so that a fit is the same on every machine.
+const CalibrationOperations = 2e11
+
+// Calibrate returns m, to which l was fitted by in, with a calibration: see
+// [models.WithCalibration]. The labels of in are dealt into folds, 0 being
+// [selection.CalibrationFolds] of them, and for each one l is fitted to the others with the
+// parameters in use in m, the graph and the eigenpairs of in.
+//
+// It is an error if the labels are too few (calibration.ErrFew), of points that may have
+// several, or of one side only ([models.LearnsInside]). An error that is [models.Usable]
+// comes with the model.
+func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Model, in *models.Input, folds int) (models.Model, error) {
+	fold, err := calibrationInput(l, m, in)
+	if err != nil {
+		return nil, err
+	}
+	cost, err := selection.HeldOutCost(l, fold, folds)
+	if err != nil {
+		return nil, err
+	}
+	return p.calibrate(ctx, l, m, fold, cost, folds)
+}
+
+// CalibrateIfCheap is [Pipeline.Calibrate] if the fits to folds take at most
+// [CalibrationOperations] and the memory that is left; else, and where there can be no
+// calibration, it returns m and, of what the caller may want to change, says why in a note.
+func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model, in *models.Input) (models.Model, error) {
+	fold, err := calibrationInput(l, m, in)
+	if err != nil {
+		return m, nil
+	}
+	cost, err := selection.HeldOutCost(l, fold, 0)
+	if err != nil {
+		return m, nil // as fewer than two classes are left without a fold
+	}
+	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
+	switch {
+	case cost.Operations > CalibrationOperations:
+		p.observer().Note(fmt.Sprintf("calibration: left out, as %d more fits take %.0e operations; give --calibrate %d for probabilities or intervals", folds, cost.Operations, folds))
+		return m, nil
+	case p.Memory > 0 && cost.Bytes > p.Memory:
+		p.observer().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
+		return m, nil
+	}
+	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
+	switch {
+	case errors.Is(err, calibration.ErrFew):
+		return m, nil
+	case err != nil && ctx.Err() == nil:
+		p.observer().Note(fmt.Sprintf("calibration: %v", err))
+		if !models.Usable(err) {
+			return m, nil
+		}
+	}
+	return out, ctx.Err()
+}
+
+// calibrationInput is in with the parameters in use in m.
+func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*models.Input, error) {
+	info := l.Info()
+	switch {
+	case in.Targets.Labels != nil:
+		return nil, fmt.Errorf("pipeline: probabilities are those of one class a point, and %s was fitted to several labels a point", info.Name)
+	case in.Targets.Classes == nil && mat.Sum(in.Targets.Y) != mat.Sum(in.Targets.Y):
+		return nil, errors.New("pipeline: some values of labeled points are NaN; intervals need all values of each")
+	case info.Learns.Has(models.LearnsInside):
+		return nil, fmt.Errorf("pipeline: %s knows no points outside, so that there is nothing to take the probability of being inside from", info.Name)
+	}
+	fold := *in
+	fold.Values, fold.Start = m.Summary().Values, nil
+	return &fold, nil
+}
+
+// calibrate fits to folds.
+func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input, cost models.Cost, folds int) (models.Model, error) {
+	if err := p.observer().Announce("calibration", cost); err != nil {
+		return nil, err
+	}
+	p.observer().Begin("calibration")
+	held, short := selection.NewHeldOut(ctx, l, fold, folds)
+	if !models.Usable(short) {
+		return nil, short
+	}
+	c, err := held.Calibration()
+	if err != nil {
+		return nil, err
+	}
+	p.observer().End(c.String())
+	out, err := models.WithCalibration(m, c)
+	return out, errors.Join(short, err)
+}

@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/models"
+)
+
+// Unsure is the answer for a point whose class is less probable than asked for. Where
+// classes are integers and the file can hold nothing else it is [UnsureClass].
+const Unsure = "unsure"
+
+// UnsureClass is [Unsure] among integers.
+const UnsureClass = -1
+
+// Confidence says how sure the classes of a prediction are.
+type Confidence struct {
+	P      []float64 // probability of the class of each point
+	Second []int32   // the most probable of the other classes
+	Margin []float64 // P less the probability of Second
+}
+
+// ConfidenceOf reads the probabilities of p. A class is that of the largest score, not always
+// that of the largest probability: of a training point it is the given label, and new points
+// of an eigenmap are voted on. Then a margin may be negative.
+func ConfidenceOf(p *models.Prediction) *Confidence {
+	n := len(p.Classes)
+	c := &Confidence{P: make([]float64, n), Second: make([]int32, n), Margin: make([]float64, n)}
+	for i, class := range p.Classes {
+		row := p.Probabilities.RawRowView(i)
+		second := int32(-1)
+		for j, v := range row {
+			if int32(j) != class && (second < 0 || v > row[second]) {
+				second = int32(j)
+			}
+		}
+		c.P[i], c.Second[i], c.Margin[i] = row[class], second, row[class]-row[second]
+	}
+	return c
+}
+
+// Rejected counts the points whose class has a probability below least.
+func (c *Confidence) Rejected(least float64) (count int) {
+	for _, v := range c.P {
+		if v < least {
+			count++
+		}
+	}
+	return count
+}
+
+// HasProbabilities tells whether m gives probabilities of classes.
+func HasProbabilities(m models.Model) bool {
+	c := models.CalibrationOf(m)
+	return c != nil && c.Classes != nil
+}
+
+// Training returns the answers of m for its training points, with scores of classes and
+// with probabilities only if they are asked for; nil if it keeps none.
+func Training(m models.Model, scores, probabilities bool) (*models.Prediction, error) {
+	t, ok := m.(models.Trained)
+	if !ok {
+		return nil, nil
+	}
+	p := *t.Training(scores)
+	var err error
+	if probabilities {
+		p.Probabilities, err = models.TrainingProbabilities(m)
+	}
+	return &p, err
+}
+
+// AnswersTo are the answers for a file of the given name. In a table those with
+// probabilities have them: see [SureAnswers]. Points less probable than least are unsure; a
+// level above 0 adds the bounds of intervals.
+func AnswersTo(path string, m models.Model, p *models.Prediction, least, level float64) (Answers, error) {
+	switch {
+	case level > 0:
+		return IntervalAnswers(m, p, level)
+	case p.Probabilities == nil:
+		return PredictionAnswers(m, p), nil
+	}
+	whole := !table.IsTable(path)
+	a, err := SureAnswers(m, p, least, whole)
+	if whole {
+		a.Columns = a.Columns[:1]
+	}
+	return a, err
+}
+
+// SureAnswers are the classes of points, and in tables their probability p, the second class
+// and the margin. Points of a probability below least are [Unsure]: where the classes are
+// integers, the label is [UnsureClass] if whole is set, as for an array, and else text.
+func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool) (Answers, error) {
+	a := PredictionAnswers(m, p)
+	o, c := m.Output(), ConfidenceOf(p)
+	label := &a.Columns[0]
+	values, integers := label.Values.([]int64)
+	switch {
+	case least == 0:
+	case integers && whole && slices.Contains(o.Classes, UnsureClass):
+		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for unsure points; write a .csv, .jsonl or .parquet file, or leave --reject out", UnsureClass)
+	case integers && whole:
+		label.Values = reject(c.P, least, values, UnsureClass)
+	case integers:
+		text := make([]string, len(values))
+		for i, v := range values {
+			text[i] = strconv.FormatInt(v, 10)
+		}
+		label.Values = reject(c.P, least, text, Unsure)
+	case slices.Contains(o.Names, Unsure):
+		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave --reject out", Unsure)
+	default:
+		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
+	}
+	second := table.Result{Name: "second", Values: choose(c.Second, o.Classes)}
+	if o.Names != nil {
+		second.Values = choose(c.Second, o.Names)
+	}
+	a.Columns = append(a.Columns, table.Result{Name: "p", Values: c.P}, second, table.Result{Name: "margin", Values: c.Margin})
+	return a, nil
+}
+
+// reject returns answers with by in the place of those less probable than least.
+func reject[T any](p []float64, least float64, answers []T, by T) []T {
+	for i, v := range p {
+		if v < least {
+			answers[i] = by
+		}
+	}
+	return answers
+}
+
+// ProbabilityAnswers are the probabilities of all classes, n×c.
+func ProbabilityAnswers(m models.Model, p *models.Prediction) Answers {
+	o := m.Output()
+	columns := names("p", o.Classes)
+	if o.Names != nil {
+		columns = names("p", o.Names)
+	}
+	return Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: "probabilities"},
+		Columns: []table.Result{numbers("p", p.Probabilities, columns)}}
+}
+
+// IntervalAnswers are the values of a regression with the bounds of their intervals of a
+// level: see [calibration.Intervals].
+func IntervalAnswers(m models.Model, p *models.Prediction, level float64) (Answers, error) {
+	low, high, err := Interval(m, p, level)
+	if err != nil {
+		return Answers{}, err
+	}
+	a := PredictionAnswers(m, p)
+	a.Columns = append(a.Columns, numbers("low", low, nil), numbers("high", high, nil))
+	return a, nil
+}
+
+// Interval returns the bounds of intervals of a level around the values of p.
+func Interval(m models.Model, p *models.Prediction, level float64) (low, high *mat.Dense, err error) {
+	c := models.CalibrationOf(m)
+	if c == nil || c.Intervals == nil {
+		return nil, nil, errors.New("the model has no intervals")
+	}
+	half, err := c.Intervals.Half(level)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, m0 := p.Scores.Dims()
+	low, high = mat.NewDense(n, m0, nil), mat.NewDense(n, m0, nil)
+	for i := range n {
+		for j, v := range p.Scores.RawRowView(i) {
+			low.Set(i, j, v-half[j])
+			high.Set(i, j, v+half[j])
+		}
+	}
+	return low, high, nil
+}
