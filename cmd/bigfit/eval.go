@@ -212,11 +212,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	all := len(rows)
-	if open != nil {
-		rows = slices.DeleteFunc(rows, func(i int) bool { return open[i] })
-	}
-	if sum.Unsure = all - len(rows); len(rows) == 0 {
+	if rows, sum.Unsure = answered(rows, open); len(rows) == 0 {
 		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on", o.predictions, pipeline.Unsure)
 	}
 	t := shell.Values(truth.Select(rows).Index, truth.Classes)
@@ -250,10 +246,8 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 		}
 	}
 	sum.Report = r
-	if o.diagram != "" {
-		if err := a.Write(ctx, func() error { return o.draw(sum.Probabilities) }); err != nil {
-			return err
-		}
+	if err := o.draw(ctx, a, sum.Probabilities); err != nil {
+		return err
 	}
 	return a.Print(sum, sum.String())
 }

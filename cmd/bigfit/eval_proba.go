@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -73,14 +74,28 @@ func knownClasses(truth, predicted *data.Labels) []int64 {
 	return slices.Compact(out)
 }
 
-// draw writes the reliability diagram.
-func (o *evalOptions) draw(r *metrics.ProbabilityReport) error {
+// draw writes the reliability diagram, if one is asked for.
+func (o *evalOptions) draw(ctx context.Context, a *app, r *metrics.ProbabilityReport) error {
+	if o.diagram == "" {
+		return nil
+	}
 	picture, err := summary.Reliability(r).Draw()
 	if err != nil {
 		return err
 	}
 	format := strings.ToLower(filepath.Ext(o.diagram))
-	return npy.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
+	return a.Write(ctx, func() error {
+		return npy.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
+	})
+}
+
+// answered returns the rows that are not open, and how many are.
+func answered(rows []int, open []bool) (kept []int, unsure int) {
+	if open == nil {
+		return rows, 0
+	}
+	kept = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return open[i] })
+	return kept, len(rows) - len(kept)
 }
 
 // unsure returns predictions without those that are [pipeline.Unsure], and which points they

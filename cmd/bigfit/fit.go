@@ -70,11 +70,8 @@ read, and how. --model is one of
 ` + shell.ListLearners() + `
 bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
 tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
-
-Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
-the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
-class has another one by a fixed rule. What was chosen is printed.
+is an error. bigfit help kernels gives what models with an intrinsic norm minimize, and
+how weights γ_A and γ_I are chosen that are not given.
 
 The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
 settings. Cross-validation on the labels gives the weights, or, with fewer than two
@@ -191,10 +188,10 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	var p *models.Prediction
 	var err error
 	if o.predictions != "" || o.report != "" || t.HeldBack() {
-		drawn := o.report != ""
-		sure := pipeline.HasProbabilities(m) && (drawn || table.IsTable(o.predictions))
-		if p, err = pipeline.Training(m, drawn, sure); p == nil && err == nil {
-			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, drawn)
+		page := o.report != ""
+		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
+		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
+			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, page)
 		}
 		if err != nil {
 			return err

@@ -121,9 +121,13 @@ func kernelsTopic() *cobra.Command {
 with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none.
 
-Kernel machines are fitted exactly, with n² values for n points (without γ_I for the
-labeled ones), or by another --approximation, landmarks being the default beyond 5000
-points where they take less time: an expansion over m of the points (nystrom, --landmarks m, n·m
+Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels,
+among the values of the grid that bigfit help MODEL lists; with fewer than 20 labels of
+points whose class has another one, a fixed rule counts. What was chosen is printed.
+
+Kernel machines are fitted exactly, with n² values for n points (without γ_I of those
+labeled), or by another --approximation, which beyond 5000 points is the default where
+it takes less time: an expansion over m of the points (nystrom, --landmarks m, n·m
 values), random Fourier features (fourier, --features D), or for least squares
 conjugate gradients with the whole kernel, which is never held (matrix-free). A hinge
 is then squared. What the choice of m costs is printed. bigfit help MODEL tells which

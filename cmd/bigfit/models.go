@@ -95,7 +95,7 @@ func (d learnerInfo) lists(own, graph string) []paramList {
 	return slices.DeleteFunc([]paramList{{own, d.Params}, {graph, d.Graph}}, func(l paramList) bool { return len(l.params) == 0 })
 }
 
-// fullUsage is the help text of a parameter with its range and where it matters.
+// fullUsage is the help text of a parameter with its range, its grid and where it matters.
 func fullUsage(p *models.Param) string {
 	text := shell.UsageOf(p)
 	if p.Range != nil {

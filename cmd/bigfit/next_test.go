@@ -65,7 +65,7 @@ func TestNext(t *testing.T) {
 	}
 	// The same by a graph and eigenpairs in files, with names of the points, as rows alone.
 	succeed(t, "graph", "X.npy", "-q")
-	succeed(t, "eigs", "graph.npz", "-k", "20", "--laplacian", "normalized", "-q")
+	succeed(t, "eigs", "graph.npz", "-n", "20", "--laplacian", "normalized", "-q")
 	names := make([]string, blobCount)
 	for i := range names {
 		names[i] = "p" + strings.Repeat("x", i)
@@ -157,7 +157,7 @@ func TestNextBadUsage(t *testing.T) {
 	intoLabeled(t)
 	succeed(t, "graph", "X.npy", "-q")
 	succeed(t, "graph", "new.npy", "-k", "3", "-o", "other.npz", "-q")
-	succeed(t, "eigs", "graph.npz", "-k", "8", "--laplacian", "random-walk", "-o", "walk.npz", "-q")
+	succeed(t, "eigs", "graph.npz", "-n", "8", "--laplacian", "random-walk", "-o", "walk.npz", "-q")
 	succeed(t, "fit", "--model", "harmonic", "--graph", "graph.npz", "-y", "few.npy", "-o", "bare.npz", "-q")
 	succeed(t, "fit", "--model", "knn", "-X", "X.npy", "-y", "few.npy", "-o", "knn.npz", "-q")
 	succeed(t, "fit", "--model", "tikhonov", "-X", "X.npy", "-y", "y.npy", "--regression", "--labels", "9", "--gamma-a", "1e-3", "--gamma-i", "0.1", "-o", "values.npz", "-q")

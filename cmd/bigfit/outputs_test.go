@@ -110,7 +110,7 @@ func TestInfoOfOutputs(t *testing.T) {
 			t.Errorf("info %s: %s", path, text)
 		}
 	}
-	for path, columns := range map[string]string{"pred.csv": "id,label", "scores.jsonl": "id,score", "embedding.parquet": "id,x"} {
+	for path, columns := range map[string]string{"pred.csv": "id,label,p,second,margin", "scores.jsonl": "id,score", "embedding.parquet": "id,x"} {
 		info := infoOf(t, path)
 		var names []string
 		for _, c := range info.Columns {

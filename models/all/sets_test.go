@@ -43,6 +43,8 @@ const setBound = 1e-6
 
 // setCases fit all learners, by every way to fit them.
 var setCases = []setCase{
+	// Members are solved to three digits.
+	{learner: "auto", values: "", bound: 2e-2},
 	{learner: "eigenmap", values: "eigenvectors=6"},
 	{learner: "eigenmap", values: "eigenvectors=20 laplacian=normalized penalty=iterated gamma=0.1"},
 	{learner: "eigenmap", values: "eigenvectors=8 laplacian=random-walk"},

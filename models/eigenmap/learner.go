@@ -64,7 +64,7 @@ var params = models.Table[options]{
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1",
-		Scores: "least-squares estimate f of 1 for the class and −1 for the others, of new points with --extension knn the share of the votes of training points",
+		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share of votes (--extension knn)",
 		Learns: models.LearnsClasses, Needs: models.NeedsGraph | models.NeedsEigenpairs}
 }
 

@@ -25,7 +25,7 @@ func impliedApproximation(v models.Values) string {
 	for _, implied := range []struct {
 		param string
 		by    Approximation
-	}{{"features", Fourier}, {"landmarks", Nystrom}, {"sampling", Nystrom}, {"heat", Exact}} {
+	}{{"features", Fourier}, {"landmarks", Nystrom}, {"heat", Exact}} {
 		if _, ok := v[implied.param]; ok {
 			return implied.by.String()
 		}

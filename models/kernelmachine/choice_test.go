@@ -35,7 +35,7 @@ func TestChooseApproximation(t *testing.T) {
 		{Learner{RLS, true}, 5000, few, models.Values{"gamma-a": "1", "gamma-i": "1"}, "exact", false},
 		{Learner{RLS, true}, many, few, models.Values{"gamma-a": "1", "gamma-i": "1", "approximation": "exact"}, "exact", false},
 		{Learner{RLS, true}, many, few, models.Values{"gamma-a": "1", "gamma-i": "1", "heat": "2"}, "exact", false},
-		{Learner{RLS, true}, few, few, models.Values{"gamma-a": "1", "gamma-i": "1", "sampling": "uniform"}, "nystrom", false},
+		{Learner{RLS, true}, many, few, models.Values{"gamma-a": "1", "gamma-i": "1", "sampling": "uniform"}, "nystrom", false},
 		{Learner{RLS, true}, many, few, models.Values{"gamma-a": "1", "gamma-i": "1", "features": "10"}, "fourier", false},
 		{VVMRLearner{}, many, few, models.Values{"gamma-a": "1", "gamma-i": "1"}, "nystrom", true},
 		{VVMRLearner{}, few, few, models.Values{"gamma-a": "1", "gamma-i": "1"}, "exact", false},

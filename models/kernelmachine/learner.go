@@ -37,7 +37,7 @@ var scores = [...]string{
 	RLS:      "least-squares estimate f of 1 for the class and −1 for the others, or the value",
 	SVM:      "margin f of the class against the others: ±1 at the edge of the margin",
 	SVR:      "the value",
-	OneClass: "f − ρ for inside and ρ − f for outside, in units of the kernel expansion f; no probability, as no point outside is known",
+	OneClass: "f − ρ for inside, ρ − f for outside; there are no probabilities, as no point outside is known",
 }
 
 var learns = [...]models.Learns{
@@ -337,7 +337,7 @@ func approximationFaults(v models.Values) error {
 
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
-	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what --landmarks or --features imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
+	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what other values imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
 		Default: autoApproximation, Choices: []string{autoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},

@@ -25,7 +25,7 @@ func (c *checker) checkInfo() {
 	if i.Help == "" || strings.Contains(i.Help, "\n") {
 		c.fault("", "the help %q is not one line", i.Help)
 	}
-	if i.Scores == "" || strings.Contains(i.Scores, "\n") {
+	if i.Scores == "" || len([]rune(i.Scores)) > 120 || strings.Contains(i.Scores, "\n") {
 		c.fault("", "what the scores mean is said as %q, not in one line", i.Scores)
 	}
 	if i.Learns == 0 {

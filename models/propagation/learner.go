@@ -82,12 +82,12 @@ func (l Learner) Info() models.Info {
 	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
 	switch l.Method {
 	case Harmonic:
-		i.Scores = "probability that a random walk from the point meets a label of the class first, with --class-mass times a factor of the class; 0 where no label is reached; or the value"
+		i.Scores = "probability that a random walk first meets a label of the class, 0 out of reach of labels; or the value"
 		i.Help = "harmonic functions, label propagation (Zhu et al. 2003)"
 		i.Source = "Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4"
 		i.Learns |= models.LearnsValues
 	case LGC:
-		i.Scores = "F = (1 − α)(I − αS)⁻¹Y: label mass of the class that spreads to the point; comparable within a point only; 0 where no label is reached"
+		i.Scores = "F = (1 − α)(I − αS)⁻¹Y, label mass of the class at the point, to be compared within a point; 0 out of reach"
 		i.Help = "local and global consistency, label spreading (Zhou et al. 2003)"
 		i.Source = "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
 	case Tikhonov:
@@ -96,7 +96,7 @@ func (l Learner) Info() models.Info {
 		i.Source = "Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2"
 		i.Learns |= models.LearnsValues
 	case Poisson:
-		i.Scores = "u, the potential of sources at the labels of the class, of mean 0 over a component; its size depends on the graph; 0 where no label is reached"
+		i.Scores = "potential u of sources at the labels of the class, its size that of the graph; 0 out of reach of labels"
 		i.Help = "Poisson learning, for very few labels (Calder et al. 2020)"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, equations 2.1 and 2.4"
 	}
