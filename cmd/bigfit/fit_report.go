@@ -20,9 +20,12 @@ const planePoints = 3000
 
 // findings are the sections of a report on the points of a fit with the answers p.
 func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Targets, p *models.Prediction) ([]report.Section, error) {
-	f := &findings.Fit{Points: in.Points, Targets: t, Answers: p, Probabilities: p.Probabilities}
+	f := &findings.Fit{Points: in.Points, Targets: t, Answers: p}
 	if in.Graph != nil {
 		f.Graph = in.Graph.W
+	}
+	if p != nil {
+		f.Probabilities = p.Probabilities
 	}
 	var err error
 	if in.Points != nil {

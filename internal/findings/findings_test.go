@@ -253,7 +253,7 @@ func TestManyClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Fit{Targets: targets}
-	has(t, f, "61 more", "500 points, 500 with a label that was used, 100 classes")
+	has(t, f, "61 more", "500 points, 500 with a label, 100 classes")
 }
 
 func TestValues(t *testing.T) {

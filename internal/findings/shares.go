@@ -100,7 +100,11 @@ func (v *view) shares() []report.Block {
 // sentence sums up the points.
 func (v *view) sentence(all tally) string {
 	n := len(v.used.Index)
-	text := fmt.Sprintf("%d points, %d with a label that was used, %d classes.", n, all.labels, len(v.known.Classes))
+	used := ""
+	if v.answers != nil {
+		used = " that was used"
+	}
+	text := fmt.Sprintf("%d points, %d with a label%s, %d classes.", n, all.labels, used, len(v.known.Classes))
 	if all.held > 0 {
 		text += fmt.Sprintf(" The labels of %d points were held back; %s of them were answered otherwise.", all.held, percent(all.missed, all.held))
 	}
