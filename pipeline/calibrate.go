@@ -51,10 +51,10 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
 	switch {
 	case cost.Operations > CalibrationOperations:
-		p.observer().Note(fmt.Sprintf("calibration: left out, as %d more fits take %.0e operations; give --calibrate %d for probabilities or intervals", folds, cost.Operations, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take %.0e operations; give --calibrate %d for probabilities or intervals", folds, cost.Operations, folds))
 		return m, nil
 	case p.Memory > 0 && cost.Bytes > p.Memory:
-		p.observer().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
 		return m, nil
 	}
 	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
@@ -62,7 +62,7 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	case errors.Is(err, calibration.ErrFew):
 		return m, nil
 	case err != nil && ctx.Err() == nil:
-		p.observer().Note(fmt.Sprintf("calibration: %v", err))
+		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 		if !models.Usable(err) {
 			return m, nil
 		}
@@ -88,10 +88,10 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 
 // calibrate fits to folds.
 func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input, cost models.Cost, folds int) (models.Model, error) {
-	if err := p.observer().Announce("calibration", cost); err != nil {
+	if err := p.Observed().Announce("calibration", cost); err != nil {
 		return nil, err
 	}
-	p.observer().Begin("calibration")
+	p.Observed().Begin("calibration")
 	held, short := selection.NewHeldOut(ctx, l, fold, folds)
 	if !models.Usable(short) {
 		return nil, short
@@ -100,7 +100,7 @@ func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Mod
 	if err != nil {
 		return nil, err
 	}
-	p.observer().End(c.String())
+	p.Observed().End(c.String())
 	out, err := models.WithCalibration(m, c)
 	return out, errors.Join(short, err)
 }

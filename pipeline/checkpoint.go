@@ -99,7 +99,7 @@ func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
 	}
 	st.restore(g, a)
 	g.set(w, st.Settings.Graph)
-	p.observer().Note("graph: from the checkpoint, " + DescribeGraph(&g.Graph))
+	p.Observed().Note("graph: from the checkpoint, " + DescribeGraph(&g.Graph))
 	return true, nil
 }
 
@@ -130,7 +130,7 @@ func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, 
 	if nb == nil || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
 		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s", p.Checkpoint.Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
 	}
-	p.observer().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
+	p.Observed().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
 	return nb, nil
 }
 
@@ -148,7 +148,7 @@ func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) erro
 	if a != nil {
 		r.Index, r.Dist = checkpoint.Elements[uint32](a, "candidates"), checkpoint.Elements[float32](a, "distances")
 		s.Resume = &r
-		p.observer().Note(fmt.Sprintf("neighbours: the search goes on after %d trees and %d exchanges", r.Trees, r.Exchanges))
+		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d trees and %d exchanges", r.Trees, r.Exchanges))
 	}
 	s.Save = func(r knn.DescentRound) error {
 		if !c.Due() {
@@ -175,7 +175,7 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 	if !g.Settings.Method.Exact() {
 		nb, err := ix.Self(ctx, k)
 		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
-			p.observer().Note(fmt.Sprintf("neighbours: %v; --recall or --method %s asks for more", err, knn.Brute))
+			p.Observed().Note(fmt.Sprintf("neighbours: %v; --recall or --method %s asks for more", err, knn.Brute))
 			err = nil
 		}
 		return nb, err
@@ -200,7 +200,7 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 		if len(nb.Index) != state.Points*k || len(nb.Distance) != state.Points*k || state.Points > n {
 			return nil, fmt.Errorf("%s: %d neighbours of %d points; %s", c.Path(checkpoint.Search), len(nb.Index), state.Points, checkpoint.BeginAnew)
 		}
-		p.observer().Note(fmt.Sprintf("neighbours: the search goes on after %d of %d points", state.Points, n))
+		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d of %d points", state.Points, n))
 	}
 	part := max(32, min(n, int(float64(n)*atOnce/4/seconds)))
 	for lo := state.Points; lo < n; {
@@ -222,7 +222,7 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 // appendPart appends to nb the neighbours of the points lo to hi.
 func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *knn.Neighbors, lo, hi int) error {
 	n, _ := ix.Dims()
-	told := knn.WithProgress(ix, func(done, _ int) { p.observer().Update(float64(lo+done), float64(n), "") })
+	told := knn.WithProgress(ix, func(done, _ int) { p.Observed().Update(float64(lo+done), float64(n), "") })
 	found, err := told.Query(ctx, data.Select(g.Points, data.Range(lo, hi)), nb.K+1)
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 		}
 		r.Vectors = mat.NewDense(g.W.Rows, len(r.Values), vectors)
 		r.Norm, r.Orthogonality, r.Certificate.Next = numbers[0], numbers[1], numbers[2]
-		p.observer().Note("eigenpairs: from the checkpoint, " + r.String())
+		p.Observed().Note("eigenpairs: from the checkpoint, " + r.String())
 		return r, nil
 	}
 	r, err := p.Eigenpairs(ctx, g, s, nil)

@@ -89,7 +89,7 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 		s.Recall = AutoRecall
 		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what --recall says", AutoRecall)
 	}
-	p.observer().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
+	p.Observed().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
 	return nil
 }
 

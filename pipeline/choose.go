@@ -39,7 +39,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if why != "" {
 		in.Values = selection.Rule(l, in.Values)
 		in.Chosen = &models.Chosen{Values: only(in.Values, open), Why: why}
-		p.observer().Note(info.Name + ": " + in.Chosen.String())
+		p.Observed().Note(info.Name + ": " + in.Chosen.String())
 		return nil, nil
 	}
 	if in.Graph == nil && usesGraph(open, &info) {
@@ -70,7 +70,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	in.Values = in.Values.With(only(best.Setting.Values, open))
 	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds, Repeats: r.Repeats,
 		Criterion: r.Criterion.String(), Score: models.Finite(float64(best.Mean)), StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
-	p.observer().Note(info.Name + ": " + in.Chosen.String())
+	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
 }
 

@@ -63,7 +63,7 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 	p := c.pipeline
 	s.Seed, s.Memory = p.Seed, p.Memory
 	s.OnProgress = func(r *selection.Compared, name string) {
-		p.observer().Update(float64(r.Done), float64(r.Total), name)
+		p.Observed().Update(float64(r.Done), float64(r.Total), name)
 		if onResult != nil {
 			onResult(r)
 		}
@@ -78,7 +78,7 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 	for i, x := range c.Contenders {
 		cost, err := compared.Cost(i)
 		if err == nil {
-			err = p.observer().Announce("compare "+x.Name, cost)
+			err = p.Observed().Announce("compare "+x.Name, cost)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", x.Name, err)
@@ -93,10 +93,10 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 	if err != nil {
 		return nil, err
 	}
-	p.observer().Begin("compare")
+	p.Observed().Begin("compare")
 	r, err := compared.Run(ctx)
 	if r != nil && ctx.Err() == nil {
-		p.observer().End(fmt.Sprintf("%d learners on %d splits", len(c.Contenders), len(labeled)))
+		p.Observed().End(fmt.Sprintf("%d learners on %d splits", len(c.Contenders), len(labeled)))
 	}
 	return r, err
 }

@@ -91,10 +91,10 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	}
 	n, d := x.Dims()
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
-	if err := p.observer().Announce("pca", models.Cost{Bytes: bytes, Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
+	if err := p.Observed().Announce("pca", models.Cost{Bytes: bytes, Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
 		return nil, nil, err
 	}
-	p.observer().Begin("pca")
+	p.Observed().Begin("pca")
 	c, err := pca.New(ctx, x, s.PCA)
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	for _, v := range c.Variance {
 		kept += v
 	}
-	p.observer().End(fmt.Sprintf("%d components, %.1f %% of the variance", s.PCA, 100*kept/c.Total))
+	p.Observed().End(fmt.Sprintf("%d components, %.1f %% of the variance", s.PCA, 100*kept/c.Total))
 	return z, c, nil
 }
 
@@ -141,7 +141,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 			return nil, err
 		}
 	}
-	p.observer().End(DescribeGraph(&g.Graph) + g.keep(ix))
+	p.Observed().End(DescribeGraph(&g.Graph) + g.keep(ix))
 	if short == nil {
 		err = p.saveGraph(g, key)
 	}
@@ -167,7 +167,7 @@ func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSetting
 	if nb == nil {
 		return nil, nil, short
 	}
-	p.observer().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
+	p.Observed().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
 	if short == nil {
 		err = p.saveNeighbors(g, nb, key)
 	}
@@ -233,11 +233,11 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index
 	z, s := g.Points, &g.Settings
 	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
 	c.Operations = g.seconds * machine.OperationRate()
-	if err := p.observer().Announce("neighbours", c); err != nil {
+	if err := p.Observed().Announce("neighbours", c); err != nil {
 		return nil, err
 	}
-	p.observer().Begin(stage)
-	settings := knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.observer().Update(float64(done), float64(total), "") }}
+	p.Observed().Begin(stage)
+	settings := knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}

@@ -68,7 +68,7 @@ func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, 
 		return nil, nil, err
 	}
 	if data.HashPoints(x) == hash {
-		p.observer().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice", oldPath))
+		p.Observed().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice", oldPath))
 	}
 	whole, err := data.Join(old, x)
 	if err != nil {
@@ -93,11 +93,11 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	n, _ := more.Dims()
 	cost := models.Cost{Bytes: knn.AppendBytes(more, old, k, s.Method, s.Metric) + 32*int64(n)*int64(k),
 		Operations: knn.AppendOperations(more, old, s.Method), Remedy: "append fewer points at a time"}
-	if err := p.observer().Announce("neighbours", cost); err != nil {
+	if err := p.Observed().Announce("neighbours", cost); err != nil {
 		return err
 	}
-	p.observer().Begin("append")
-	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.observer().Update(float64(done), float64(total), "") }},
+	p.Observed().Begin("append")
+	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }},
 		Recall: s.Recall, Seed: g.Seed}
 	nb, ix, short := knn.Append(ctx, more, g.Lists, s.Method, g.Index, settings)
 	if nb == nil || !models.Usable(short) {
@@ -106,9 +106,9 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	if err := out.Cut(nb, k); err != nil {
 		return err
 	}
-	p.observer().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
+	p.Observed().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
 	if twins := twins(nb, old); twins > 0 && s.Metric != knn.InnerProduct {
-		p.observer().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
+		p.Observed().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
 	}
 	return short
 }
@@ -129,4 +129,25 @@ func twins(nb *knn.Neighbors, old int) int {
 		}
 	}
 	return count
+}
+
+// KeptGraph returns the graph of the points that a model was fitted to, made of the lists
+// of neighbours that it keeps, and what else it keeps. A model that keeps none is an
+// error that says what to give.
+func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
+	m = models.Unnamed(m)
+	u, ok := m.(models.Updater)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with -X, their labels with -y and, if there is one, the graph with --graph", m.Name())
+	}
+	kept := u.Kept()
+	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
+	g.Neighborhood = kept.Neighborhood.Keep()
+	switch {
+	case kept.Degrees == nil:
+		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all points with -X and their labels with -y", m.Name())
+	case kept.Lists == nil:
+		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its graph; give the graph with --graph, or the points with -X", m.Name())
+	}
+	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
 }

@@ -54,7 +54,7 @@ func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *Grap
 	if err != nil {
 		return nil, nil, err
 	}
-	p.observer().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
+	p.Observed().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
 	return g, nb, nil
 }
 
@@ -109,7 +109,7 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 	if err != nil {
 		return nil, nil, err
 	}
-	p.observer().Note(f.String())
+	p.Observed().Note(f.String())
 	g, hashes := &Graph{Settings: *s}, Hashes{}
 	if f.Manifest != nil {
 		var made NeighborSettings

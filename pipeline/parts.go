@@ -22,7 +22,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 		return nil, err
 	}
 	cost := models.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
-	if err := p.observer().Announce("eigenpairs", cost); err != nil {
+	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}
 	solver := *p

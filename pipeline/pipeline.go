@@ -71,7 +71,8 @@ func (silent) Begin(string)                    {}
 func (silent) Update(float64, float64, string) {}
 func (silent) End(string)                      {}
 
-func (p *Pipeline) observer() Observer {
+// Observed returns the observer, or one that refuses too much memory and is silent.
+func (p *Pipeline) Observed() Observer {
 	if p.Observer == nil {
 		return silent{p.Memory}
 	}
@@ -115,7 +116,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		}
 		if why != "" {
 			in.Values, in.Why = v, why
-			p.observer().Note(info.Name + ": " + why)
+			p.Observed().Note(info.Name + ": " + why)
 		}
 	}
 	cost, err := l.Cost(in)
@@ -127,28 +128,28 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		return nil, err
 	}
 	cost.Bytes += more
-	if err := p.observer().Announce("fit", cost); err != nil {
+	if err := p.Observed().Announce("fit", cost); err != nil {
 		return nil, err
 	}
 	if info.UsesGraph(in.Values) {
-		fault, err := p.complete(ctx, l, in, settings)
+		fault, err := p.Complete(ctx, l, in, settings)
 		if err != nil {
 			return nil, err
 		}
 		short = errors.Join(short, fault)
 	}
-	p.observer().Begin("fit")
-	in.Progress = func(s models.Progress) { p.observer().Update(s.Done, s.Total, s.Note) }
+	p.Observed().Begin("fit")
+	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
 	m, err := l.Fit(ctx, in)
 	if !models.Usable(err) {
 		return nil, err
 	}
 	text := m.Summary().Text
 	if info.OpenGraph { // it chose more than a graph
-		p.observer().Note(info.Name + ": " + text)
+		p.Observed().Note(info.Name + ": " + text)
 		text = ""
 	}
-	p.observer().End(text)
+	p.Observed().End(text)
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, errors.Join(short, err, fault)
 }
@@ -174,10 +175,11 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	return bytes + 8*n*int64(k), err
 }
 
-// complete makes the graph and the eigenpairs that a fit needs. The first error
-// comes with usable results.
-func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+// Complete makes the graph and the eigenpairs that a fit needs and in lacks, by s, nil for
+// the defaults. The first error comes with usable results.
+func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
 	info := l.Info()
+	s = s.filled()
 	if in.Graph == nil && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
@@ -261,9 +263,9 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if err := p.AnnounceEigenpairs(g.W.Rows, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, err
 	}
-	p.observer().Begin("eigenpairs")
+	p.Observed().Begin("eigenpairs")
 	settings.OnRestart = func(s lanczos.State) error {
-		p.observer().Update(float64(s.Basis), float64(s.BasisMax), s.String())
+		p.Observed().Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
@@ -271,7 +273,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
 	if r != nil {
-		p.observer().End(r.String())
+		p.Observed().End(r.String())
 	}
 	return r, err
 }
@@ -302,7 +304,7 @@ func (p *Pipeline) AnnounceEigenpairs(n, nnz int, s lanczos.Settings, remedy str
 	if err != nil {
 		return err
 	}
-	return p.observer().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: lanczos.Operations(n, nnz, &s), Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: lanczos.Operations(n, nnz, &s), Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
@@ -339,10 +341,10 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 		return nil
 	}
 	begun := false
-	err := h.PrepareIndex(ctx, func() { begun = true; p.observer().Begin("index") },
-		func(done, total int) { p.observer().Update(float64(done), float64(total), "") })
+	err := h.PrepareIndex(ctx, func() { begun = true; p.Observed().Begin("index") },
+		func(done, total int) { p.Observed().Update(float64(done), float64(total), "") })
 	if begun && err == nil {
-		p.observer().End("the training points, for the search for neighbours")
+		p.Observed().End("the training points, for the search for neighbours")
 	}
 	return err
 }
@@ -369,13 +371,13 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		}
 	}
 	c.Remedy = "split the new points over several files"
-	if err := p.observer().Announce("prediction", c); err != nil {
+	if err := p.Observed().Announce("prediction", c); err != nil {
 		return nil, err
 	}
 	if err := p.prepareIndex(ctx, m); err != nil {
 		return nil, err
 	}
-	p.observer().Begin("predict")
+	p.Observed().Begin("predict")
 	out := &models.Prediction{}
 	if keep {
 		out.Scores = mat.NewDense(max(n, 1), o.Columns, nil)
@@ -386,7 +388,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
 		s.OnProgress = func(done, total int) {
-			p.observer().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
+			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
 		}
 		batch := x
 		if hi-lo < n {
@@ -412,6 +414,6 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if o.Extends {
 		text += fmt.Sprintf(", %s extension", s.Extension)
 	}
-	p.observer().End(text)
+	p.Observed().End(text)
 	return out, nil
 }

@@ -127,13 +127,13 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 		folds = min(5, len(t.Data.Targets.Labeled))
 	}
 	folds *= max(1, s.Repeats)
-	p.observer().Note(fmt.Sprintf("tune: %d settings on %d folds, %d fits", count, folds, count*folds))
-	if err := p.observer().Announce("tune", cost); err != nil {
+	p.Observed().Note(fmt.Sprintf("tune: %d settings on %d folds, %d fits", count, folds, count*folds))
+	if err := p.Observed().Announce("tune", cost); err != nil {
 		return nil, err
 	}
-	p.observer().Begin("tune")
+	p.Observed().Begin("tune")
 	s.OnProgress = func(r *selection.Result) {
-		p.observer().Update(float64(r.Done), float64(r.Total), "")
+		p.Observed().Update(float64(r.Done), float64(r.Total), "")
 		if onProgress != nil {
 			onProgress(r)
 		}
@@ -143,7 +143,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 	}
 	r, err := selection.Search(ctx, &t.Data, &t.Grid, &s)
 	if r != nil && ctx.Err() == nil {
-		p.observer().End(fmt.Sprintf("%d fits", r.Done))
+		p.Observed().End(fmt.Sprintf("%d fits", r.Done))
 	}
 	return r, err
 }
@@ -197,7 +197,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 		return err
 	}
 	if a != nil {
-		p.observer().Note(fmt.Sprintf("%d fits are known from the checkpoint", len(*known)))
+		p.Observed().Note(fmt.Sprintf("%d fits are known from the checkpoint", len(*known)))
 	}
 	*onFits = func(fits []F) error {
 		if !c.Due() {

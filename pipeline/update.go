@@ -135,7 +135,7 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 		m, err = p.calibrate(ctx, l, u.Model, &in, cost, c.Folds)
 	}
 	if err != nil && ctx.Err() == nil {
-		p.observer().Note(fmt.Sprintf("calibration: %v", err))
+		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 	}
 	if m == nil {
 		m = u.Model

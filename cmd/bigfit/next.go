@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -26,7 +27,7 @@ import (
 // nextOptions are the flags of bigfit next.
 type nextOptions struct {
 	shell.LabeledOptions
-	choice       pipeline.NextSettings
+	choice       labeling.NextSettings
 	rules        []string
 	eigs, out    string
 	oracle, plot string
@@ -69,7 +70,7 @@ the others measure the error. The table goes to stdout and -o, a chart to --plot
 	f := cmd.Flags()
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose; with --oracle in each round")
 	f.StringSliceVar(&o.rules, "rule", nil, "`rule` of the choice: combined, vopt, sopt, uncertainty, random; with --oracle several (default combined)")
-	f.IntVar(&o.choice.Pairs, "pairs", pipeline.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
+	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1, "variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
@@ -130,7 +131,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if !models.Usable(short) {
 		return short
 	}
-	c := &pipeline.Candidates{Graph: p.Graph}
+	c := &labeling.Candidates{Graph: p.Graph}
 	if o.eigs != "" {
 		var err error
 		if c.Pairs, err = a.readPairs(o.eigs, p); err != nil {
@@ -154,7 +155,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 			return err
 		}
 	}
-	choices, err := a.Pipeline().Next(ctx, c, &o.choice)
+	choices, err := labeling.Planner{Pipeline: a.Pipeline()}.Next(ctx, c, &o.choice)
 	if !models.Usable(err) {
 		return err
 	}
@@ -163,7 +164,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if err != nil {
 		return err
 	}
-	answers := pipeline.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+	answers := labeling.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, e
 	if err != nil {
 		return nil, err
 	}
-	return e.Pairs, pipeline.CheckOrthonormal(path, e.Pairs)
+	return e.Pairs, labeling.CheckOrthonormal(path, e.Pairs)
 }
 
 // scoresOf are those of the classes of all points.
@@ -230,7 +231,7 @@ func (s nextSummary) String() string {
 }
 
 // campaign replays a campaign.
-func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints, c *pipeline.Candidates) error {
+func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints, c *labeling.Candidates) error {
 	truth, err := o.Label.ReadTruth(a.App, o.oracle, p.Rows())
 	if err != nil {
 		return err
@@ -238,12 +239,12 @@ func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shel
 	if truth.Len() != p.Rows() {
 		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.Rows(), path)
 	}
-	s := &pipeline.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
-	rows, short := a.Pipeline().Campaign(ctx, p.Learner, &p.Input, truth, s)
+	s := &labeling.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
+	rows, short := labeling.Planner{Pipeline: a.Pipeline()}.Campaign(ctx, p.Learner, &p.Input, truth, s)
 	if !models.Usable(short) {
 		return short
 	}
-	answers := pipeline.CampaignAnswers(rows)
+	answers := labeling.CampaignAnswers(rows)
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	err = a.Write(ctx, func() error {
 		if err := answers.Write(o.out); err != nil || o.plot == "" {

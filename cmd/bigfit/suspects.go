@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
@@ -82,7 +83,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if p.Targets.Classes == nil {
 		return shell.Usagef("%s answers with %s; suspects are labels of classes", path, p.Model.Output().Kind)
 	}
-	s, err := a.Pipeline().Suspects(ctx, p.Learner, &p.Input, nil, o.folds)
+	s, err := labeling.Planner{Pipeline: a.Pipeline()}.Suspects(ctx, p.Learner, &p.Input, nil, o.folds)
 	if !models.Usable(err) {
 		return a.FlagFaults(p.Learner.Info().Name, err)
 	}
@@ -95,7 +96,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if err != nil {
 		return err
 	}
-	answers := pipeline.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Learner.Info().Name
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err

@@ -67,6 +67,7 @@ var order = []string{
 	"models/pool",
 	"models/all",
 	"pipeline",
+	"labeling",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
@@ -91,8 +92,8 @@ var order = []string{
 // onlyFor lists packages that only some others may import.
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
-	"internal/report":   {"internal/findings", "cmd/bigfit"},
-	"internal/shell":    {"cmd/bigfit"},
+	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.

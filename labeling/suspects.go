@@ -1,4 +1,4 @@
-package pipeline
+package labeling
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // mostLeftOut is the number of labels up to which they are left out one by one unless
@@ -25,8 +26,8 @@ const (
 // time, if there are at most 4096 and folds is 0. Otherwise the labels are dealt into
 // folds (10 for 0) and each is held against a fit to the other folds.
 //
-// The graph and eigenpairs that in lacks are made by g, as [Pipeline.Fit] does.
-func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings, folds int) (*active.Suspects, error) {
+// The graph and eigenpairs that in lacks are made by g, as [Planner.Fit] does.
+func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings, folds int) (*active.Suspects, error) {
 	info := l.Info()
 	in.Seed, in.Memory = p.Seed, p.Memory
 	if err := in.Check(); err != nil {
@@ -38,7 +39,7 @@ func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.In
 	var short error
 	if info.UsesGraph(in.Values) {
 		var err error
-		if short, err = p.complete(ctx, l, in, g.filled()); err != nil {
+		if short, err = p.Complete(ctx, l, in, g); err != nil {
 			return nil, err
 		}
 	}
@@ -63,26 +64,26 @@ func (p *Pipeline) Suspects(ctx context.Context, l models.Learner, in *models.In
 
 // leaveOneOut returns the shares of the classes at the labeled points, each without its
 // label.
-func (p *Pipeline) leaveOneOut(ctx context.Context, l models.SelfChecker, in *models.Input) (*mat.Dense, []bool, error) {
+func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *models.Input) (*mat.Dense, []bool, error) {
 	cost, err := l.LeaveOneOutCost(in)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.observer().Announce("suspects", cost); err != nil {
+	if err := p.Observed().Announce("suspects", cost); err != nil {
 		return nil, nil, err
 	}
-	p.observer().Begin("suspects")
-	in.Progress = func(s models.Progress) { p.observer().Update(s.Done, s.Total, s.Note) }
+	p.Observed().Begin("suspects")
+	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
 	scores, known, err := l.LeaveOneOut(ctx, in)
 	if !models.Usable(err) {
 		return nil, nil, err
 	}
-	p.observer().End(fmt.Sprintf("%d labels left out one by one", len(known)))
+	p.Observed().End(fmt.Sprintf("%d labels left out one by one", len(known)))
 	return active.Shares(scores), known, err
 }
 
 // leaveFolds is leaveOneOut by fits to all folds but one.
-func (p *Pipeline) leaveFolds(ctx context.Context, l models.Learner, in *models.Input, folds int) (*mat.Dense, []bool, error) {
+func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.Input, folds int) (*mat.Dense, []bool, error) {
 	t := in.Targets
 	splits, err := t.Splits(folds, 1, p.Seed)
 	if err != nil {
@@ -93,10 +94,10 @@ func (p *Pipeline) leaveFolds(ctx context.Context, l models.Learner, in *models.
 		return nil, nil, err
 	}
 	cost.Operations *= float64(folds)
-	if err := p.observer().Announce("suspects", cost); err != nil {
+	if err := p.Observed().Announce("suspects", cost); err != nil {
 		return nil, nil, err
 	}
-	p.observer().Begin("suspects")
+	p.Observed().Begin("suspects")
 	shares, known := mat.NewDense(len(t.Labeled), len(t.Classes), nil), make([]bool, len(t.Labeled))
 	var short error
 	for f, split := range splits {
@@ -124,9 +125,9 @@ func (p *Pipeline) leaveFolds(ctx context.Context, l models.Learner, in *models.
 				shares.Set(q, at, v)
 			}
 		}
-		p.observer().Update(float64(f+1), float64(folds), "")
+		p.Observed().Update(float64(f+1), float64(folds), "")
 	}
-	p.observer().End(fmt.Sprintf("%d labels in %d folds", len(t.Labeled), folds))
+	p.Observed().End(fmt.Sprintf("%d labels in %d folds", len(t.Labeled), folds))
 	return shares, known, short
 }
 

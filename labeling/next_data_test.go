@@ -1,4 +1,4 @@
-package pipeline_test
+package labeling_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/all"
@@ -44,7 +45,7 @@ func TestCampaignOfDigits(t *testing.T) {
 	s := rounds(15, 10, 70, 3)
 	s.Rules = []active.Rule{active.Combined, active.Random}
 	in := &models.Input{Graph: &g.Graph, Values: models.Values{"tolerance": "1e-3"}}
-	rows, err := p.Campaign(t.Context(), all.Learner("lgc"), in, y, s)
+	rows, err := labeling.Planner{Pipeline: p}.Campaign(t.Context(), all.Learner("lgc"), in, y, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestSuspectsOfDigits(t *testing.T) {
 	x, y := real(t, "mnist_test_images.npz", "mnist_test_labels.npy", 2000)
 	noisy, wrong := plant(y)
 	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, noisy)}
-	s, err := (&pipeline.Pipeline{}).Suspects(t.Context(), all.Learner("harmonic"), in, nil, 0)
+	s, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Suspects(t.Context(), all.Learner("harmonic"), in, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package pipeline_test
+package labeling_test
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/all"
@@ -50,7 +51,7 @@ func TestSuspects(t *testing.T) {
 		{"lgc", nil, 10}, {"knn", nil, 0}, {"eigenmap", models.Values{"eigenvectors": "6"}, 0}, {"rls", models.Values{"gamma-a": "0.01"}, 5},
 	} {
 		in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, noisy), Values: c.values}
-		s, err := (&pipeline.Pipeline{}).Suspects(t.Context(), all.Learner(c.name), in, nil, c.folds)
+		s, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Suspects(t.Context(), all.Learner(c.name), in, nil, c.folds)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -93,7 +94,7 @@ func TestSuspectsAlone(t *testing.T) {
 	values[43] = 1 // among zeros
 	for _, folds := range []int{0, 8} {
 		in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, data.NewLabels(values, labeled))}
-		s, err := (&pipeline.Pipeline{}).Suspects(t.Context(), all.Learner("lgc"), in, nil, folds)
+		s, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Suspects(t.Context(), all.Learner("lgc"), in, nil, folds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,13 +107,13 @@ func TestSuspectsAlone(t *testing.T) {
 func TestSuspectsFaults(t *testing.T) {
 	x, y := clusters(30, 3)
 	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y)}
-	if _, err := (&pipeline.Pipeline{}).Suspects(t.Context(), all.Learner("lgc"), in, nil, 31); err == nil || !strings.Contains(err.Error(), "31 folds of 30 labeled points") {
+	if _, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Suspects(t.Context(), all.Learner("lgc"), in, nil, 31); err == nil || !strings.Contains(err.Error(), "31 folds of 30 labeled points") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := (&pipeline.Pipeline{Memory: 1000}).Suspects(t.Context(), all.Learner("lgc"), in, nil, 0); err == nil || !strings.Contains(err.Error(), "memory") {
+	if _, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{Memory: 1000}}).Suspects(t.Context(), all.Learner("lgc"), in, nil, 0); err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := (&pipeline.Pipeline{}).Suspects(cancelled(), all.Learner("lgc"), in, nil, 0); err == nil {
+	if _, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Suspects(cancelled(), all.Learner("lgc"), in, nil, 0); err == nil {
 		t.Error("a cancelled search is no error")
 	}
 }

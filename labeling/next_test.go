@@ -1,4 +1,4 @@
-package pipeline_test
+package labeling_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/all"
@@ -84,7 +85,7 @@ func TestFieldPairsOfManyComponents(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := models.NewGraph(w)
-	r, err := (&pipeline.Pipeline{}).FieldPairs(t.Context(), g, 6)
+	r, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).FieldPairs(t.Context(), g, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +115,8 @@ func TestFieldPairsOfManyComponents(t *testing.T) {
 	if nonzero != 50+60+4*2 {
 		t.Errorf("%d points have a row that is not zero; the 6 largest components have 118", nonzero)
 	}
-	choices, err := (&pipeline.Pipeline{}).Next(t.Context(), &pipeline.Candidates{Graph: g, Pairs: r},
-		&pipeline.NextSettings{Settings: active.Settings{Rule: active.VOpt, Count: 4}})
+	choices, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Next(t.Context(), &labeling.Candidates{Graph: g, Pairs: r},
+		&labeling.NextSettings{Settings: active.Settings{Rule: active.VOpt, Count: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +152,9 @@ func (s spy) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	return s.Learner.Fit(ctx, in)
 }
 
-func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *pipeline.CampaignSettings) []active.CampaignRow {
+func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *labeling.CampaignSettings) []active.CampaignRow {
 	t.Helper()
-	rows, err := (&pipeline.Pipeline{Seed: 3}).Campaign(t.Context(), l, &models.Input{Points: x}, y, s)
+	rows, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{Seed: 3}}).Campaign(t.Context(), l, &models.Input{Points: x}, y, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +162,8 @@ func campaign(t *testing.T, l models.Learner, x data.Points, y *data.Labels, s *
 }
 
 // settings of small campaigns.
-func rounds(count, start, to, draws int) *pipeline.CampaignSettings {
-	return &pipeline.CampaignSettings{Round: pipeline.NextSettings{Settings: active.Settings{Count: count}, Pairs: 30}, Start: start, To: to, Draws: draws}
+func rounds(count, start, to, draws int) *labeling.CampaignSettings {
+	return &labeling.CampaignSettings{Round: labeling.NextSettings{Settings: active.Settings{Count: count}, Pairs: 30}, Start: start, To: to, Draws: draws}
 }
 
 func TestCampaign(t *testing.T) {
@@ -253,7 +254,7 @@ func TestCampaignFaults(t *testing.T) {
 	few := y.Keep(y.Labeled()[:20])
 	for _, c := range []struct {
 		y    *data.Labels
-		s    *pipeline.CampaignSettings
+		s    *labeling.CampaignSettings
 		want string
 	}{
 		{y, rounds(0, 4, 20, 1), "0 labels a round"},
@@ -262,12 +263,12 @@ func TestCampaignFaults(t *testing.T) {
 		{few, rounds(5, 10, 20, 1), "to 20 labels and the oracle knows 20"},
 		{data.NewLabels(make([]int64, y.Len()), nil), rounds(5, 10, 20, 1), "the oracle knows 1 class"},
 	} {
-		_, err := (&pipeline.Pipeline{}).Campaign(t.Context(), all.Learner("lgc"), &models.Input{Points: x}, c.y, c.s)
+		_, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Campaign(t.Context(), all.Learner("lgc"), &models.Input{Points: x}, c.y, c.s)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
-	if _, err := (&pipeline.Pipeline{}).Campaign(cancelled(), all.Learner("lgc"), &models.Input{Points: x}, y, rounds(5, 4, 20, 1)); err == nil {
+	if _, err := (labeling.Planner{Pipeline: &pipeline.Pipeline{}}).Campaign(cancelled(), all.Learner("lgc"), &models.Input{Points: x}, y, rounds(5, 4, 20, 1)); err == nil {
 		t.Error("a cancelled campaign is no error")
 	}
 }

@@ -1,4 +1,6 @@
-package pipeline
+// Package labeling says which points to label next, replays campaigns of labeling, and
+// lists labels that may be wrong, by models of a pipeline and the rules of models/active.
+package labeling
 
 import (
 	"context"
@@ -14,8 +16,12 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
+
+// Planner has the functions of this package; the pipeline makes graphs and eigenpairs.
+type Planner struct{ *pipeline.Pipeline }
 
 // DefaultFieldPairs is the number of eigenpairs beside null vectors that rules look at.
 const DefaultFieldPairs = 200
@@ -23,7 +29,7 @@ const DefaultFieldPairs = 200
 // fieldTolerance of these eigenpairs: rules compare points, and need few digits.
 const fieldTolerance = 1e-5
 
-// NextSettings of [Pipeline.Next].
+// NextSettings of [Planner.Next].
 type NextSettings struct {
 	active.Settings
 	// Pairs is the number of eigenpairs of the normalized Laplacian beside the null
@@ -45,7 +51,7 @@ type Candidates struct {
 
 // Next chooses points to label next, best first: see [active.Choose]. A nil c.Pairs is
 // filled in.
-func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]active.Choice, error) {
+func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]active.Choice, error) {
 	var short error
 	if s.Rule.NeedsPairs() && c.Pairs == nil {
 		if c.Pairs, short = p.FieldPairs(ctx, c.Graph, s.Pairs); !models.Usable(short) {
@@ -53,7 +59,7 @@ func (p *Pipeline) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]
 		}
 	}
 	if s.Rule.NeedsPairs() {
-		if err := p.observer().Announce("next", c.cost(s.Count)); err != nil {
+		if err := p.Observed().Announce("next", c.cost(s.Count)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +79,7 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 	pool := &active.Pool{Components: c.Graph.Components, Labeled: c.Labeled, Closed: c.Closed}
 	if s.Rule.NeedsScores() {
 		if c.Scores == nil {
-			return nil, fmt.Errorf("pipeline: the rule %v needs the scores of a model", s.Rule)
+			return nil, fmt.Errorf("labeling: the rule %v needs the scores of a model", s.Rule)
 		}
 		_, pool.Classes = c.Scores.Dims()
 		pool.Margins = active.Margins(c.Scores)
@@ -92,15 +98,15 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 // FieldPairs computes the eigenpairs of the normalized Laplacian that rules look at: k, or
 // the default for 0, and the null vectors of the k largest components. Rows of points in
 // other components are zero.
-func (p *Pipeline) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lanczos.Result, error) {
+func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lanczos.Result, error) {
 	if k == 0 {
 		k = DefaultFieldPairs
 	}
 	if g.W == nil {
-		return nil, errors.New("pipeline: eigenpairs need the edges of the graph; give it with --graph")
+		return nil, errors.New("labeling: eigenpairs need the edges of the graph; give it with --graph")
 	}
 	part, rows := largestComponents(g, k)
-	s := &EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()), Tolerance: fieldTolerance}
+	s := &pipeline.EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()), Tolerance: fieldTolerance}
 	r, err := p.Eigenpairs(ctx, part, s, nil)
 	if rows == nil || r == nil {
 		return r, err
@@ -150,27 +156,6 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 		part.Ptr = append(part.Ptr, int64(len(part.Col)))
 	}
 	return models.NewGraph(part), rows
-}
-
-// KeptGraph returns the graph of the points that a model was fitted to, made of the lists
-// of neighbours that it keeps, and what else it keeps. A model that keeps none is an
-// error that says what to give.
-func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
-	m = models.Unnamed(m)
-	u, ok := m.(models.Updater)
-	if !ok {
-		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with -X, their labels with -y and, if there is one, the graph with --graph", m.Name())
-	}
-	kept := u.Kept()
-	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
-	g.Neighborhood = kept.Neighborhood.Keep()
-	switch {
-	case kept.Degrees == nil:
-		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all points with -X and their labels with -y", m.Name())
-	case kept.Lists == nil:
-		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its graph; give the graph with --graph, or the points with -X", m.Name())
-	}
-	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
 }
 
 // CheckOrthonormal returns an error unless the eigenvectors in a file are orthonormal, as

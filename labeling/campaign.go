@@ -1,4 +1,4 @@
-package pipeline
+package labeling
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// CampaignSettings of [Pipeline.Campaign].
+// CampaignSettings of [Planner.Campaign].
 type CampaignSettings struct {
 	// Round has the settings of the choices but their rule; Count is that of a round.
 	Round NextSettings
@@ -43,8 +43,8 @@ type CampaignSettings struct {
 // in has the graph or the points, and the values of the learner; targets are made here.
 // The answer depends on p.Seed. It costs a fit a round, rule and draw, and what
 // [active.Choose] says.
-func (p *Pipeline) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels, s *CampaignSettings) ([]active.CampaignRow, error) {
-	c := &campaign{Pipeline: p, CampaignSettings: *s, learner: l, in: *in, truth: truth}
+func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels, s *CampaignSettings) ([]active.CampaignRow, error) {
+	c := &campaign{Planner: p, CampaignSettings: *s, learner: l, in: *in, truth: truth}
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (p *Pipeline) Campaign(ctx context.Context, l models.Learner, in *models.In
 	if err != nil {
 		return nil, err
 	}
-	p.observer().Begin("campaign")
+	p.Observed().Begin("campaign")
 	for draw := range c.Draws {
 		if err := c.draw(ctx, draw); !models.Usable(err) {
 			return nil, err
@@ -60,13 +60,13 @@ func (p *Pipeline) Campaign(ctx context.Context, l models.Learner, in *models.In
 			short = err
 		}
 	}
-	p.observer().End(fmt.Sprintf("%d fits", c.fits))
+	p.Observed().End(fmt.Sprintf("%d fits", c.fits))
 	return c.rows(), short
 }
 
 // campaign is a campaign under way.
 type campaign struct {
-	*Pipeline
+	Planner
 	CampaignSettings
 	learner models.Learner
 	in      models.Input
@@ -126,7 +126,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	c.in.Seed, c.in.Memory = c.Seed, c.Memory
 	info := c.learner.Info()
 	if c.in.Graph == nil && c.in.Points == nil {
-		return nil, errors.New("pipeline: a campaign needs a graph or points")
+		return nil, errors.New("labeling: a campaign needs a graph or points")
 	}
 	if c.in.Graph == nil {
 		g, unfinished := c.Graph(ctx, c.in.Points, nil)
@@ -136,7 +136,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		c.in.Graph, short = &g.Graph, unfinished
 	}
 	if info.UsesGraph(c.in.Values) {
-		unfinished, err := c.complete(ctx, c.learner, &c.in, (*GraphSettings)(nil).filled())
+		unfinished, err := c.Complete(ctx, c.learner, &c.in, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		cost.Bytes += choices.Bytes
 		cost.Operations += choices.Operations * float64(c.total())
 	}
-	return short, c.observer().Announce("campaign", cost)
+	return short, c.Observed().Announce("campaign", cost)
 }
 
 // total is the number of fits.
@@ -285,7 +285,7 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 		s.start, s.class = u.Kept().Start, y.Classes
 	}
 	c.fits++
-	c.observer().Update(float64(c.fits), float64(c.total()), fmt.Sprintf("%d labels, error %.2f %%", len(s.asked), s.error))
+	c.Observed().Update(float64(c.fits), float64(c.total()), fmt.Sprintf("%d labels, error %.2f %%", len(s.asked), s.error))
 	return short
 }
 

@@ -1,0 +1,85 @@
+package labeling
+
+import (
+	"strconv"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// NextAnswers are points to label, the first first: their numbers in row and, unless
+// numbers alone are wanted, as in .npy, the rule, its score and the component. ids are
+// those of all points, nil for their numbers.
+func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool) pipeline.Answers {
+	rows, rules := make([]int64, len(choices)), make([]string, len(choices))
+	scores, components := make([]float64, len(choices)), make([]int32, len(choices))
+	for q, c := range choices {
+		rows[q], rules[q], scores[q], components[q] = int64(c.Point), rule.String(), c.Score, c.Component
+		if c.First {
+			rules[q] = FirstOfComponent
+		}
+	}
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows), Columns: []table.Result{{Name: "row", Values: rows}}}
+	if !alone {
+		a.Columns = append(a.Columns, table.Result{Name: "rule", Values: rules}, table.Result{Name: "score", Values: scores}, table.Result{Name: "component", Values: components})
+	}
+	return a
+}
+
+// FirstOfComponent is the rule by which a component without a label comes first.
+const FirstOfComponent = "component"
+
+// SuspectAnswers are labels that may be wrong, as [NextAnswers]: the given and the suggested
+// label by name, and the score.
+func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool) pipeline.Answers {
+	rows, scores := make([]int64, len(list)), make([]float64, len(list))
+	given, suggested := make([]int32, len(list)), make([]int32, len(list))
+	for q, s := range list {
+		rows[q], given[q], suggested[q], scores[q] = int64(s.Point), s.Given, s.Suggested, s.Score
+	}
+	label := func(name string, index []int32) table.Result {
+		if t.Names != nil {
+			return table.Result{Name: name, Values: at(index, t.Names)}
+		}
+		return table.Result{Name: name, Values: at(index, t.Classes)}
+	}
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows), Columns: []table.Result{{Name: "row", Values: rows}}}
+	if !alone {
+		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested), table.Result{Name: "score", Values: scores})
+	}
+	return a
+}
+
+// CampaignAnswers are the rows of a campaign.
+func CampaignAnswers(rows []active.CampaignRow) pipeline.Answers {
+	rules, labels := make([]string, len(rows)), make([]int64, len(rows))
+	means, deviations := make([]float64, len(rows)), make([]float64, len(rows))
+	for q, r := range rows {
+		rules[q], labels[q], means[q], deviations[q] = r.Rule.String(), int64(r.Labels), r.Error, r.Deviation
+	}
+	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"}, Columns: []table.Result{{Name: "rule", Values: rules},
+		{Name: "labels", Values: labels}, {Name: "error", Values: means}, {Name: "deviation", Values: deviations}}}
+}
+
+// named are the ids of some rows, their numbers without ids.
+func named(ids *data.IDs, rows []int64) *data.IDs {
+	out := &data.IDs{Values: make([]string, len(rows))}
+	for q, i := range rows {
+		if out.Values[q] = strconv.FormatInt(i, 10); ids != nil {
+			out.Values[q] = ids.Values[i]
+		}
+	}
+	return out
+}
+
+// at are the elements at the positions in index.
+func at[T any](index []int32, of []T) []T {
+	out := make([]T, len(index))
+	for i, c := range index {
+		out[i] = of[c]
+	}
+	return out
+}
