@@ -72,6 +72,7 @@ var params = models.Table[settings]{
 // alone those members are fitted that need no points.
 func (l Learner) Info() models.Info {
 	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph, OpenGraph: true,
+		Scores: "weighted mean of the members' probabilities of the class, or of their values",
 		Source: "Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers"}
 	for _, m := range l.Members {
 		info := m.Learner.Info()

@@ -264,7 +264,7 @@ func newFragile(point int, fault error) (fragile, *[]int) {
 // A fit that fails is named and the others go on; only if all fail it is an error.
 func TestComparisonFailures(t *testing.T) {
 	d := newCase(t, 60, 50, 2)
-	labeled := draws(d, 4, 12, 3)
+	labeled := draws(d, 4, 24, 3)
 	labeled[2] = append(slices.DeleteFunc(labeled[2], func(p int) bool { return p == d.Targets.Labeled[0] }), d.Targets.Labeled[0])
 	for i := range labeled {
 		if i != 2 {
@@ -314,7 +314,7 @@ func TestComparisonFailures(t *testing.T) {
 // Outcomes that are known are not made again, and an error of their keeper ends the run.
 func TestComparisonGoesOn(t *testing.T) {
 	d := newCase(t, 60, 50, 2)
-	labeled := draws(d, 4, 12, 3)
+	labeled := draws(d, 4, 24, 3)
 	run := func(s *selection.CompareSettings) (*selection.Compared, int, error) {
 		l, fits := newFragile(-1, nil)
 		x := []selection.Contender{{Name: "fragile", Grid: selection.Grid{Learner: l, Axes: axes("speed 1 2 3")}}}
@@ -449,7 +449,7 @@ func TestComparisonFaults(t *testing.T) {
 // The cost of a comparison is that of its most costly fit, and all operations.
 func TestComparisonCost(t *testing.T) {
 	d := newCase(t, 60, 50, 2)
-	labeled := draws(d, 4, 12, 3)
+	labeled := draws(d, 4, 24, 3)
 	l := teller{models.LearnsClasses}
 	c, err := selection.NewComparison(d, []selection.Contender{
 		{Name: "one", Grid: selection.Grid{Learner: l, Fixed: fixed("speed 2")}},
