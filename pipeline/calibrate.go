@@ -12,9 +12,9 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
-// CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: some
-// seconds. They are counted, not timed, so that a fit is the same on every machine.
-const CalibrationOperations = 2e11
+// CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: about
+// a second. They are counted, not timed, so that a fit is the same on every machine.
+const CalibrationOperations = 5e10
 
 // Calibrate returns m, to which l was fitted by in, with a calibration: see
 // [models.WithCalibration]. The labels of in are dealt into folds, 0 being

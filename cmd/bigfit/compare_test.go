@@ -120,7 +120,7 @@ func TestCompareEqualsFits(t *testing.T) {
 // threads; a report is written; a fit that fails is named and the others go on.
 func TestCompareOutputs(t *testing.T) {
 	intoClouds(t)
-	line := "compare X.npy y.npy --models knn,harmonic,laprls --labels-per-class 2,6 --splits 3 --tune --set laprls.gamma-a=0.01,1 --set laprls.sigma=30 --set laprls.gamma-i=0.1"
+	line := "compare X.npy y.npy --models knn,harmonic,laprls --labels-per-class 2,8 --splits 3 --tune --set laprls.gamma-a=0.01,1 --set laprls.sigma=30 --set laprls.gamma-i=0.1"
 	text := succeed(t, append(strings.Fields(line), strings.Fields("-o t.md -o t.csv,t.tex -o t.json --report r.html --threads 1 -q")...)...)
 	if fileText(t, "t.md") != text || !strings.Contains(text, "| 2 a class | knn |") || !strings.Contains(text, "laprls: 3 of 6 splits (0, 1, 2) had too few labels") {
 		t.Errorf("stdout\n%sfile\n%s", text, fileText(t, "t.md"))

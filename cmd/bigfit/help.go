@@ -170,6 +170,6 @@ replace that. Several labels a point are for vvmr.
 --calibrate N fits N more times, each time without a part of the labels, and learns from
 the answers for it how probable a class is, or how wide an interval must be: for
 --proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
-parts where it takes some seconds.`,
+parts where it takes about a second.`,
 	}
 }
