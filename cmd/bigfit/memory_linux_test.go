@@ -308,7 +308,7 @@ func TestAddressLimit(t *testing.T) {
 		return exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, kib), path}, args...)...)
 	}
 	const enough = 4 << 20 // 4 GiB
-	fit := []string{"fit", "-X", x, "-y", y, "--model", "laprls", "--gamma-a", "0.1", "--gamma-i", "0.1", "--threads", "2"}
+	fit := []string{"fit", "-X", x, "-y", y, "--model", "laprls", "--gamma-a", "0.1", "--gamma-i", "0.1", "--approximation", "exact", "--threads", "2"}
 	o := finish(t, under(enough, append(fit, "--memory-limit", "64GiB")...))
 	o.check(t, 1, []string{"bigfit: out of memory", "4.0 GiB", "ulimit -v", "--memory-limit", "graph  "}, fit)
 	for _, text := range []string{"goroutine ", "runtime:", "fatal error"} {

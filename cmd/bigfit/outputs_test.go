@@ -27,7 +27,7 @@ func infoOf(t *testing.T, path string) artifact.Info {
 // Answers have the same content in every format.
 func TestOutputFormats(t *testing.T) {
 	intoBlobs(t)
-	succeed(t, "fit", "--model", "harmonic", "-X", "X.npy", "-y", "y.npy", "--labels", "20")
+	succeed(t, "fit", "--model", "harmonic", "-X", "X.npy", "-y", "y.npy", "--labels", "20", "--calibrate", "none")
 	succeed(t, "predict", "model.npz", "-X", "new.npy", "-o", "want.npy", "--scores", "scores.npy")
 	labels, err := data.ReadLabels("want.npy", data.LabelOptions{})
 	must(t, err)
@@ -194,9 +194,9 @@ func TestDiff(t *testing.T) {
 	for _, line := range []string{
 		"graph X.npy -k 6 -o a.npz", "graph X.npy -k 5 -o b.npz",
 		"eigs a.npz -n 8 -o ea.npz", "eigs b.npz -n 6 -o eb.npz",
-		"fit --model harmonic -X X.npy -y y.npy --labels 20 -o ma.npz --predictions ta.csv",
-		"fit --model harmonic -X X.npy -y y.npy --labels 20 -k 5 -o mb.npz",
-		"fit --model harmonic -X new.npy -y newy.npy --labels 20 -o mc.npz --predictions tc.csv",
+		"fit --model harmonic -X X.npy -y y.npy --labels 20 --calibrate none -o ma.npz --predictions ta.csv",
+		"fit --model harmonic -X X.npy -y y.npy --labels 20 --calibrate none -k 5 -o mb.npz",
+		"fit --model harmonic -X new.npy -y newy.npy --labels 20 --calibrate none -o mc.npz --predictions tc.csv",
 	} {
 		succeed(t, strings.Fields(line)...)
 	}

@@ -54,8 +54,8 @@ func TestWholeWay(t *testing.T) {
 		if c.name[0] == 'x' {
 			whole = "x.npz"
 		}
-		// Eigenpairs alone do not hold the lists of neighbours, which an update needs.
-		if c.name != "xe" && content(t, c.name+".npz") != content(t, whole) {
+		// Eigenpairs of a file are those of the whole graph: of equal values another basis.
+		if !strings.Contains(c.name, "e") && content(t, c.name+".npz") != content(t, whole) {
 			t.Errorf("fit %v: %s.npz differs from %s", c.sources, c.name, whole)
 		}
 	}

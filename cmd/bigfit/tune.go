@@ -146,6 +146,11 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return errors.Join(short, tuneErr)
 	}
 	m, fitErr := tuning.Fit(ctx, &in.Input, best)
+	if models.Usable(fitErr) { // as fit does
+		var short error
+		m, short = a.Pipeline().CalibrateIfCheap(ctx, tuning.Grid.Learner, m, &in.Input)
+		fitErr = errors.Join(fitErr, short)
+	}
 	if !models.Usable(fitErr) {
 		return fitErr
 	}
