@@ -135,15 +135,9 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if err := f.deal(); err != nil {
 		return models.Cost{}, err
 	}
-	var out models.Cost
-	members := l.usable(in)
-	for _, i := range members {
-		c, err := f.cost(&l.Members[i])
-		if err != nil {
-			return models.Cost{}, fmt.Errorf("%s: %w", l.Members[i].Learner.Info().Name, err)
-		}
-		out.Bytes = max(out.Bytes, c.Bytes)
-		out.Operations += c.Operations
+	members, out, err := f.affordable()
+	if err != nil {
+		return models.Cost{}, err
 	}
 	labels := int64(len(in.Targets.Labeled))
 	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
@@ -156,14 +150,45 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	return out, nil
 }
 
+// MostOperations bounds those of the cross-validation and the fits of all members, about a
+// minute on many points: members that would exceed it are left out.
+const MostOperations = 2e11
+
+// affordable returns the positions of the members that can be fitted to in and, from the
+// first on, take at most MostOperations together, and their cost: the largest memory and
+// all operations. The first is always there. The operations are counted, not timed, so that
+// the members are the same on every machine.
+func (f *fit) affordable() (members []int, total models.Cost, err error) {
+	f.leftOut = 0
+	for _, i := range f.learner.usable(f.in) {
+		m := &f.learner.Members[i]
+		c, err := f.cost(m)
+		if err != nil {
+			return nil, total, fmt.Errorf("%s: %w", m.Learner.Info().Name, err)
+		}
+		if len(members) > 0 && total.Operations+c.Operations > MostOperations {
+			f.leftOut++
+			continue
+		}
+		members = append(members, i)
+		total.Bytes = max(total.Bytes, c.Bytes)
+		total.Operations += c.Operations
+	}
+	return members, total, nil
+}
+
 // cost is that of the cross-validation of a member, or of its fit.
 func (f *fit) cost(m *Member) (models.Cost, error) {
 	own := *f.in
 	own.Values = f.given(m, m.Settings[0])
 	out, err := m.Learner.Cost(&own)
-	l, ok := m.Learner.(models.GridLearner)
-	if err != nil || !ok || len(f.splits) == 0 {
+	if err != nil || len(f.splits) == 0 {
 		return out, err
+	}
+	l, ok := m.Learner.(models.GridLearner)
+	if !ok {
+		out.Operations *= float64(1 + len(f.splits)*len(m.Settings)*max(1, len(m.Times)))
+		return out, nil
 	}
 	c := &contender{member: m, name: m.Learner.Info().Name}
 	for _, v := range m.Settings {
@@ -198,7 +223,14 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	}
 	own, projection := onGraph(in)
 	f := &fit{learner: l, in: own, settings: s, projection: projection, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
-	for _, i := range l.usable(in) {
+	if err := f.deal(); err != nil {
+		return nil, err
+	}
+	members, _, err := f.affordable()
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range members {
 		c, err := f.newContender(&l.Members[i])
 		if err != nil {
 			return nil, err

@@ -20,14 +20,15 @@ type sayer struct {
 	models.Learner
 	name string
 	say  func(i int) []float64
+	cost float64 // operations
 }
 
 func (l sayer) Info() models.Info {
 	return models.Info{Name: l.name, Help: "says", Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
 }
 func (sayer) Params() []models.Param { return nil }
-func (sayer) Cost(*models.Input) (models.Cost, error) {
-	return models.Cost{Bytes: 1, Remedy: "none"}, nil
+func (l sayer) Cost(*models.Input) (models.Cost, error) {
+	return models.Cost{Bytes: 1, Operations: l.cost, Remedy: "none"}, nil
 }
 func (l sayer) Fit(_ context.Context, in *models.Input) (models.Model, error) {
 	m := &said{name: l.name, targets: in.Targets}
@@ -232,5 +233,39 @@ func TestValues(t *testing.T) {
 	m = fitted(t, in, member("far", off(2)))
 	if w := m.Summary().Warnings; len(w) != 1 || !strings.Contains(w[0], "the mean value") {
 		t.Errorf("warnings %q", w)
+	}
+}
+
+// Members that would take too long together are left out, the later ones first, but never
+// all.
+func TestCostlyMembers(t *testing.T) {
+	y := classes(t, 90, alternating)
+	g := path(t, 90)
+	for _, c := range []struct {
+		costs []float64
+		left  int
+		ops   float64
+	}{
+		{[]float64{1e9, 2e9, 3e9}, 0, 3.6e10},
+		{[]float64{1e10, 1e11, 2e10}, 1, 1.8e11},
+		{[]float64{1e12, 1e9}, 1, 6e12},
+	} {
+		l := pool.Learner{Name: "pool"}
+		for i, cost := range c.costs {
+			l.Members = append(l.Members, pool.Member{Learner: sayer{name: string(rune('a' + i)), say: right, cost: cost}, Settings: []models.Values{{}}})
+		}
+		in := &models.Input{Graph: g, Targets: y, Values: models.Values{}}
+		cost, err := l.Cost(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := l.Fit(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := m.(*pool.Model).Choice
+		if choice.LeftOut != c.left || len(choice.Members) != len(c.costs)-c.left || math.Abs(cost.Operations-c.ops) > 1e6 || strings.Contains(choice.Text(), "left out") != (c.left > 0) {
+			t.Errorf("%v: %d left out, %d members, %g operations, %q", c.costs, choice.LeftOut, len(choice.Members), cost.Operations, choice.Text())
+		}
 	}
 }

@@ -28,6 +28,7 @@ type fit struct {
 	graphs     map[int]*models.Graph    // by number of neighbours; 0 is the one given
 	resolved   map[string]models.Values // numbers in place of rules
 	choice     Choice
+	leftOut    int // members, for their cost
 	fault      error
 	done       float64
 }
@@ -178,9 +179,6 @@ func (f *fit) counts() []int {
 
 // validate has all settings answer for the labeled points that splits hold out.
 func (f *fit) validate(ctx context.Context) error {
-	if err := f.deal(); err != nil {
-		return err
-	}
 	for _, s := range f.splits {
 		f.asked = append(f.asked, s.Held...)
 	}

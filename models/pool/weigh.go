@@ -32,7 +32,9 @@ type Choice struct {
 	// Trivial is the error of the most frequent class, or of the mean value.
 	Trivial metrics.Number `json:"trivial_error"`
 	// Values tells that errors are those of values, not shares.
-	Values  bool       `json:"values,omitempty"`
+	Values bool `json:"values,omitempty"`
+	// LeftOut counts the members that would have taken too long: [MostOperations].
+	LeftOut int        `json:"left_out,omitempty"`
 	Members []Standing `json:"members"` // heaviest first
 }
 
@@ -81,6 +83,9 @@ func (c *Choice) Text() string {
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
 	}
+	if c.LeftOut > 0 {
+		text += fmt.Sprintf("; %d settings of models left out, as they would take too long", c.LeftOut)
+	}
 	return text
 }
 
@@ -109,7 +114,7 @@ const least = 0.05
 
 // weigh chooses settings and weights by the answers for points held out.
 func (f *fit) weigh() {
-	f.choice = Choice{Values: kindOf(f.in.Targets) == models.LearnsValues}
+	f.choice = Choice{Values: kindOf(f.in.Targets) == models.LearnsValues, LeftOut: f.leftOut}
 	switch {
 	case len(f.splits) == 0:
 		f.weighPrior()
