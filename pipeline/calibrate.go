@@ -16,6 +16,11 @@ import (
 // a second. They are counted, not timed, so that a fit is the same on every machine.
 const CalibrationOperations = 5e10
 
+// CalibrationCells are the labels times the classes up to which it does: every fold holds a
+// matrix of the codes of its labels, and each of some hundred probabilities that are tried is of
+// all cells.
+const CalibrationCells = 250_000
+
 // Calibrate returns m, to which l was fitted by in, with a calibration: see
 // [models.WithCalibration]. The labels of in are dealt into folds, 0 being
 // [selection.CalibrationFolds] of them, and for each one l is fitted to the others with the
@@ -40,6 +45,11 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 // [CalibrationOperations] and the memory that is left; else, and where there can be no
 // calibration, it returns m and, of what the caller may want to change, says why in a note.
 func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model, in *models.Input) (models.Model, error) {
+	if t := in.Targets; len(t.Labeled)*len(t.Classes) > CalibrationCells {
+		folds := selection.CalibrationFolds(len(t.Labeled))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d labels of %d classes take long; give --calibrate %d for probabilities", len(t.Labeled), len(t.Classes), folds))
+		return m, nil
+	}
 	fold, err := calibrationInput(l, m, in)
 	if err != nil {
 		return m, nil
