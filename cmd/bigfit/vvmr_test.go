@@ -259,7 +259,6 @@ func TestBadVVMR(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"fit --model vvmr -X X.npy -y Y.npy --gamma-i 1", []string{"vvmr needs --gamma-a"}},
 		{fit + "--gamma-o 2", []string{"--gamma-o is 2", "from 0 to 1"}},
 		{fit + "--gamma-o nan", []string{"--gamma-o is nan", "from 0 to 1"}},
 		{fit + "--gamma-o 0.5", []string{"--gamma-o is 0.5", "give --output-graph or --output-neighbors"}},
