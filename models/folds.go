@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -81,6 +82,9 @@ func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
 	return out, nil
 }
 
+// ErrOneClass is that of a split whose labels to train on are of one class.
+var ErrOneClass = errors.New("all labels are of class")
+
 // SplitAt returns the split that trains on the labeled points at the given positions
 // in Labeled, and holds out all others. A class without a label among them is not
 // among the classes of Train: its points held out count as wrong. It is an error if
@@ -97,7 +101,7 @@ func (t *Targets) SplitAt(kept []int) (*Split, error) {
 	}
 	s.Labels = t.labels(s.Kept)
 	if len(s.Labels.Classes) == 1 {
-		return nil, fmt.Errorf("all labels are of class %s", t.className(s.Labels.Classes[0]))
+		return nil, fmt.Errorf("%w %s", ErrOneClass, t.className(s.Labels.Classes[0]))
 	}
 	var err error
 	s.Train, err = ClassTargets(s.Labels)

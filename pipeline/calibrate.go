@@ -16,11 +16,6 @@ import (
 // a second. They are counted, not timed, so that a fit is the same on every machine.
 const CalibrationOperations = 5e10
 
-// CalibrationCells are the labels times the classes up to which it does: every fold holds a
-// matrix of the codes of its labels, and each of some hundred probabilities that are tried is of
-// all cells.
-const CalibrationCells = 250_000
-
 // Calibrate returns m, to which l was fitted by in, with a calibration: see
 // [models.WithCalibration]. The labels of in are dealt into folds, 0 being
 // [selection.CalibrationFolds] of them, and for each one l is fitted to the others with the
@@ -45,23 +40,18 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 // [CalibrationOperations] and the memory that is left; else, and where there can be no
 // calibration, it returns m and, of what the caller may want to change, says why in a note.
 func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model, in *models.Input) (models.Model, error) {
-	if t := in.Targets; len(t.Labeled)*len(t.Classes) > CalibrationCells {
-		folds := selection.CalibrationFolds(len(t.Labeled))
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d labels of %d classes take long; give --calibrate %d for probabilities", len(t.Labeled), len(t.Classes), folds))
-		return m, nil
-	}
 	fold, err := calibrationInput(l, m, in)
 	if err != nil {
 		return m, nil
 	}
 	cost, err := selection.HeldOutCost(l, fold, 0)
 	if err != nil {
-		return m, nil // as fewer than two classes are left without a fold
+		return m, nil
 	}
 	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
 	switch {
 	case cost.Operations > CalibrationOperations:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take %.0e operations; give --calibrate %d for probabilities or intervals", folds, cost.Operations, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their probabilities take %.0e operations; give --calibrate %d for them", folds, cost.Operations, folds))
 		return m, nil
 	case p.Memory > 0 && cost.Bytes > p.Memory:
 		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
@@ -69,7 +59,7 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	}
 	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
 	switch {
-	case errors.Is(err, calibration.ErrFew):
+	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
 		return m, nil
 	case err != nil && ctx.Err() == nil:
 		p.Observed().Note(fmt.Sprintf("calibration: %v", err))

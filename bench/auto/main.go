@@ -26,6 +26,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/bench/sets"
 	"github.com/bigfit/bigfit/internal/npy"
 )
 
@@ -40,8 +41,8 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var names []string
-	for _, s := range sets {
-		names = append(names, s.name)
+	for _, s := range sets.All {
+		names = append(names, s.Name)
 	}
 	var o options
 	flag.StringVar(&o.sets, "sets", strings.Join(names, ","), "data sets")
@@ -72,14 +73,15 @@ func run(ctx context.Context, o *options) error {
 	}
 	t := newTable()
 	for _, name := range strings.Split(o.sets, ",") {
-		i := slices.IndexFunc(sets, func(s set) bool { return s.name == name })
+		i := slices.IndexFunc(sets.All, func(s sets.Set) bool { return s.Name == name })
 		if i < 0 {
 			return fmt.Errorf("-sets: there is no set %q", name)
 		}
-		s, err := sets[i].read(os.Getenv("BIGFIT_DATA"), o.limit)
+		read, err := sets.All[i].Read(os.Getenv("BIGFIT_DATA"), o.limit)
 		if err != nil {
 			return err
 		}
+		s := &loaded{read}
 		for _, l := range labels {
 			found, err := measure(ctx, s, l, o, fitted)
 			if err != nil {
@@ -109,10 +111,10 @@ func newTable() *results.Table {
 }
 
 func addRecords(t *results.Table, s *loaded, labels int, found []outcome) {
-	n, _ := s.points.Dims()
+	n, _ := s.X.Dims()
 	for _, f := range found {
-		t.Add(results.Text(s.name), results.Integer(n), results.Integer(labels), results.Text(f.method), results.Mean(f.errors),
-			results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.name, labels)))
+		t.Add(results.Text(s.Name), results.Integer(n), results.Integer(labels), results.Text(f.method), results.Mean(f.errors),
+			results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.Name, labels)))
 	}
 }
 
@@ -151,9 +153,9 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	rows, truth := make([]int64, len(s.rows)), make([]int64, len(s.rows))
-	for i, r := range s.rows {
-		rows[i], truth[i] = int64(r), int64(s.truth.Index[i])
+	rows, truth := make([]int64, len(s.Rows)), make([]int64, len(s.Rows))
+	for i, r := range s.Rows {
+		rows[i], truth[i] = int64(r), int64(s.Truth.Index[i])
 	}
 	var given []int64 // pairs of a draw and a point
 	for d, drawn := range draws {
@@ -169,7 +171,7 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 			return nil, err
 		}
 	}
-	objects, err := peers.Run(ctx, os.Stderr, "auto_sklearn.py", filepath.Join(os.Getenv("BIGFIT_DATA"), s.x), dir)
+	objects, err := peers.Run(ctx, os.Stderr, "auto_sklearn.py", filepath.Join(os.Getenv("BIGFIT_DATA"), s.Points), dir)
 	if err != nil {
 		return nil, err
 	}

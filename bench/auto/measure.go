@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// outcome is what a method reached.
+// outcome holds the errors and the time of a method.
 type outcome struct {
 	method  string
 	errors  []float64 // in percent, of each draw
@@ -59,12 +59,12 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 		draws = append(draws, s.draw(labels, uint64(d)))
 	}
 	p := &pipeline.Pipeline{}
-	settings, err := pipeline.AutoGraph(s.points, nil)
+	settings, err := pipeline.AutoGraph(s.X, nil)
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	g, err := p.Graph(ctx, s.points, settings)
+	g, err := p.Graph(ctx, s.X, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 			if err != nil {
 				return nil, err
 			}
-			in := &models.Input{Points: s.points, Targets: t, Graph: &g.Graph, Values: m.values}
+			in := &models.Input{Points: s.X, Targets: t, Graph: &g.Graph, Values: m.values}
 			start := time.Now()
 			fitted, err := p.Fit(ctx, m.learner, in, settings)
 			if !models.Usable(err) {

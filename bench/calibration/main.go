@@ -18,6 +18,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/sets"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -64,21 +65,25 @@ func main() {
 	fmt.Printf("| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	sums := make([]float64, len(used))
 	count := 0.0
-	for _, s := range sets {
-		if !chosen(*only, s.name) {
+	for _, s := range sets.All {
+		if !chosen(*only, s.Name) {
 			continue
 		}
-		l, err := s.load(ctx, dir, *most)
+		l, err := load(ctx, s, dir, *most)
 		if err != nil {
 			log.Fatal(err)
 		}
-		row := []string{s.name, fmt.Sprint(l.truth.Len()), fmt.Sprint(len(l.truth.Classes))}
+		if l == nil {
+			log.Printf("%s: left out, as a class has fewer than %d points", s.Name, fewestLabels)
+			continue
+		}
+		row := []string{s.Name, fmt.Sprint(l.truth.Len()), fmt.Sprint(len(l.truth.Classes))}
 		for k, m := range used {
 			var ece, wrong float64
 			for d := range *draws {
 				r, err := l.measure(ctx, m, *perClass, uint64(d))
 				if err != nil {
-					log.Fatalf("%s, %s: %v", s.name, m.name, err)
+					log.Fatalf("%s, %s: %v", s.Name, m.name, err)
 				}
 				ece += r.ECE / float64(*draws)
 				wrong += float64(r.Coverage[0].Error) / float64(*draws)
@@ -98,7 +103,10 @@ func main() {
 
 // measure fits a member to a draw and measures its probabilities of the other points.
 func (l *loaded) measure(ctx context.Context, m member, perClass int, seed uint64) (*metrics.ProbabilityReport, error) {
-	y := l.draw(perClass, seed)
+	y, _, err := l.truth.DrawEach(perClass, seed)
+	if err != nil {
+		return nil, err
+	}
 	t, err := models.ClassTargets(y)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// browserNames are what headless browsers of the Chromium family are called.
+// browserNames are the names of the programs of Chromium and of browsers made from it.
 var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 
 // judge is a page that loads each report in frames of some widths and writes what is

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
@@ -113,11 +111,8 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	settings, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
+	settings, err := a.searchSettings(&o.fitOptions)
 	if err != nil {
-		return err
-	}
-	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y); err != nil {
 		return err
 	}
 	in := &fitInput{settings: settings}
@@ -126,19 +121,16 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	if values := t.Classes == nil && t.Labels == nil; o.criterion != selection.DefaultCriterion && values != (o.criterion == selection.RMSECriterion) {
-		return shell.Usagef("--metric is %v; values take rmse, classes the others", o.criterion)
+	if err := checkCriterion(o.criterion, t); err != nil {
+		return err
 	}
 	splits, err := a.takeSplits(o, t, count)
 	if err != nil {
 		return err
 	}
 	a.Warn(splits.Notes...)
-	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
+	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
 		return err
-	}
-	if a.Checkpoint != nil {
-		a.Checkpoint.Inputs = in.hashes
 	}
 	comparing, short := a.Pipeline().PrepareComparison(ctx, &in.Input, contenders, &in.settings)
 	if !models.Usable(short) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
-// chosenFit is what fit prints of a choice.
+// chosenFit holds those fields of the JSON of fit that describe a choice of settings.
 type chosenFit struct {
 	Model    string
 	Settings models.Values

@@ -140,7 +140,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	}
 	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		if kinds, ok := plotFlags[flag]; ok && !slices.Contains(kinds, kind) {
-			return shell.Usagef("--%s is not for %s, which is what %s makes", flag, plotKindNames[kind], path)
+			return shell.Usagef("--%s is not for %s, the picture of %s", flag, plotKindNames[kind], path)
 		}
 	}
 	var drawing chart.Chart

@@ -214,7 +214,7 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	case a.Given["neighbors"] && !output.Searches:
 		return shell.Usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && output.Kind != models.OutputClasses:
-		return shell.Usagef("--scores is for classes; the numbers that %s answers with are what is written to %s", m.Name(), o.out)
+		return shell.Usagef("--scores is for classes; %s answers with numbers, which are written to %s", m.Name(), o.out)
 	case (o.proba != "" || o.reject > 0) && output.Kind != models.OutputClasses:
 		return shell.Usagef("--proba and --reject are for classes, and %s answers with %v", m.Name(), output.Kind)
 	case (o.proba != "" || o.reject > 0) && !pipeline.HasProbabilities(m):

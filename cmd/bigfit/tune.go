@@ -94,11 +94,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	settings, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
+	settings, err := a.searchSettings(&o.fitOptions)
 	if err != nil {
-		return err
-	}
-	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y); err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
@@ -106,21 +103,17 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	values := t.Classes == nil && t.Labels == nil
-	switch rmse := o.criterion == selection.RMSECriterion; {
-	case o.criterion != selection.DefaultCriterion && values != rmse:
-		return shell.Usagef("--metric is %v; values take rmse, classes the others", o.criterion)
-	case o.folds > len(t.Labeled):
+	if err := checkCriterion(o.criterion, t); err != nil {
+		return err
+	}
+	if o.folds > len(t.Labeled) {
 		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, len(t.Labeled))
 	}
 	for _, c := range o.c {
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"], models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
+	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
 		return err
-	}
-	if a.Checkpoint != nil {
-		a.Checkpoint.Inputs = in.hashes
 	}
 	tuning, short := a.Pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
@@ -162,6 +155,35 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	}
 	a.Checkpoint.Clear()
 	return errors.Join(short, tuneErr, fitErr)
+}
+
+// searchSettings are those of the graph in a search among settings, which may name several
+// numbers of neighbours. Points and labels must be of one length, as far as that is known
+// before they are read.
+func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
+	s, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
+	if err != nil {
+		return s, err
+	}
+	return s, data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y)
+}
+
+// keepSearch opens the checkpoint, if there is one, for a search on in.
+func (a *app) keepSearch(ctx context.Context, o *fitOptions, in *fitInput) error {
+	err := a.OpenCheckpoint(ctx, &o.CheckpointFlags)
+	if err == nil && a.Checkpoint != nil {
+		a.Checkpoint.Inputs = in.hashes
+	}
+	return err
+}
+
+// checkCriterion returns an error unless a measure is one of such targets.
+func checkCriterion(c selection.Criterion, t *pipeline.Targets) error {
+	values := t.Classes == nil && t.Labels == nil
+	if c != selection.DefaultCriterion && values != (c == selection.RMSECriterion) {
+		return shell.Usagef("--metric is %v; values take rmse, classes the others", c)
+	}
+	return nil
 }
 
 // checkTune returns the grid that is asked for. What can be known to be wrong before

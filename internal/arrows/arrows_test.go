@@ -74,6 +74,7 @@ var order = []string{
 	"internal/summary",
 	"bench/papers",
 	"bench/peers",
+	"bench/sets",
 	"bench/calibration",
 	"bench/dense",
 	"bench/knn",

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
@@ -98,20 +100,41 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 	return g
 }
 
-// HeldOutCost estimates what [NewHeldOut] takes beside what in has.
+// HeldOutCost estimates what [NewHeldOut] and [HeldOut.Calibration] take beside what in
+// has: the fits, the codes of the labels of every fold, the answers, and the search for
+// probabilities. It deals no folds: each counts as if it had all labels.
 func HeldOutCost(l models.Learner, in *models.Input, folds int) (models.Cost, error) {
-	h, err := heldOut(in, folds)
-	if err != nil {
+	if err := in.Check(); err != nil {
 		return models.Cost{}, err
 	}
-	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
-		c, err := grid.GridCost(h.grid(l, in))
-		return c.Cost(len(h.Splits)), err
+	t := in.Targets
+	labels := len(t.Labeled)
+	if folds == 0 {
+		folds = CalibrationFolds(labels)
 	}
-	fold := *in
-	fold.Targets = h.Splits[0].Train
-	c, err := l.Cost(&fold)
-	return models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(len(h.Splits)), Remedy: c.Remedy}.Cost(len(h.Splits)), err
+	_, columns := t.Y.Dims()
+	columns = max(columns, len(t.Classes))
+	var cost models.Cost
+	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
+		all := data.Range(0, labels)
+		h := &HeldOut{Folds: folds, Targets: t, Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all, Held: all[:labels/max(1, folds)]}}, folds)}
+		c, err := grid.GridCost(h.grid(l, in))
+		if err != nil {
+			return models.Cost{}, err
+		}
+		cost = c.Cost(folds)
+	} else {
+		c, err := l.Cost(in)
+		if err != nil {
+			return models.Cost{}, err
+		}
+		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds), Remedy: c.Remedy}.Cost(folds)
+	}
+	cost.Bytes += 8 * int64(folds+4) * int64(labels) * int64(columns)
+	if t.Classes != nil {
+		cost.Operations += calibration.Operations(labels, columns)
+	}
+	return cost, nil
 }
 
 // CalibrationFolds is the number of folds in which l labels are held out: 10, or every

@@ -1,0 +1,85 @@
+// Package sets lists the classification sets of the folder BIGFIT_DATA, whose README says where
+// they come from, and reads them.
+package sets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"github.com/bigfit/bigfit/data"
+)
+
+// Set is a data set: one class a point.
+type Set struct {
+	Name string
+	// Points and Labels are files; without Labels the first holds both.
+	Points, Labels string
+}
+
+// All are all classification sets; two views of one text, or two ways to count its
+// words, count as two.
+var All = []Set{
+	{"2moons", "sindhwani_2moons.npz", ""},
+	{"g10n", "sindhwani_g10n.npz", ""},
+	{"g50c", "sindhwani_g50c.npz", ""},
+	{"bci", "sslbook_bci.npz", ""},
+	{"g241c", "sslbook_g241c.npz", ""},
+	{"g241n", "sslbook_g241n.npz", ""},
+	{"digit1", "sslbook_digit1.npz", ""},
+	{"ssl-usps", "sslbook_usps.npz", ""},
+	{"coil2", "sslbook_coil2.npz", ""},
+	{"coil", "sslbook_coil.npz", ""},
+	{"ssl-text", "sslbook_text_X.npz", "sslbook_text_y_splits.npz"},
+	{"text1", "sindhwani_text1_X.npz", "sindhwani_text1_y_splits.npz"},
+	{"webkb-page", "webkb_sindhwani_page_X.npz", "webkb_sindhwani_y.npy"},
+	{"webkb-link", "webkb_sindhwani_link_X.npz", "webkb_sindhwani_y.npy"},
+	{"course-page", "webkb_course_page_X.npz", "webkb_course_y.npz"},
+	{"course-link", "webkb_course_link_X.npz", "webkb_course_y.npz"},
+	{"coil20", "coil20.npz", ""},
+	{"uspst", "sindhwani_uspst.npz", ""},
+	{"phoneme", "phoneme_esl.npz", ""},
+	{"wine", "wine_white.npz", ""},
+	{"isolet", "isolet.npz", ""},
+	{"usps", "usps_X.npz", "usps_y.npy"},
+	{"usps-all", "usps_all11000.npz", ""},
+	{"insurance", "insurance_coil2000.npz", ""},
+	{"mnist", "mnist_train_images.npz", "mnist_train_labels.npy"},
+	{"news20", "news20_full_X.npz", "news20_full_y.npz"},
+}
+
+// Loaded is a set in memory, or some of its points.
+type Loaded struct {
+	Set
+	X     data.Points
+	Truth *data.Labels
+	Rows  []int // of the files
+}
+
+// Read reads a set, or so many of its points, drawn once for all; 0 is all.
+func (s Set) Read(dir string, limit int) (*Loaded, error) {
+	x, y := filepath.Join(dir, s.Points), filepath.Join(dir, s.Points)
+	if s.Labels != "" {
+		y = filepath.Join(dir, s.Labels)
+	}
+	out := &Loaded{Set: s}
+	var err error
+	if out.X, err = data.ReadPoints(x, data.ReadOptions{}); err != nil {
+		return nil, err
+	}
+	if out.Truth, err = data.ReadLabels(y, data.LabelOptions{NoUnlabeled: true}); err != nil {
+		return nil, err
+	}
+	n, _ := out.X.Dims()
+	if out.Truth.Len() != n {
+		return nil, fmt.Errorf("%s: %d points and %d labels", s.Name, n, out.Truth.Len())
+	}
+	out.Rows = data.Range(0, n)
+	if limit > 0 && n > limit {
+		out.Rows = rand.New(rand.NewPCG(1, 2)).Perm(n)[:limit]
+		slices.Sort(out.Rows)
+		out.X, out.Truth = data.Select(out.X, out.Rows), out.Truth.Select(out.Rows)
+	}
+	return out, nil
+}
