@@ -188,14 +188,14 @@ func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints)
 	if o := p.Model.Output(); o.Kind != models.OutputClasses {
 		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
 	}
-	if t := training(p.Model, true); t != nil && t.Len() == p.Targets.Len {
-		return t.Scores, nil
+	t, err := pipeline.Training(p.Model, true, false)
+	if err != nil || t != nil && t.Len() == p.Targets.Len {
+		return t.Scores, err
 	}
 	if p.Points == nil {
 		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.Model.Name())
 	}
-	t, err := a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true)
-	if err != nil {
+	if t, err = a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true); err != nil {
 		return nil, err
 	}
 	return t.Scores, nil

@@ -231,15 +231,6 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	return nil
 }
 
-// training returns the answers for the training points, nil if the model does not
-// keep them.
-func training(m models.Model, scores bool) *models.Prediction {
-	if t, ok := m.(models.Trained); ok {
-		return t.Training(scores)
-	}
-	return nil
-}
-
 // compare measures p against the truth.
 func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (pipeline.Measured, error) {
 	n, classes := p.Len(), m.Output().Classes

@@ -98,7 +98,11 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	}
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, u.Model, hashes, a.Files)
-		if p := training(u.Model, false); err == nil && o.predictions != "" && p != nil {
+		if err != nil || o.predictions == "" {
+			return err
+		}
+		p, err := pipeline.Training(u.Model, false, false)
+		if p != nil {
 			answers := pipeline.PredictionAnswers(u.Model, p)
 			answers.Hashes, answers.Files = hashes, a.Files
 			err = answers.Write(o.predictions) // ids of the old points are not known

@@ -23,9 +23,6 @@ type Files struct {
 	Notes []string
 }
 
-// String names the set, for errors.
-func (f *Files) String() string { return strings.Join(f.Given, ", ") }
-
 // Find returns the files that are named, one after the other. A name is that of
 //
 //   - a file, which may end in ":key";
