@@ -43,14 +43,14 @@ fuzz:
 
 # Each failure prints its seed; BIGFIT_ATTACK_FROM tries it again.
 soak:
-	BIGFIT_ATTACK_SEEDS=$(SEEDS) go test -count=1 -timeout 24h -v ./internal/attack
+	BIGFIT_ATTACK_SEEDS=$(SEEDS) go test -count=1 -timeout 24h -skip TestMemoryGrid -v ./internal/attack
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos
 
 # What commands announce of memory, against the peaks of all learners and sizes; takes hours.
 memory:
-	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./cmd/bigfit
+	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./internal/attack
 
 generate:
 	go generate ./internal/simd

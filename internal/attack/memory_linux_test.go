@@ -1,7 +1,6 @@
-package main
+package attack
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -51,7 +49,8 @@ func init() {
 // memory in bytes.
 func peakOf(t *testing.T, args ...string) (o outcome, peak int64) {
 	t.Helper()
-	path := command(t).Path
+	path, err := program()
+	must(t, err)
 	r, w, err := os.Pipe()
 	must(t, err)
 	defer r.Close()
@@ -65,7 +64,7 @@ func peakOf(t *testing.T, args ...string) (o outcome, peak int64) {
 	if _, err := fmt.Fscan(r, &peak); err != nil || cmd.ProcessState == nil {
 		t.Fatalf("bigfit %v: %v\n%s", args, err, stderr.String())
 	}
-	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}, peak << 10
+	return outcome{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: stderr.String()}, peak << 10
 }
 
 // What a file claims to have of columns costs nothing before it is announced: every
@@ -96,7 +95,7 @@ func TestManyColumns(t *testing.T) {
 		"rls-linear": ambient, "svm-linear": ambient, "tsvm-linear": ambient, "rls": ambient, "svm": ambient, "tsvm": ambient,
 		"laprls-linear": both, "lapsvm-linear": both, "laprls": both, "lapsvm": both, "lap-oneclass": both} {
 		fit := fmt.Sprintf("--model %s -X X.npz -y y.npy %s", model, flags)
-		lines = append(lines, "fit --model eigenmap "+fit+"-o "+model+".npz", "tune "+fit, "predict "+model+".npz -X X.npz")
+		lines = append(lines, "fit "+fit+"-o "+model+".npz", "tune "+fit, "predict "+model+".npz -X X.npz")
 	}
 	for _, flags := range []string{"svr --regression " + ambient, "lapsvr --regression " + both, "vvmr --regression " + both,
 		"rls --regression " + ambient + "--kernel linear", "rls --regression --approximation nystrom --landmarks 20 " + ambient,
@@ -150,7 +149,7 @@ func memoryData(t *testing.T, n, d, c int) (x, y string) {
 	t.Helper()
 	x, y = fmt.Sprintf("x%dx%d.npz", n, d), fmt.Sprintf("y%dx%d.npy", n, c)
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
-	if !exists(x) {
+	if _, err := os.Stat(x); err != nil {
 		points := make([]float32, n*d)
 		for i := range points {
 			points[i] = float32(rng.NormFloat64())
@@ -204,7 +203,7 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 	switch {
 	case refused:
 		end = "refused"
-	case o.code == shell.ExitInterrupted:
+	case o.code == interrupted:
 		end += " after 3 minutes"
 	}
 	t.Logf("| %s | %.0f | %.0f | %.2f | %s |", line, float64(announced)/(1<<20), float64(peak)/(1<<20), float64(peak)/float64(max(announced, 1)), end)
@@ -216,7 +215,7 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 	if over := float64(peak-memorySlack) / float64(limit); over > mostOver {
 		t.Errorf("bigfit %s: the peak is %d MiB, %v are allowed\n%s", line, peak>>20, limit, o.stderr)
 	}
-	if refused || !limited || announced == 0 || o.code == shell.ExitInterrupted {
+	if refused || !limited || announced == 0 || o.code == interrupted {
 		return
 	}
 	o, peak = peakOf(t, append(args, "--memory-limit", strconv.FormatInt(announced, 10))...)
@@ -228,13 +227,13 @@ func memoryRun(t *testing.T, limited bool, args ...string) {
 // memoryFault says which bar does not hold.
 func memoryFault(o outcome, announced, peak int64) string {
 	switch {
-	case o.code != 0 && o.code != 3 && o.code != shell.ExitInterrupted:
+	case o.code != 0 && o.code != 3 && o.code != interrupted:
 		return fmt.Sprintf("exit code %d", o.code)
 	case announced == 0:
 		return "nothing is announced"
 	case float64(peak) > mostPeak*float64(announced)+memorySlack:
 		return "too small"
-	case o.code != shell.ExitInterrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
+	case o.code != interrupted && peak > smallProcess && float64(announced) > mostAnnounced*float64(peak):
 		return "too large"
 	}
 	return ""
@@ -298,47 +297,12 @@ func memoryPart(n, d, c int, model string) bool {
 	return n == 20000 && d == 16 && c == 10000 && model == "knn"
 }
 
-// Under a limit of the address space a run that has too little ends with a sentence,
-// and signals, exit codes and what it writes are those of the run.
-func TestAddressLimit(t *testing.T) {
-	intoBlobs(t)
-	x, y := memoryData(t, 20000, 16, 2)
-	path := command(t).Path
-	under := func(kib int, args ...string) *exec.Cmd {
-		return exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, kib), path}, args...)...)
-	}
-	const enough = 4 << 20 // 4 GiB
-	fit := []string{"fit", "-X", x, "-y", y, "--model", "laprls", "--gamma-a", "0.1", "--gamma-i", "0.1", "--approximation", "exact", "--threads", "2"}
-	o := finish(t, under(enough, append(fit, "--memory-limit", "64GiB")...))
-	o.check(t, 1, []string{"bigfit: out of memory", "4.0 GiB", "ulimit -v", "--memory-limit", "graph  "}, fit)
-	for _, text := range []string{"goroutine ", "runtime:", "fatal error"} {
-		if strings.Contains(o.stderr, text) {
-			t.Errorf("stderr has %q:\n%s", text, o.stderr)
-		}
-	}
-	// The limit counts as the memory of the machine.
-	finish(t, under(enough, fit...)).check(t, 2, []string{"are allowed"}, fit)
-	if o := finish(t, under(enough, "info", "X.npy")); o.code != 0 || !strings.Contains(o.out, "90") || o.stderr != "" {
-		t.Errorf("info: %+v", o)
-	}
-	finish(t, under(enough, "graph", "X.npy", "-o", "nowhere/g.npz")).check(t, 1, []string{"nowhere"}, nil)
-	finish(t, under(enough, "info", "missing.npy")).check(t, 2, []string{"missing.npy"}, nil)
+// interrupted is the exit code of a run that an interrupt ended.
+const interrupted = 130
 
-	// An interrupt to the parent reaches the child, which ends by itself.
-	cmd := under(enough, "fit", "-X", x, "-y", y, "--model", "svm", "--gamma-a", "1e-9", "--tolerance", "1e-9", "--landmarks", "3000")
-	r, w, err := os.Pipe()
-	must(t, err)
-	cmd.Stderr = w
-	must(t, cmd.Start())
-	w.Close()
-	var stderr strings.Builder
-	for line := bufio.NewScanner(r); line.Scan(); {
-		stderr.WriteString(line.Text() + "\n")
-		if strings.Contains(line.Text(), "fit: needs") {
-			must(t, cmd.Process.Signal(os.Interrupt))
-		}
-	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != shell.ExitInterrupted || strings.Count(stderr.String(), "interrupted") != 1 {
-		t.Errorf("exit code %d\n%s", cmd.ProcessState.ExitCode(), stderr.String())
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
