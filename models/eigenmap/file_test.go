@@ -24,6 +24,7 @@ import (
 )
 
 func TestSaveLoad(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1600000000") // the files of two seconds are equal
 	digits, truth := synthetic.Digits(200, 1)
 	projection, err := pca.New(t.Context(), digits, 12)
 	if err != nil {
