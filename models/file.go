@@ -70,7 +70,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Reader{archive: a, limit: limit}
+	r := &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{}, points: map[string]data.Points{}}
 	if err := manifest.Unmarshal(mf.Settings, &r.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
@@ -227,12 +227,15 @@ type Reader struct {
 	archive *npy.Archive
 	limit   int64
 	rename  func(name string) string // of the arrays; nil for none
+	// What was read, by the name in the file: models inside the model share it.
+	arrays map[string]*npy.Array
+	points map[string]data.Points
 }
 
 // Part returns a reader of a model that lies inside that of r: m is its manifest, and
 // rename gives the names that its arrays have in the file.
 func (r *Reader) Part(m Manifest, rename func(name string) string) *Reader {
-	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename}
+	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays, points: r.points}
 }
 
 // at returns the name that an array has in the file.
@@ -241,6 +244,18 @@ func (r *Reader) at(name string) string {
 		return name
 	}
 	return r.rename(name)
+}
+
+// read reads an array, each once.
+func (r *Reader) read(name string) (*npy.Array, error) {
+	name = r.at(name)
+	x, err := r.arrays[name], error(nil)
+	if x == nil {
+		if x, err = r.archive.Read(name); err == nil && r.arrays != nil {
+			r.arrays[name] = x
+		}
+	}
+	return x, err
 }
 
 // Has tells whether the file has an array of this name.
@@ -259,7 +274,7 @@ func Numbers[T any](r *Reader, name string) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(r.at(name))
+	x, err := r.read(name)
 	if err != nil {
 		r.Err = err
 		return nil
@@ -280,7 +295,7 @@ func Elements[T any](r *Reader, name string, cols int) []T {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(r.at(name))
+	x, err := r.read(name)
 	if err != nil {
 		r.Err = err
 		return nil
@@ -305,7 +320,7 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 	if r.Err != nil {
 		return nil
 	}
-	x, err := r.archive.Read(r.at(name))
+	x, err := r.read(name)
 	if err != nil {
 		r.Err = err
 		return nil
@@ -346,10 +361,17 @@ func (r *Reader) Points() data.Points {
 		}
 		return m
 	case r.Has("points"):
-		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: r.at("points"), Limit: r.limit})
+		name := r.at("points")
+		if x := r.points[name]; x != nil {
+			return x
+		}
+		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: name, Limit: r.limit})
 		if err != nil {
 			r.Err = err
 			return nil
+		}
+		if r.points != nil {
+			r.points[name] = x
 		}
 		return x
 	}

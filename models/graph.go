@@ -69,6 +69,11 @@ func (h *Neighborhood) Keep() Neighborhood {
 	return out
 }
 
+// Adopt makes h share the points and the index of other, which are the same.
+func (h *Neighborhood) Adopt(other *Neighborhood) {
+	h.Points, h.PCA, h.Index, h.lazy = other.Points, other.PCA, other.Index, other.lazy
+}
+
 // Dim returns the number of columns of new points; 0 without training points.
 func (h *Neighborhood) Dim() int {
 	switch {
@@ -120,11 +125,19 @@ var ErrNoQuery = errors.New("models: no points to answer for")
 // ErrNoPoints is returned by models that were fitted on a graph alone.
 var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot answer for new ones; fit it with the points")
 
-// Nearest finds the k nearest training points of every point of x. The first call
-// restores or builds the index. The recall is that of a [Prediction].
-func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, onProgress func(done, total int)) (*knn.Neighbors, *knn.Recall, error) {
+// Nearest finds the k nearest training points of every point of x, or takes those that s
+// names as found. The first search restores or builds the index. The recall is that of a
+// [Prediction].
+func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *PredictSettings) (*knn.Neighbors, *knn.Recall, error) {
 	if err := CheckQuery(x, h.Dim()); err != nil {
 		return nil, nil, err
+	}
+	var onProgress func(done, total int)
+	if s != nil {
+		if m, _ := x.Dims(); s.Found != nil && s.Found.Len() == m && s.Found.K >= k {
+			return s.Found.Trim(k), nil, nil
+		}
+		onProgress = s.OnProgress
 	}
 	ix, err := h.index()
 	if err != nil {

@@ -94,3 +94,22 @@ func TestNeighborhoodWeights(t *testing.T) {
 		}
 	}
 }
+
+// Neighbours that were found already are taken in place of a search, if they are enough.
+func TestNearestFound(t *testing.T) {
+	x, _ := synthetic.TwoMoons(50, 0.1, 1)
+	q, _ := synthetic.TwoMoons(5, 0.1, 2)
+	h := (&Neighborhood{Points: x}).Keep()
+	want, _, err := h.Nearest(t.Context(), q, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := &knn.Neighbors{K: want.K, Index: slices.Clone(want.Index), Distance: slices.Clone(want.Distance)}
+	given.Index[0] = 49 // as no search would find it
+	for k, first := range map[int]int32{3: 49, 4: 49, 5: want.Index[0]} {
+		nb, _, err := h.Nearest(t.Context(), q, k, &PredictSettings{Found: given})
+		if err != nil || nb.K != k || nb.Index[0] != first {
+			t.Errorf("k = %d: the first of %d is %d, want %d; %v", k, nb.K, nb.Index[0], first, err)
+		}
+	}
+}

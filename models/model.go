@@ -127,6 +127,9 @@ type PredictSettings struct {
 	// Probabilities asks for [Prediction.Probabilities], of a model with a calibration;
 	// others know none.
 	Probabilities bool
+	// Found are the nearest training points of the points asked for, for models that share
+	// theirs. Where they are fewer than a model asks, or nil, it searches.
+	Found *knn.Neighbors
 	// OnProgress, if not nil, is told how many points are answered.
 	OnProgress func(done, total int)
 }

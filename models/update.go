@@ -16,6 +16,13 @@ type Updater interface {
 	Kept() *Kept
 }
 
+// A Continuer is a learner that makes choices by the targets. An update keeps them.
+type Continuer interface {
+	Learner
+	// Continue returns the learner that fits what m, a model of this one, chose.
+	Continue(m Model) Learner
+}
+
 // Kept is what a model keeps of its fit to n points.
 type Kept struct {
 	// Neighborhood has the points, and of a learner that needs a graph its lists.

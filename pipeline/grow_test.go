@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/pool"
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
@@ -369,4 +370,61 @@ func graphW(t *testing.T, x data.Points) *sparse.CSR {
 		t.Fatal(err)
 	}
 	return g.W
+}
+
+// An update of the default model keeps what was chosen and answers as a fit anew, with
+// principal components, from a file, and where a class joins.
+func TestUpdateOfAuto(t *testing.T) {
+	const n, old = 240, 200
+	x, y := clusters(n, 3)
+	l, p := all.Learner("auto"), &pipeline.Pipeline{Seed: 2}
+	fit := func(x data.Points, y *data.Labels) *pool.Model {
+		t.Helper()
+		s := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 7, Weights: knn.SelfTuning}, Method: knn.Brute, PCA: 3}
+		m, err := p.Fit(t.Context(), l, &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y), Values: models.Values{}}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.(*pool.Model)
+	}
+	before := fit(data.Select(x, data.Range(0, old)), y.Select(data.Range(0, old)).Keep(data.Range(0, 30)))
+	path := filepath.Join(t.TempDir(), "m.npz")
+	if err := models.Save(path, before, nil); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := all.Load(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, labels := data.Select(x, data.Range(old, n)), y.Select(data.Range(old, n))
+	u, err := p.Update(t.Context(), l, m, &pipeline.Growth{Points: more, Labels: labels.Keep([]int{n - 1 - old})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := u.Model.(*pool.Model).Choice; !reflect.DeepEqual(own, before.Choice) {
+		t.Errorf("the choice is %+v, was %+v", own, before.Choice)
+	}
+	anew := fit(x, y.Keep(append(data.Range(0, 30), n-1)))
+	if !slices.Equal(training(t, u.Model).Classes, training(t, anew).Classes) {
+		t.Error("other classes than those of a fit anew")
+	}
+	queries, _ := clusters(50, 3)
+	if !slices.Equal(predict(t, u.Model, queries).Classes, predict(t, anew, queries).Classes) {
+		t.Error("other classes of new points than those of a fit anew")
+	}
+	own, want := u.Model.(models.Updater).Kept(), anew.Kept()
+	if !slices.Equal(own.Targets.Labeled, want.Targets.Labeled) || !mat.Equal(own.Targets.Y, want.Targets.Y) {
+		t.Error("other targets")
+	}
+	values, known := classValues(labels.Keep([]int{2, 5}))
+	for i := range values {
+		values[i] = 99
+	}
+	u, err = p.Update(t.Context(), l, m, &pipeline.Growth{Points: more, Labels: data.NewLabels(values, known)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(u.Output().Classes, []int64{10, 11, 12, 99}) || u.NewLabels != 2 {
+		t.Errorf("classes %v with %d new labels", u.Output().Classes, u.NewLabels)
+	}
 }

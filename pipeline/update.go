@@ -57,7 +57,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
-		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its points nor their neighbours; fit it anew to all points (update is for eigenmap, harmonic, lgc, tikhonov, poisson and knn)", m.Name())
+		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its points nor their neighbours; fit it anew to all points (update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson and knn)", m.Name())
 	}
 	kept := u.Kept()
 	if kept.Points == nil {
@@ -105,12 +105,18 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	}
 	g.PCA = kept.PCA
 	in.Graph = &g.Graph
-	if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
-		return nil, err
+	if kept.Start != nil {
+		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
+			return nil, err
+		}
 	}
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
-	if out.Model, err = p.Fit(ctx, l, in, &g.Settings); models.Usable(err) {
+	fitter := l
+	if c, ok := l.(models.Continuer); ok {
+		fitter = c.Continue(m)
+	}
+	if out.Model, err = p.Fit(ctx, fitter, in, &g.Settings); models.Usable(err) {
 		in.Values = e.Values // with the tolerance of the model: folds begin with nothing
 		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 	}

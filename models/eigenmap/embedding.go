@@ -84,11 +84,7 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.Predic
 	if m.Edges.K == 0 {
 		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this one joins points within %g", m.Edges.Radius)
 	}
-	var onProgress func(done, total int)
-	if s != nil {
-		onProgress = s.OnProgress
-	}
-	nb, recall, err := m.Nearest(ctx, x, m.Edges.K, onProgress)
+	nb, recall, err := m.Nearest(ctx, x, m.Edges.K, s)
 	if err != nil {
 		return nil, err
 	}

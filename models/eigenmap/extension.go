@@ -113,7 +113,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	if s.Extension == models.Nystrom && m.Edges.K == 0 {
 		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this model's graph joins points within %g", m.Edges.Radius)
 	}
-	nb, recall, err := m.Nearest(ctx, x, m.neighbors(s), s.OnProgress)
+	nb, recall, err := m.Nearest(ctx, x, m.neighbors(s), s)
 	if err != nil {
 		return nil, err
 	}

@@ -224,11 +224,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	if k < 1 {
 		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive", k)
 	}
-	var onProgress func(done, total int)
-	if s != nil {
-		onProgress = s.OnProgress
-	}
-	nb, recall, err := m.Nearest(ctx, x, k, onProgress)
+	nb, recall, err := m.Nearest(ctx, x, k, s)
 	if err != nil {
 		return nil, err
 	}

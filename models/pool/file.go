@@ -12,10 +12,12 @@ import (
 
 // fileFit is the part of a model in its manifest that is no parameter.
 type fileFit struct {
-	Choice  Choice     `json:"choice"`
-	Points  int        `json:"points"`
-	Labeled int        `json:"labeled"`
-	Parts   []filePart `json:"parts"`
+	Choice  Choice `json:"choice"`
+	Points  int    `json:"points"`
+	Labeled int    `json:"labeled"`
+	// Neighborhood is that of the graph that was given; parts have cut theirs from it.
+	Neighborhood models.RawState `json:"neighborhood"`
+	Parts        []filePart      `json:"parts"`
 }
 
 // filePart is a model inside the file: its arrays have the name of the part in front,
@@ -31,11 +33,20 @@ type filePart struct {
 // arrayName is that of an array of a part.
 func arrayName(part int, name string) string { return fmt.Sprintf("part%d_%s", part, name) }
 
-// Encode returns scores (n×c), of classes also classes (c), and the arrays of the parts.
-// Arrays that parts share, as those of their graph, are there once.
+// Encode returns scores (n×c), of classes also classes (c) and given_labels (l), the
+// arrays of the given targets and of the neighbourhood, and those of the parts. Arrays that
+// parts share, as those of their graph, are there once.
 func (m *Model) Encode() (*models.Encoded, error) {
-	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(models.ClassEntries(m.output.Classes), []models.Array{models.MatrixEntry("scores", m.scores)}, models.PointEntries(nil, m.projection))}
-	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: m.labeled}
+	state, arrays, err := m.neighborhood.Encode()
+	if err != nil {
+		return nil, err
+	}
+	own := append(models.ClassEntries(m.output.Classes), models.MatrixEntry("scores", m.scores))
+	if m.output.Classes != nil {
+		own = append(own, models.Array{Name: "given_labels", Data: m.labels})
+	}
+	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
+	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points), Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -101,11 +112,21 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), labeled: f.Labeled, output: r.Manifest.Output}
+	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), output: r.Manifest.Output}
 	classes := r.ReadClasses()
-	m.scores, m.projection = r.Matrix("scores"), r.PCA()
+	m.scores = r.Matrix("scores")
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	n, values := m.scores.Dims()
+	if classes != nil {
+		values, m.labels = 0, models.Numbers[int32](r, "given_labels")
+	}
+	if m.given, err = r.Given(n, f.Labeled, values); err != nil {
+		return nil, err
+	}
+	if m.neighborhood, err = r.Neighborhood(f.Neighborhood, n, true); err != nil {
+		return nil, err
 	}
 	m.output.Classes, m.output.Extends, m.output.Searches = classes, false, false
 	for k, p := range f.Parts {
@@ -113,7 +134,9 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.parts = append(m.parts, part{model, p.Scale, p.Weight})
+		_, dense := p.Shared["points"]
+		_, indices := p.Shared["points_indices"]
+		m.join(part{Model: model, scale: p.Scale, weight: p.Weight}, dense || indices)
 		m.output.Extends = m.output.Extends || model.Output().Extends
 		m.output.Searches = m.output.Searches || model.Output().Searches
 	}
@@ -151,22 +174,28 @@ func (m *Model) check(f *fileFit) error {
 	if c != m.output.Columns || m.output.Classes != nil && c != len(m.output.Classes) {
 		return fmt.Errorf("pool: scores of %d columns for %d outputs", c, m.output.Columns)
 	}
-	if n != f.Points || m.labeled < 1 || m.labeled > n {
-		return fmt.Errorf("pool: scores of %d points, %d of them labeled, the manifest says %d points", n, m.labeled, f.Points)
+	if n != f.Points {
+		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)
 	}
-	if m.projection != nil {
-		if k, d := m.projection.Components.Dims(); d != len(m.projection.Mean) || len(m.projection.Variance) != k {
-			return fmt.Errorf("pool: principal components are %d×%d for means of %d and %d variances", k, d, len(m.projection.Mean), len(m.projection.Variance))
+	if m.output.Classes != nil {
+		if !slices.IsSorted(m.output.Classes) {
+			return errors.New("pool: the classes do not ascend")
+		}
+		if len(m.labels) != f.Labeled {
+			return fmt.Errorf("pool: %d given labels of %d labeled points", len(m.labels), f.Labeled)
+		}
+		if q := slices.IndexFunc(m.labels, func(c int32) bool { return c < 0 || int(c) >= len(m.output.Classes) }); q >= 0 {
+			return fmt.Errorf("pool: element %d of given_labels is %d of %d classes", q, m.labels[q], len(m.output.Classes))
 		}
 	}
-	if m.output.Classes != nil && !slices.IsSorted(m.output.Classes) {
-		return errors.New("pool: the classes do not ascend")
+	if d, own := m.Dim(), m.neighborhood.Dim(); d > 0 && own != d {
+		return fmt.Errorf("pool: the graph is on points of %d columns, the model for %d", own, d)
 	}
 	var sum float64
 	for k, p := range m.parts {
 		o := p.Output()
 		switch {
-		case m.Dim() > 0 && p.Dim() != m.Dim() && (m.projection == nil || p.Dim() != len(m.projection.Variance)):
+		case m.Dim() > 0 && p.Dim() != m.Dim() && (m.neighborhood.PCA == nil || p.Dim() != len(m.neighborhood.PCA.Variance)):
 			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model for %d", k, p.Name(), p.Dim(), m.Dim())
 		case o.Kind != m.output.Kind || o.Columns != c || !slices.Equal(o.Classes, m.output.Classes) || !slices.Equal(o.Labels, m.output.Labels):
 			return fmt.Errorf("pool: part %d, %s, answers with %+v and not with %+v", k, p.Name(), o, m.output)

@@ -10,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pca"
 )
 
 // Model is the weighted mean of models: of their probabilities of classes, and of
@@ -22,11 +23,13 @@ type Model struct {
 	name   string
 	values models.Values
 	parts  []part
-	// projection of new points, for parts that take fewer columns; may be nil.
-	projection *pca.Projection
-	output     models.Output
-	labeled    int
-	scores     *mat.Dense // of the training points
+	// neighborhood is that of the graph that was given. New points are projected by its
+	// principal components, if it has any, for parts that take fewer columns.
+	neighborhood models.Neighborhood
+	given        *models.Given
+	labels       []int32 // of the given points, positions in the classes; nil without classes
+	output       models.Output
+	scores       *mat.Dense // of the training points
 }
 
 // part is a model with its weight.
@@ -34,12 +37,19 @@ type part struct {
 	models.Model
 	scale  scale
 	weight float64
+	shares bool // the points and the index of the model's neighbourhood
 }
 
 // model fits the members with a weight to all targets.
 func (f *fit) model(ctx context.Context) (models.Model, error) {
 	t := f.in.Targets
-	m := &Model{name: f.learner.Name, values: params.Encode(&f.settings), labeled: len(t.Labeled), projection: f.projection}
+	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings), neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
+	if t.Classes != nil {
+		m.labels = make([]int32, len(t.Labeled))
+		for q := range m.labels {
+			m.labels[q] = int32(t.Class(q))
+		}
+	}
 	m.output = models.OutputOf(t.Classes, outputs(t))
 	if t.Labels != nil {
 		m.output = models.Output{Kind: models.OutputLabels, Labels: t.Labels, Columns: outputs(t)}
@@ -61,6 +71,12 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 			}
 		}
 		in.Progress = nil
+		var err error
+		if c.start != nil {
+			if in.Start, err = lanczos.Extend(in.Graph.W, c.start.StartFor(t.Classes)); err != nil {
+				return nil, err
+			}
+		}
 		fitted, err := c.member.Learner.Fit(ctx, &in)
 		if !models.Usable(err) {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -70,24 +86,40 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(f.splits) == 0 && t.Classes != nil {
+		if !f.choice.Validated && t.Classes != nil {
 			c.scale = unjudged(answers)
 		}
-		p := part{fitted, c.scale, c.weight}
+		p := part{Model: fitted, scale: c.scale, weight: c.weight}
 		p.add(m.scores, answers, t.Classes != nil)
-		m.parts = append(m.parts, p)
+		m.join(p, true)
 		m.output.Extends = m.output.Extends || fitted.Output().Extends
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
 		f.done++
 		f.in.Report(f.done, float64(2*len(f.contenders)), c.name)
 	}
-	for _, c := range f.contenders {
-		s := Standing{Name: c.name, Settings: c.settings[c.best], Weight: c.weight, Estimate: c.error}
-		f.choice.Members = append(f.choice.Members, s)
-	}
-	slices.SortStableFunc(f.choice.Members, func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
-	m.Choice = f.choice
 	return m, short
+}
+
+// join adds a part. One on the graph shares its points and their index with the model,
+// where they are the same.
+func (m *Model) join(p part, same bool) {
+	if u, ok := p.Model.(models.Updater); ok && same {
+		if kept := u.Kept().Neighborhood; kept.Degrees != nil && kept.Points != nil {
+			kept.Adopt(&m.neighborhood)
+			p.shares = true
+		}
+	}
+	m.parts = append(m.parts, p)
+}
+
+// Kept has the graph that was given; the parts have the starts of their fits.
+func (m *Model) Kept() *models.Kept {
+	n, _ := m.scores.Dims()
+	labels := make([]int32, n)
+	for q, c := range m.labels {
+		labels[m.given.Points[q]] = c
+	}
+	return &models.Kept{Neighborhood: &m.neighborhood, Targets: m.given.Targets(n, m.output.Classes, labels)}
 }
 
 // batch is the number of points that are asked for at once.
@@ -168,8 +200,8 @@ func (m *Model) Dim() int {
 		}
 		dim = p.Dim()
 	}
-	if m.projection != nil {
-		return len(m.projection.Mean)
+	if p := m.neighborhood.PCA; p != nil {
+		return len(p.Mean)
 	}
 	return dim
 }
@@ -185,7 +217,8 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
 	return out
 }
 
-// Predict asks all parts.
+// Predict asks all parts; those on the graph have the neighbours of the new points from
+// one search.
 func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Dim() == 0 {
 		return nil, models.ErrNoPoints
@@ -196,25 +229,35 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	n, d := x.Dims()
 	var z data.Points // projected
 	out := &models.Prediction{Scores: mat.NewDense(n, m.output.Columns, nil)}
-	for k := range m.parts {
+	step := func(k int) *models.PredictSettings {
 		own := models.PredictSettings{}
 		if s != nil {
 			own = *s
 		}
 		if own.OnProgress != nil {
-			own.OnProgress = func(done, total int) { s.OnProgress(k*total+done, len(m.parts)*total) }
+			own.OnProgress = func(done, total int) { s.OnProgress(k*total+done, (1+len(m.parts))*total) }
 		}
-		asked := x
+		return &own
+	}
+	found, recall, err := m.search(ctx, x, step(0))
+	if err != nil {
+		return nil, err
+	}
+	out.Recall = recall
+	for k := range m.parts {
+		own, asked := step(k+1), x
+		if m.parts[k].shares {
+			own.Found = found
+		}
 		if m.parts[k].Dim() != d {
 			if z == nil {
-				var err error
-				if z, err = m.projection.Apply(x); err != nil {
+				if z, err = m.neighborhood.PCA.Apply(x); err != nil {
 					return nil, err
 				}
 			}
 			asked = z
 		}
-		p, err := m.parts[k].Predict(ctx, asked, &own)
+		p, err := m.parts[k].Predict(ctx, asked, own)
 		if err != nil {
 			return nil, err
 		}
@@ -227,6 +270,16 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		out.Classes = models.Decide(out.Scores)
 	}
 	return out, nil
+}
+
+// search returns the nearest training points of x for the parts on the graph; nil if there
+// is no such part, or the graph has no number of neighbours.
+func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSettings) (*knn.Neighbors, *knn.Recall, error) {
+	k := cmp.Or(s.Neighbors, m.neighborhood.Edges.K)
+	if k < 1 || !slices.ContainsFunc(m.parts, func(p part) bool { return p.shares }) {
+		return nil, nil, nil
+	}
+	return m.neighborhood.Nearest(ctx, x, k, s)
 }
 
 // Training returns the answers for the training points.
@@ -243,7 +296,7 @@ func (m *Model) Training(scores bool) *models.Prediction {
 
 // Summary says what was chosen.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: m.labeled, Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
+	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
 	for k, p := range m.parts {
 		part := p.Summary()
 		if k == 0 || part.Unreached < s.Unreached {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pca"
 )
 
 // A Member is a learner with the settings to choose from.
@@ -131,7 +130,6 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	}
 	f := &fit{learner: l, in: in}
 	f.settings, _ = decode(in.Values)
-	n, columns := int64(in.Len()), int64(outputs(in.Targets))
 	if err := f.deal(); err != nil {
 		return models.Cost{}, err
 	}
@@ -139,15 +137,21 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	labels := int64(len(in.Targets.Labeled))
-	if slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 }) {
-		out.Bytes += 16 * int64(in.EdgeCount()) // of the graph that is cut
+	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
+	return completeCost(out, in, len(members), cut), nil
+}
+
+// completeCost adds to the largest of so many members what all of them take together: the
+// graph that is cut, scores of all points of the members and of their mean, and the kernel
+// between some of the points and the labels.
+func completeCost(c models.Cost, in *models.Input, members int, cut bool) models.Cost {
+	n, columns, labels := int64(in.Len()), int64(outputs(in.Targets)), int64(len(in.Targets.Labeled))
+	if cut {
+		c.Bytes += 16 * int64(in.EdgeCount())
 	}
-	// Scores of all points of the members and of their mean, and the kernel between some
-	// of the points and the labels.
-	out.Bytes += models.HeapBytes(8*n*columns*int64(3+len(members)/2)) + 8*min(n, batch)*min(labels, 512)
-	out.Remedy = "choose one model with --model"
-	return out, nil
+	c.Bytes += models.HeapBytes(8*n*columns*int64(3+members/2)) + 8*min(n, batch)*min(labels, 512)
+	c.Remedy = "choose one model with --model"
+	return c
 }
 
 // MostOperations bounds those of the cross-validation and the fits of all members, about a
@@ -221,8 +225,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err := info.Check(in); err != nil {
 		return nil, err
 	}
-	own, projection := onGraph(in)
-	f := &fit{learner: l, in: own, settings: s, projection: projection, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
+	f := newFit(l, in, s)
 	if err := f.deal(); err != nil {
 		return nil, err
 	}
@@ -250,15 +253,14 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	return f.model(ctx)
 }
 
-// onGraph returns the input with the points that the graph was made of, and the
-// projection that made them; those of in and nil where there is none.
-func onGraph(in *models.Input) (*models.Input, *pca.Projection) {
-	if in.Points == nil || in.Graph.PCA == nil || in.Graph.Points == nil {
-		return in, nil
-	}
+// newFit is a fit to in, with the points that its graph was made of where these are
+// projections of those of in.
+func newFit(l Learner, in *models.Input, s settings) *fit {
 	own := *in
-	own.Points = in.Graph.Points
-	return &own, in.Graph.PCA
+	if in.Points != nil && in.Graph.PCA != nil && in.Graph.Points != nil {
+		own.Points = in.Graph.Points
+	}
+	return &fit{learner: l, in: &own, settings: s, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
 }
 
 // graph returns the graph of a member.

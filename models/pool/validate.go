@@ -13,7 +13,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pca"
 )
 
 // fit is a run of Learner.Fit.
@@ -23,7 +22,6 @@ type fit struct {
 	settings   settings
 	splits     []*models.Split
 	contenders []*contender
-	projection *pca.Projection          // of new points, for members that need points; may be nil
 	asked      []int                    // positions in Labeled of the rows of held answers
 	graphs     map[int]*models.Graph    // by number of neighbours; 0 is the one given
 	resolved   map[string]models.Values // numbers in place of rules
@@ -42,7 +40,8 @@ type contender struct {
 	faults   []error
 	fault    error // if no setting can be fitted
 
-	best   int // setting
+	best   int          // setting
+	start  *models.Kept // of the part of a model that is continued; nil for none
 	scale  scale
 	prior  float64
 	weight float64

@@ -127,6 +127,11 @@ func (f *fit) weigh() {
 		f.choice.Validated, f.choice.Repeats = true, f.settings.Repeats
 		f.choice.Folds = len(f.splits) / f.settings.Repeats
 	}
+	for _, c := range f.contenders {
+		s := Standing{Name: c.name, Settings: c.settings[c.best], Weight: c.weight, Estimate: c.error}
+		f.choice.Members = append(f.choice.Members, s)
+	}
+	slices.SortStableFunc(f.choice.Members, func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
 // weighPrior gives the members the weights of the list.

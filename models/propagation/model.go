@@ -94,11 +94,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	case k == 0:
 		return nil, fmt.Errorf("propagation: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", m.Edges.Radius)
 	}
-	var onProgress func(done, total int)
-	if s != nil {
-		onProgress = s.OnProgress
-	}
-	nb, recall, err := m.Nearest(ctx, x, k, onProgress)
+	nb, recall, err := m.Nearest(ctx, x, k, s)
 	if err != nil {
 		return nil, err
 	}

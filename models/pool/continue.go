@@ -1,0 +1,96 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bigfit/bigfit/models"
+)
+
+// continued is a learner that keeps the choice of a model: it fits the members that have a
+// weight, with their settings, to other points and labels.
+type continued struct {
+	Learner
+	before *Model
+}
+
+// Continue returns the learner that fits again what m chose, without a cross-validation,
+// and begins where the parts of m ended: see [models.Continuer].
+func (l Learner) Continue(m models.Model) models.Learner {
+	before, ok := m.(*Model)
+	if !ok {
+		return l
+	}
+	return continued{l, before}
+}
+
+// Cost is that of the largest part, and of their mean.
+func (l continued) Cost(in *models.Input) (models.Cost, error) {
+	contenders, err := l.contenders()
+	if err != nil {
+		return models.Cost{}, err
+	}
+	var out models.Cost
+	cut := false
+	own := withPoints(in)
+	for _, c := range contenders {
+		own.Values = c.settings[0]
+		cost, err := c.member.Learner.Cost(own)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", c.name, err)
+		}
+		out.Bytes, out.Operations = max(out.Bytes, cost.Bytes), out.Operations+cost.Operations
+		cut = cut || c.member.Neighbors > 0
+	}
+	return completeCost(out, in, len(contenders), cut), nil
+}
+
+// Fit fits the parts of the model to in.
+func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	s, err := decode(in.Values)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	f := newFit(l.Learner, withPoints(in), s)
+	f.choice = l.before.Choice
+	if f.contenders, err = l.contenders(); err != nil {
+		return nil, err
+	}
+	f.done = float64(len(f.contenders)) // there is nothing to choose
+	return f.model(ctx)
+}
+
+// withPoints returns a copy of in that has the points of its graph, where it has no others.
+func withPoints(in *models.Input) *models.Input {
+	out := *in
+	if out.Points == nil && in.Graph != nil {
+		out.Points = in.Graph.Points
+	}
+	return &out
+}
+
+// contenders are the parts of the model, each with the setting that it has.
+func (l continued) contenders() ([]*contender, error) {
+	var out []*contender
+	for k, p := range l.before.parts {
+		i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Name() })
+		if i < 0 {
+			return nil, fmt.Errorf("pool: part %d is an unknown model %q", k, p.Name())
+		}
+		e, err := p.Encode()
+		if err != nil {
+			return nil, err
+		}
+		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(), settings: []models.Values{e.Values}, scale: p.scale, weight: p.weight}
+		if u, ok := p.Model.(models.Updater); ok && p.shares {
+			c.start = u.Kept()
+			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {
+				c.member.Neighbors = own
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
