@@ -24,9 +24,12 @@ import (
 // coordinates that is 2nmd operations by [Brute], where one pass is enough, and O(d(m log n + n log m)) by a
 // tree in few dimensions, beside the O(nd log n) of the tree itself.
 //
-// By NN-descent new points are searched along the old links, the lists they enter are
-// mended, and exchanges go on around them: [nndescent.Append]. The recall of all lists is
-// estimated anew; with [ErrRecall] come neighbours whose recall is below s.Recall.
+// By NN-descent a few thousand new points are compared with all, as by [Brute]: what is new
+// in the lists is then exact, and the recall that was estimated for the old ones stands for
+// all. They join the index by [nndescent.Insert]. More are searched along the old links,
+// the lists they enter are mended, and exchanges go on around them: [nndescent.Append]; the
+// recall is estimated anew, and with [ErrRecall] come neighbours whose recall is below
+// s.Recall.
 func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *State, s *DescentSettings) (*Neighbors, Index, error) {
 	if s == nil {
 		s = &DescentSettings{}
@@ -48,10 +51,18 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil || old == total {
 		return nb, ix, err
 	}
-	found, nearer, err := meet(ctx, ix, x, nb, m, s)
+	found, nearer, err := meet(ctx, ix, x, nb, k, m, s)
 	if err != nil {
 		return nil, nil, err
 	}
+	return merge(nb, found, nearer), ix, nil
+}
+
+// merge returns the lists of nb with the new points that are nearer, and behind them those
+// of the new points, which were found with themselves.
+func merge(nb, found *Neighbors, nearer [][]topk.Pair) *Neighbors {
+	old, k := nb.Len(), nb.K
+	total := old + found.Len()
 	out := newNeighbors(total, k)
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
@@ -71,17 +82,17 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 		out.set(i, list)
 	}
 	for i := old; i < total; i++ {
-		out.setOthers(i, found, i-old)
+		out.setOthers(i, i, found, i-old)
 	}
-	return out, ix, nil
+	return out
 }
 
 // meet returns for every point of x behind those of nb its k+1 nearest points of ix, the
 // index of x, itself included; and for every point of nb at least those of the new ones,
-// numbered from 0, that are nearer than the last in its list.
-func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
+// numbered from 0, that are nearer than the last in its list. k is nb.K or more.
+func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, k int, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
 	total, _ := ix.Dims()
-	k, old := nb.K, nb.Len()
+	old := nb.Len()
 	fresh := data.Slice(x, old, total)
 	if own, ok := ix.(*index); ok {
 		if e, ok := own.engine.(joiner); ok {
@@ -97,7 +108,7 @@ func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method,
 	if err != nil {
 		return nil, nil, err
 	}
-	back, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
+	back, err := small.Query(ctx, data.Slice(x, 0, old), min(nb.K, total-old))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,9 +205,9 @@ func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Nei
 	return found, m.rows(nb.Len()), err
 }
 
-// setOthers makes row from of found, which holds one neighbour more, the list of point i
-// without i itself.
-func (nb *Neighbors) setOthers(i int, found *Neighbors, from int) {
+// setOthers makes row from of found, which holds a neighbour more or several, row at of nb
+// without point i itself.
+func (nb *Neighbors) setOthers(at, i int, found *Neighbors, from int) {
 	index, dist := found.Row(from)
 	list := make([]topk.Pair, 0, nb.K)
 	for p, j := range index {
@@ -204,7 +215,7 @@ func (nb *Neighbors) setOthers(i int, found *Neighbors, from int) {
 			list = append(list, topk.Pair{Dist: dist[p], Index: j})
 		}
 	}
-	nb.set(i, list)
+	nb.set(at, list)
 }
 
 // part returns OnProgress for a search that begins when done of total queries are
@@ -231,6 +242,9 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	if nb.K > st.Stats.K {
 		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of an index of %d", nb.K, st.Stats.K)
 	}
+	if insertable(ix.x, nb.Len(), s.Metric) {
+		return insertDescent(ctx, out, nb, st, s)
+	}
 	p := progress(s.OnProgress).ordered()
 	rows := ix.rows()
 	g, err := nndescent.Append(ctx, ix.set(rows), st.descent(), nndescent.Settings{
@@ -252,6 +266,53 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	ix.graph = &descentGraph{g, rows, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
+}
+
+// fewNew is the number of new points up to which comparing them with all takes less time
+// than a search: a pass over the lists that a search begins with measures each point some
+// hundred times, in no order.
+const fewNew = 4000
+
+// insertable reports whether points join old ones, the first of x, by [insertDescent]. Sets
+// and sparse rows are compared too slowly, and of the few points of one leaf the lists are
+// exact already.
+func insertable(x data.Points, old int, metric Metric) bool {
+	n, _ := x.Dims()
+	_, isSparse := x.(*sparse.CSR)
+	return !isSparse && metric != Hamming && metric != Jaccard && n-old <= fewNew && old > nndescent.LeafSize
+}
+
+// insertDescent is Append for few new points; out is an index of all without a graph.
+func insertDescent(ctx context.Context, out *Descent, nb *Neighbors, st *State, s *DescentSettings) (*Neighbors, Index, error) {
+	ix := out.descent
+	old, width := nb.Len(), min(st.Stats.Width, ix.n-1)
+	exact, err := NewIndex(ix.x, Brute, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, nearer, err := meet(ctx, exact, ix.x, nb, width, Brute, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := merge(nb, found, nearer)
+	wide := newNeighbors(ix.n-old, width)
+	lists := make([][]int32, ix.n)
+	for i := range lists {
+		switch {
+		case i >= old:
+			wide.setOthers(i-old, i, found, i-old)
+			lists[i], _ = wide.Row(i - old)
+		case len(nearer[i]) > 0:
+			lists[i], _ = all.Row(i)
+		}
+	}
+	rows := ix.rows()
+	g, err := nndescent.Insert(ix.set(rows), st.descent(), lists, s.Seed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("knn: %w", err)
+	}
+	ix.graph = &descentGraph{g, rows, *st.Stats}
+	return all, out, ix.enough(st.Stats.Recall)
 }
 
 // ListIndices and ListDistances are the arrays of lists in files of graphs and models.
@@ -307,6 +368,9 @@ func (nb *Neighbors) Bytes() int64 {
 func AppendBytes(x data.Points, old, k int, m Method, metric Metric) int64 {
 	n, _ := x.Dims()
 	bytes := IndexBytes(x, m, metric, k)
+	if m == NNDescent && insertable(x, old, metric) {
+		bytes += IndexBytes(x, Brute, metric, k) + 24*int64(n) // lists that change
+	}
 	if m != NNDescent {
 		bytes += 12 * int64(n) * int64(k)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,8 +95,15 @@ func TestAppendIsASearchAnew(t *testing.T) {
 	})
 }
 
+// Few points are compared with all, more are searched for.
 func TestAppendToDescent(t *testing.T) {
-	const n, old, d, k = 4000, 3700, 8, 10
+	for _, old := range []int{3700, 1000} {
+		t.Run(strconv.Itoa(old), func(t *testing.T) { appendToDescent(t, 5100, old) })
+	}
+}
+
+func appendToDescent(t *testing.T, n, old int) {
+	const d, k = 8, 10
 	r := rand.New(rand.NewPCG(1, 2))
 	x := &data.Dense[float32]{Rows: n, Cols: d, Data: make([]float32, n*d)}
 	for i := range x.Data {
@@ -135,7 +143,7 @@ func TestAppendToDescent(t *testing.T) {
 			}
 		}
 	}
-	share := float64(found) / (n * k)
+	share := float64(found) / float64(n*k)
 	if !(share >= 0.97) {
 		t.Errorf("recall %.4f", share)
 	}

@@ -260,10 +260,15 @@ func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, err
 		return nil, err
 	}
 	p.report(ix.n, ix.n)
-	if want := ix.settings.Recall; g.stats.Recall.Share < want {
-		return out, fmt.Errorf("%w: %v instead of %v", ErrRecall, g.stats.Recall, want)
+	return out, ix.enough(g.stats.Recall)
+}
+
+// enough returns [ErrRecall] for less than the recall asked for.
+func (ix *descent) enough(r Recall) error {
+	if want := ix.settings.Recall; r.Share < want {
+		return fmt.Errorf("%w: %v instead of %v", ErrRecall, r, want)
 	}
-	return out, nil
+	return nil
 }
 
 // search returns a graph with lists of at least k neighbours; for k = 0 the one

@@ -146,6 +146,15 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 	return out, nil
 }
 
+// Same reports whether two states have the same arrays, or both are nil.
+func (s *State) Same(t *State) bool {
+	if s == nil || t == nil {
+		return s == t
+	}
+	same := func(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+	return s.Method == t.Method && s.Leaf == t.Leaf && same(s.Order, t.Order) && same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
+}
+
 // Check returns an error unless the state can be that of an index of n points, as far as
 // it can be told without them; [Restore] checks the rest.
 func (s *State) Check(n int) error {

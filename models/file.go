@@ -230,12 +230,14 @@ type Reader struct {
 	// What was read, by the name in the file: models inside the model share it.
 	arrays map[string]*npy.Array
 	points map[string]data.Points
+	outer  *Neighborhood // of the model around this one; may be nil
 }
 
 // Part returns a reader of a model that lies inside that of r: m is its manifest, and
-// rename gives the names that its arrays have in the file.
-func (r *Reader) Part(m Manifest, rename func(name string) string) *Reader {
-	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays, points: r.points}
+// rename gives the names that its arrays have in the file. h is the neighbourhood of the
+// model around it: where the part has the same points and index, it shares them.
+func (r *Reader) Part(m Manifest, h *Neighborhood, rename func(name string) string) *Reader {
+	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays, points: r.points, outer: h}
 }
 
 // at returns the name that an array has in the file.
@@ -346,6 +348,10 @@ func (r *Reader) Points() data.Points {
 	case r.Err != nil:
 		return nil
 	case r.Has("points_indptr"):
+		name := r.at("points_indices")
+		if x := r.points[name]; x != nil {
+			return x
+		}
 		shape := Numbers[int64](r, "points_shape")
 		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"), Val: Numbers[float64](r, "points_data")}
 		if r.Err == nil && len(shape) != 2 {
@@ -358,6 +364,9 @@ func (r *Reader) Points() data.Points {
 		if err := m.Validate(); err != nil {
 			r.Err = fmt.Errorf("%s: points: %w", r.archive.Path(), err)
 			return nil
+		}
+		if r.points != nil {
+			r.points[name] = m
 		}
 		return m
 	case r.Has("points"):

@@ -277,6 +277,10 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 	if err != nil {
 		return h, err
 	}
+	// A model inside another may have the points and the index of that.
+	if o := r.outer; o != nil && h.Points != nil && h.Points == o.Points && h.Method == o.Method && h.Metric == o.Metric && h.Seed == o.Seed && h.Index.Same(o.Index) {
+		h.Adopt(o)
+	}
 	return h, h.check(n, degrees)
 }
 

@@ -19,8 +19,9 @@ type Updater interface {
 // A Continuer is a learner that makes choices by the targets. An update keeps them.
 type Continuer interface {
 	Learner
-	// Continue returns the learner that fits what m, a model of this one, chose.
-	Continue(m Model) Learner
+	// Continue returns the learner that fits what m, a model of this one, chose. change
+	// may change the values of what it fits, as the tolerance of a solver.
+	Continue(m Model, change func(l Learner, v Values)) Learner
 }
 
 // Kept is what a model keeps of its fit to n points.

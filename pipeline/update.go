@@ -114,7 +114,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	out.loosen(l, in.Values, growth.Tolerance)
 	fitter := l
 	if c, ok := l.(models.Continuer); ok {
-		fitter = c.Continue(m)
+		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
 	}
 	if out.Model, err = p.Fit(ctx, fitter, in, &g.Settings); models.Usable(err) {
 		in.Values = e.Values // with the tolerance of the model: folds begin with nothing

@@ -28,6 +28,20 @@ func (p *rpNode) appendLeaves(leaves []*rpNode) []*rpNode {
 	return p.right.appendLeaves(p.left.appendLeaves(leaves))
 }
 
+// leafOf returns the leaf below p that the point of m falls into.
+func (p *rpNode) leafOf(m Meter) *rpNode {
+	for p.left != nil {
+		var d [2]float32
+		m.Measure(d[:], []int32{p.a, p.b})
+		if d[1]-d[0] < p.threshold {
+			p = p.left
+		} else {
+			p = p.right
+		}
+	}
+	return p
+}
+
 // rename replaces the points a and b of all nodes below p.
 func (p *rpNode) rename(to []int32) {
 	if p.left != nil {
@@ -96,19 +110,35 @@ func (f *rpForest) grow(tree int) *rpNode {
 		level = next
 	}
 	par.ForWorker(len(level), 1, func(worker, lo, hi int) {
-		m := f.meters[worker]
-		for todo := slices.Clone(level[lo:hi]); len(todo) > 0; {
-			p := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			if p.size() > f.leaf {
-				f.aim(m, p, tree)
-				f.project(m, p, p.lo, p.hi)
-				f.divide(p, tree)
-				todo = append(todo, p.left, p.right)
-			}
+		for _, p := range level[lo:hi] {
+			f.split(f.meters[worker], p, tree)
 		}
 	})
 	return root
+}
+
+// split divides p until its parts are leaves.
+func (f *rpForest) split(m Meter, p *rpNode, tree int) {
+	if p.size() <= f.leaf {
+		return
+	}
+	f.aim(m, p, tree)
+	f.project(m, p, p.lo, p.hi)
+	f.divide(p, tree)
+	f.split(m, p.left, tree)
+	f.split(m, p.right, tree)
+}
+
+// arrange numbers rows and tree by the order, which it returns, and makes spare the place
+// in it of every point of the set.
+func (f *rpForest) arrange(root *rpNode) []int32 {
+	order := slices.Clone(f.order)
+	for i, v := range order {
+		f.spare[v] = int32(i)
+	}
+	root.rename(f.spare)
+	f.rows.Arrange(order)
+	return order
 }
 
 // random returns the generator of node p: its first use is use 0.

@@ -77,7 +77,7 @@ func (s *Searcher) Append(dst []int32) []int32 {
 // walk is the best-first search.
 func (s *Searcher) walk() {
 	back := s.graph.links()
-	leaf := s.leaf()
+	leaf := s.graph.root.leafOf(s.Meter)
 	for i := leaf.lo; i < leaf.hi; i++ {
 		s.meet(int32(i))
 	}
@@ -107,21 +107,6 @@ func (s *Searcher) reach() float64 {
 		return math.Inf(1)
 	}
 	return s.widening * s.found.Heap[0].Dist
-}
-
-// leaf returns the leaf of the first tree that q falls into.
-func (s *Searcher) leaf() *rpNode {
-	p := s.graph.root
-	for p.left != nil {
-		var d [2]float32
-		s.Measure(d[:], []int32{p.a, p.b})
-		if d[1]-d[0] < p.threshold {
-			p = p.left
-		} else {
-			p = p.right
-		}
-	}
-	return p
 }
 
 // meet puts point i on the list for look, unless this query has met it.

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"slices"
 	"sync"
 )
 
@@ -182,13 +181,10 @@ func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
 	n := set.N
 	forest := newForest(set.Rows, n, leaf, seed)
 	root := forest.grow(0)
-	order := slices.Clone(forest.order)
-	for i, v := range order {
-		forest.spare[v] = int32(i)
+	order := forest.arrange(root)
+	for i := range forest.order {
 		forest.order[i] = int32(i)
 	}
-	root.rename(forest.spare)
-	set.Rows.Arrange(order)
 	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
 }
 

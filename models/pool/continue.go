@@ -14,16 +14,17 @@ import (
 type continued struct {
 	Learner
 	before *Model
+	change func(l models.Learner, v models.Values)
 }
 
 // Continue returns the learner that fits again what m chose, without a cross-validation,
 // and begins where the parts of m ended: see [models.Continuer].
-func (l Learner) Continue(m models.Model) models.Learner {
+func (l Learner) Continue(m models.Model, change func(models.Learner, models.Values)) models.Learner {
 	before, ok := m.(*Model)
 	if !ok {
 		return l
 	}
-	return continued{l, before}
+	return continued{l, before, change}
 }
 
 // Cost is that of the largest part, and of their mean.
@@ -83,7 +84,9 @@ func (l continued) contenders() ([]*contender, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(), settings: []models.Values{e.Values}, scale: p.scale, weight: p.weight}
+		values := e.Values.With(nil)
+		l.change(l.Members[i].Learner, values)
+		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(), settings: []models.Values{values}, scale: p.scale, weight: p.weight}
 		if u, ok := p.Model.(models.Updater); ok && p.shares {
 			c.start = u.Kept()
 			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {

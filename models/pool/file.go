@@ -130,13 +130,11 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	m.output.Classes, m.output.Extends, m.output.Searches = classes, false, false
 	for k, p := range f.Parts {
-		model, err := l.decodePart(r, k, &p)
+		model, err := l.decodePart(r, m, k, &p)
 		if err != nil {
 			return nil, err
 		}
-		_, dense := p.Shared["points"]
-		_, indices := p.Shared["points_indices"]
-		m.join(part{Model: model, scale: p.Scale, weight: p.Weight}, dense || indices)
+		m.join(part{Model: model, scale: p.Scale, weight: p.Weight})
 		m.output.Extends = m.output.Extends || model.Output().Extends
 		m.output.Searches = m.output.Searches || model.Output().Searches
 	}
@@ -144,25 +142,25 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 }
 
 // decodePart reads a part.
-func (l Learner) decodePart(r *models.Reader, k int, p *filePart) (models.Model, error) {
+func (l Learner) decodePart(r *models.Reader, m *Model, k int, p *filePart) (models.Model, error) {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Learner })
 	if i < 0 {
 		return nil, fmt.Errorf("pool: part %d is an unknown model %q; the file may be of a later version of bigfit", k, p.Learner)
 	}
-	own := r.Part(p.Manifest, func(name string) string {
+	own := r.Part(p.Manifest, &m.neighborhood, func(name string) string {
 		if shared, ok := p.Shared[name]; ok {
 			return shared
 		}
 		return arrayName(k, name)
 	})
-	m, err := l.Members[i].Learner.Decode(own)
+	model, err := l.Members[i].Learner.Decode(own)
 	if own.Err != nil {
 		return nil, own.Err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("part %d, %s: %w", k, p.Learner, err)
 	}
-	return m, nil
+	return model, nil
 }
 
 // check returns an error unless the parts of the model fit together.

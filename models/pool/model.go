@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -91,7 +92,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		}
 		p := part{Model: fitted, scale: c.scale, weight: c.weight}
 		p.add(m.scores, answers, t.Classes != nil)
-		m.join(p, true)
+		m.join(p)
 		m.output.Extends = m.output.Extends || fitted.Output().Extends
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
 		f.done++
@@ -102,9 +103,9 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 
 // join adds a part. One on the graph shares its points and their index with the model,
 // where they are the same.
-func (m *Model) join(p part, same bool) {
-	if u, ok := p.Model.(models.Updater); ok && same {
-		if kept := u.Kept().Neighborhood; kept.Degrees != nil && kept.Points != nil {
+func (m *Model) join(p part) {
+	if u, ok := p.Model.(models.Updater); ok {
+		if kept := u.Kept().Neighborhood; kept.Points != nil && kept.Points == m.neighborhood.Points {
 			kept.Adopt(&m.neighborhood)
 			p.shares = true
 		}
@@ -172,17 +173,19 @@ func unjudged(scores *mat.Dense) scale {
 // add adds the weighted answers of a part to dst.
 func (p *part) add(dst, scores *mat.Dense, classes bool) {
 	rows, c := scores.Dims()
-	row := make([]float64, c)
-	for i := range rows {
-		copy(row, scores.RawRowView(i))
-		if classes {
-			p.scale.probabilities(row, scores.RawRowView(i))
+	par.For(rows, 256, func(lo, hi int) {
+		row := make([]float64, c)
+		for i := lo; i < hi; i++ {
+			copy(row, scores.RawRowView(i))
+			if classes {
+				p.scale.probabilities(row, scores.RawRowView(i))
+			}
+			to := dst.RawRowView(i)
+			for j, v := range row {
+				to[j] += p.weight * v
+			}
 		}
-		to := dst.RawRowView(i)
-		for j, v := range row {
-			to[j] += p.weight * v
-		}
-	}
+	})
 }
 
 // Name is that of the learner.
