@@ -51,18 +51,10 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil || old == total {
 		return nb, ix, err
 	}
-	found, nearer, err := meet(ctx, ix, x, nb, k, m, s)
+	found, nearer, err := meet(ctx, ix, x, nb, m, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	return merge(nb, found, nearer), ix, nil
-}
-
-// merge returns the lists of nb with the new points that are nearer, and behind them those
-// of the new points, which were found with themselves.
-func merge(nb, found *Neighbors, nearer [][]topk.Pair) *Neighbors {
-	old, k := nb.Len(), nb.K
-	total := old + found.Len()
 	out := newNeighbors(total, k)
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
@@ -82,17 +74,17 @@ func merge(nb, found *Neighbors, nearer [][]topk.Pair) *Neighbors {
 		out.set(i, list)
 	}
 	for i := old; i < total; i++ {
-		out.setOthers(i, i, found, i-old)
+		out.setOthers(i, found, i-old)
 	}
-	return out
+	return out, ix, nil
 }
 
 // meet returns for every point of x behind those of nb its k+1 nearest points of ix, the
 // index of x, itself included; and for every point of nb at least those of the new ones,
-// numbered from 0, that are nearer than the last in its list. k is nb.K or more.
-func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, k int, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
+// numbered from 0, that are nearer than the last in its list.
+func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
 	total, _ := ix.Dims()
-	old := nb.Len()
+	k, old := nb.K, nb.Len()
 	fresh := data.Slice(x, old, total)
 	if own, ok := ix.(*index); ok {
 		if e, ok := own.engine.(joiner); ok {
@@ -108,7 +100,7 @@ func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, k int, m 
 	if err != nil {
 		return nil, nil, err
 	}
-	back, err := small.Query(ctx, data.Slice(x, 0, old), min(nb.K, total-old))
+	back, err := small.Query(ctx, data.Slice(x, 0, old), min(k, total-old))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,9 +197,9 @@ func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Nei
 	return found, m.rows(nb.Len()), err
 }
 
-// setOthers makes row from of found, which holds a neighbour more or several, row at of nb
-// without point i itself.
-func (nb *Neighbors) setOthers(at, i int, found *Neighbors, from int) {
+// setOthers makes row from of found, which holds one neighbour more, the list of point i
+// without i itself.
+func (nb *Neighbors) setOthers(i int, found *Neighbors, from int) {
 	index, dist := found.Row(from)
 	list := make([]topk.Pair, 0, nb.K)
 	for p, j := range index {
@@ -215,7 +207,7 @@ func (nb *Neighbors) setOthers(at, i int, found *Neighbors, from int) {
 			list = append(list, topk.Pair{Dist: dist[p], Index: j})
 		}
 	}
-	nb.set(at, list)
+	nb.set(i, list)
 }
 
 // part returns OnProgress for a search that begins when done of total queries are
@@ -242,7 +234,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	if nb.K > st.Stats.K {
 		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of an index of %d", nb.K, st.Stats.K)
 	}
-	if insertable(ix.x, nb.Len(), s.Metric) {
+	if nb.K == st.Stats.K && insertable(ix.x, nb.Len(), s.Metric) {
 		return insertDescent(ctx, out, nb, st, s)
 	}
 	p := progress(s.OnProgress).ordered()
@@ -285,26 +277,19 @@ func insertable(x data.Points, old int, metric Metric) bool {
 // insertDescent is Append for few new points; out is an index of all without a graph.
 func insertDescent(ctx context.Context, out *Descent, nb *Neighbors, st *State, s *DescentSettings) (*Neighbors, Index, error) {
 	ix := out.descent
-	old, width := nb.Len(), min(st.Stats.Width, ix.n-1)
-	exact, err := NewIndex(ix.x, Brute, s)
+	all, _, err := appendExact(ctx, ix.x, nb, Brute, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, nearer, err := meet(ctx, exact, ix.x, nb, width, Brute, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	all := merge(nb, found, nearer)
-	wide := newNeighbors(ix.n-old, width)
-	lists := make([][]int32, ix.n)
+	lists := make([][]int32, ix.n) // those that are new or have changed
 	for i := range lists {
-		switch {
-		case i >= old:
-			wide.setOthers(i-old, i, found, i-old)
-			lists[i], _ = wide.Row(i - old)
-		case len(nearer[i]) > 0:
-			lists[i], _ = all.Row(i)
+		list, _ := all.Row(i)
+		if i < nb.Len() {
+			if before, _ := nb.Row(i); slices.Equal(list, before) {
+				continue
+			}
 		}
+		lists[i] = list
 	}
 	rows := ix.rows()
 	g, err := nndescent.Insert(ix.set(rows), st.descent(), lists, s.Seed)
