@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -54,11 +55,37 @@ type Grid struct {
 	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
 	// from an earlier grid.
 	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error)
+	// Derived keeps what a learner makes of a graph for further grids; may be nil.
+	Derived *Derived
 	// Run has fit answer for the points held out of each split, once for each of
 	// the settings, in their order. Splits run in parallel.
 	Run func(ctx context.Context, settings []int, fit func(*Split) []Answer) error
 	// Fail records that the settings cannot be fitted.
 	Fail func(settings []int, err error)
+}
+
+// Derived holds what was made once.
+type Derived struct {
+	mu   sync.Mutex
+	made map[any]any
+}
+
+// Of returns what make makes, once for each key; a nil d keeps nothing.
+func (d *Derived) Of(key any, make func() any) any {
+	if d == nil {
+		return make()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.made == nil {
+		d.made = map[any]any{}
+	}
+	v, ok := d.made[key]
+	if !ok {
+		v = make()
+		d.made[key] = v
+	}
+	return v
 }
 
 // With returns the input of a setting, without a graph.

@@ -93,6 +93,13 @@ var writers = []struct {
 	{"plot embedding.npy -y y.npy -o out.pdf", nil}, // holds the time
 	{"plot embedding.npy -y y.npy -o out.svg", []string{"out.svg"}},
 	{"plot embedding.npy -y y.npy -o out.png", []string{"out.png"}},
+	{"neighbors X.npy -k 5 -o out.npz", []string{"out.npz"}},
+	{"graph X.npy --append graph.npz -X X.npy -o out.npz", []string{"out.npz"}},
+	{"update lgc.npz -X X.npy -o out.npz", []string{"out.npz"}},
+	{"fit X.npy y.npy -o out.npz --predictions out.csv --report out.html", []string{"out.npz", "out.csv"}}, // the report holds the time
+	{"next model.npz -X X.npy -y y.npy -n 5 -o out.csv", []string{"out.csv"}},
+	{"suspects X.npy y.npy -o out.csv", []string{"out.csv"}},
+	{"compare X.npy true.npy --models knn,lgc --labels-per-class 3 --splits 2 -o out.csv", []string{"out.csv"}},
 	{"demo -n 2000 -o run", []string{"run/X.npy", "run/y.npy", "run/predictions.npy", "run/graph.npz", "run/eigs.npz"}},
 }
 
@@ -118,6 +125,10 @@ func hidden(t *testing.T) (names []string) {
 	}
 	return names
 }
+
+// soakKills is the least number of kills of a command line in a soak run, which goes
+// through the steps again.
+const soakKills = 100
 
 // sampled reports whether step n of count of a command line is tried: all in a
 // soak run, else the first and last ones and some between, of the slow demo two.
@@ -156,29 +167,33 @@ func TestKillWhileWriting(t *testing.T) {
 		t.Skip("takes many processes")
 	}
 	intoMoons(t)
+	succeed(t, "fit", "--model", "lgc", "-X", "X.npy", "-y", "y.npy", "-o", "lgc.npz", "-q")
 	left := 0
 	for _, w := range writers {
 		count, want := countSteps(t, w.line, w.outputs)
 		args := append(strings.Fields(w.line), "-q")
-		for n := 1; n <= count; n++ {
+		kills := 0
+		for step := 1; step <= count || soak && kills < soakKills; step++ {
+			n := (step-1)%count + 1
 			for i, when := range []string{"before", "after"} {
 				if !sampled(w.line, n, count) || !soak && n%2 == i {
 					continue
 				}
 				at := fmt.Sprintf("%s %d", when, n)
 				removeOutputs(t)
-				old := n%3 == 0
+				old := func(name string) bool { return n%3 == 0 && !strings.HasPrefix(name, "run/") }
 				for name := range want {
-					if old && !strings.HasPrefix(name, "run/") {
+					if old(name) {
 						writeFile(t, name, []byte("old"))
 					}
 				}
+				kills++
 				if !killAt(t, at, args...) {
 					t.Errorf("%s: not killed %s of %d", w.line, at, count)
 				}
 				for name, content := range want {
 					got, err := os.ReadFile(name)
-					if !bytes.Equal(got, content) && !(old && string(got) == "old") && !(os.IsNotExist(err) && !old) {
+					if !bytes.Equal(got, content) && !(old(name) && string(got) == "old") && !(os.IsNotExist(err) && !old(name)) {
 						t.Errorf("%s killed %s: %s holds %d bytes: %.20q", w.line, at, name, len(got), got)
 					}
 				}
@@ -196,6 +211,7 @@ func TestKillWhileWriting(t *testing.T) {
 				}
 			}
 		}
+		t.Logf("%s: %d kills at %d steps", w.line, kills, count)
 	}
 	if left < len(writers)/2 {
 		t.Errorf("the kills left %d temporary files; the test is too easy", left)
@@ -207,6 +223,7 @@ func TestKillWhileWriting(t *testing.T) {
 // and ends with exit code 1 and a sentence.
 func TestFaultWhileWriting(t *testing.T) {
 	intoMoons(t)
+	succeed(t, "fit", "--model", "lgc", "-X", "X.npy", "-y", "y.npy", "-o", "lgc.npz", "-q")
 	// ENOSPC, EIO, … in place of every step; the table of tune is printed before
 	// the best model is fitted.
 	faults := []error{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}

@@ -25,6 +25,7 @@ type fit struct {
 	asked      []int                    // positions in Labeled of the rows of held answers
 	graphs     map[int]*models.Graph    // by number of neighbours; 0 is the one given
 	resolved   map[string]models.Values // numbers in place of rules
+	derived    models.Derived           // of the graphs
 	choice     Choice
 	leftOut    int // members, for their cost
 	fault      error
@@ -255,7 +256,7 @@ func (f *fit) grid(c *contender) *models.Grid {
 		at[s+1] = at[s] + len(f.splits[s].Held)
 	}
 	info := c.member.Learner.Info()
-	return &models.Grid{Input: in, Settings: c.settings, Splits: f.splits,
+	return &models.Grid{Input: in, Derived: &f.derived, Settings: c.settings, Splits: f.splits,
 		GraphOf: func(int) (*models.Graph, error) { return f.graph(c.member) },
 		GraphKey: func(i int) string {
 			if info.UsesGraph(c.settings[i]) {

@@ -198,7 +198,14 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		if err != nil {
 			return err
 		}
+		served, terms := l.byMoments(g, same)
+		if err := l.fitByMoments(ctx, g, problem, graph.W, served, terms); err != nil {
+			return err
+		}
 		for _, setting := range same {
+			if served[setting] != nil {
+				continue
+			}
 			s, err := l.settings(g.Settings[setting])
 			if err != nil {
 				return err
@@ -220,8 +227,10 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 
 // GridCost is that of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
-	out := models.GridCost{Operations: g.Fits() * operations(&g.Input), Remedy: "make graphs of fewer --neighbors"}
-	for _, v := range g.Settings {
+	served, terms := l.byMoments(g, g.All())
+	out := models.GridCost{Operations: momentCost(g, terms), Remedy: "make graphs of fewer --neighbors"}
+	labels, n := int64(len(g.Targets.Labeled)), int64(g.Len())
+	for i, v := range g.Settings {
 		s, err := l.settings(v)
 		if err != nil {
 			return models.GridCost{}, err
@@ -230,7 +239,13 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		if err != nil {
 			return models.GridCost{}, err
 		}
-		graph := 12*int64(g.EdgeCount()) + 12*int64(g.Len())
+		graph := 12*int64(g.EdgeCount()) + 12*n
+		if served[i] != nil {
+			fit = models.HeapBytes(24*labels*labels) + models.RuntimeBytes
+			problem += models.HeapBytes(16*n*momentColumns + 4*labels*labels*int64(terms))
+		} else {
+			out.Operations += float64(len(g.Splits)) * operations(&g.Input)
+		}
 		out.Shared, out.Fold = max(out.Shared, graph+problem), max(out.Fold, fit)
 	}
 	return out, nil

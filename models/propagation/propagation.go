@@ -294,18 +294,24 @@ type draw struct {
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
-	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: t.Y, reached: make([]bool, p.components.Count())}
+	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t), reached: make([]bool, p.components.Count())}
 	for _, i := range t.Labeled {
 		d.at = append(d.at, p.place[i])
 		d.reached[p.components.Of[p.place[i]]] = true
 	}
-	if d.classes {
-		d.y = mat.NewDense(len(d.at), len(t.Classes), nil)
-		for q := range d.at {
-			d.y.Set(q, t.Class(q), 1)
-		}
-	}
 	return d
+}
+
+// coded returns the targets, l×c: of classes one and zero.
+func coded(t *models.Targets) *mat.Dense {
+	if t.Classes == nil {
+		return t.Y
+	}
+	y := mat.NewDense(len(t.Labeled), len(t.Classes), nil)
+	for q := range t.Labeled {
+		y.Set(q, t.Class(q), 1)
+	}
+	return y
 }
 
 // class returns the class of labeled point q.
