@@ -135,7 +135,7 @@ const (
 
 // memoryModels are the command lines of the grid beside the data.
 var memoryModels = []string{
-	"knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson",
+	"auto", "knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson",
 	"rls-linear --gamma-a 0.1", "svm-linear --gamma-a 0.1", "laprls-linear --gamma-a 0.1 --gamma-i 0.1", "lapsvm-linear --gamma-a 0.1 --gamma-i 0.1", "tsvm-linear --gamma-a 0.1",
 	"rls --gamma-a 0.1", "svm --gamma-a 0.1", "oneclass", "laprls --gamma-a 0.1 --gamma-i 0.1", "lapsvm --gamma-a 0.1 --gamma-i 0.1", "lap-oneclass --gamma-a 0.1 --gamma-i 0.1", "tsvm --gamma-a 0.1", "sssl",
 	"rls --gamma-a 0.1 --landmarks 500", "laprls --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "lapsvm --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "rls --gamma-a 0.1 --features 500", "rls --gamma-a 0.1 --approximation matrix-free",

@@ -15,7 +15,10 @@ import (
 	"time"
 )
 
-var folder string // of the built command
+var (
+	folder   string       // of the built command
+	start, _ = os.Getwd() // that of the package: tests go elsewhere
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -34,7 +37,9 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(folder, "bigfit")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/bigfit").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, "../../cmd/bigfit")
+	build.Dir = start
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}

@@ -149,7 +149,11 @@ func completeCost(c models.Cost, in *models.Input, members int, cut bool) models
 	if cut {
 		c.Bytes += 16 * int64(in.EdgeCount())
 	}
-	c.Bytes += models.HeapBytes(8*n*columns*int64(3+members/2)) + 8*min(n, batch)*min(labels, 512)
+	scores := 2 + members/2
+	if members > 1 {
+		scores++
+	}
+	c.Bytes += models.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
 	c.Remedy = "choose one model with --model"
 	return c
 }
