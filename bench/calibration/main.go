@@ -32,6 +32,7 @@ type member struct {
 }
 
 var members = []member{
+	{"auto", nil},
 	{"lgc", nil},
 	{"harmonic", nil},
 	{"poisson", nil},
