@@ -461,11 +461,17 @@ func ExampleSide_MulTo() {
 // Rows asked for one by one, which go through panels, have the bits of rows in blocks.
 func TestFewRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
-	for _, size := range []struct{ n, d int }{{3, 1}, {64, 7}, {130, 200}, {90, 300}, {70, 777}, {65, 1793}, {40, 4000}} {
-		z, x, a := data.NewDense[float64](size.n, size.d), data.NewDense[float64](9, size.d), mat.NewDense(size.n, 3, nil)
+	for _, size := range []struct{ n, d int }{{3, 1}, {64, 7}, {130, 200}, {90, 300}, {70, 777}, {65, 1793}, {40, 4000}, {2100, 12}} {
+		columns := 3 + 70*(size.n%2) // more than a panel, too
+		z, x, a := data.NewDense[float64](size.n, size.d), data.NewDense[float64](9, size.d), mat.NewDense(size.n, columns, nil)
 		for _, p := range [][]float64{z.Data, x.Data, a.RawMatrix().Data} {
 			for i := range p {
 				p[i] = rng.NormFloat64()
+			}
+		}
+		for i := range x.Data {
+			if i/size.d%3 > 0 && i%7 < 5 { // zeros, which are passed over
+				x.Data[i] = 0
 			}
 		}
 		for _, k := range []kernel.Kernel{{Kind: kernel.Gaussian, Sigma: math.Sqrt(float64(size.d))}, {Kind: kernel.Polynomial, Degree: 1}} {
@@ -473,17 +479,17 @@ func TestFewRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := mat.NewDense(9, 3, nil)
+			all := mat.NewDense(9, columns, nil)
 			if err := s.ProductTo(all, x, 0, 9, a); err != nil {
 				t.Fatal(err)
 			}
 			for lo := 0; lo < 9; lo += 3 {
 				for rows := 1; rows <= 3; rows++ {
-					some := mat.NewDense(rows, 3, nil)
+					some := mat.NewDense(rows, columns, nil)
 					if err := s.FewTo(some, data.Slice(x, lo, lo+rows), a); err != nil {
 						t.Fatal(err)
 					}
-					if !mat.Equal(some, all.Slice(lo, lo+rows, 0, 3)) {
+					if !mat.Equal(some, all.Slice(lo, lo+rows, 0, columns)) {
 						t.Fatalf("%v of %d points in %d dimensions: %d rows from %d on differ", k, size.n, size.d, rows, lo)
 					}
 				}

@@ -59,10 +59,66 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 	if err := s.check(x); err != nil {
 		return err
 	}
-	return productTo(context.Background(), dst, rows, s.n, a, func(k *mat.Dense, i int) {
-		r := k.RawMatrix()
-		s.denseRows(r.Data, r.Stride, x, i, i+r.Rows)
-	})
+	if _, c := a.Dims(); c > panelPoints {
+		return productTo(context.Background(), dst, rows, s.n, a, func(k *mat.Dense, i int) {
+			r := k.RawMatrix()
+			s.denseRows(r.Data, r.Stride, x, i, i+r.Rows)
+		})
+	}
+	if h, c := dst.Dims(); h != rows || a.RawMatrix().Cols != c || a.RawMatrix().Rows != s.n {
+		panic(mat.ErrShape)
+	}
+	k, r := make([]float64, rows*s.n), a.RawMatrix()
+	s.denseRows(k, s.n, x, 0, rows)
+	var part [panelPoints]float64
+	for i := range rows {
+		to := dst.RawRowView(i)
+		clear(to)
+		segmentsOf(k[i*s.n:][:s.n]).addTo(to, part[:], r.Data, r.Stride)
+	}
+	return nil
+}
+
+// segments are the terms of a sum as [dense.Gemm64] makes it, without those of factor 0,
+// which change nothing.
+type segments struct {
+	index   []int32 // within its segment
+	factor  []float64
+	segment []segment
+}
+
+// segment begins at a coordinate and has the terms up to end.
+type segment struct{ from, end int }
+
+func segmentsOf(row []float64) *segments {
+	out := &segments{index: make([]int32, 0, len(row)), factor: make([]float64, 0, len(row))}
+	for p0 := 0; p0 < len(row); p0 += depth {
+		p1 := min(p0+depth, len(row))
+		length := dense.SumLength(p1 - p0)
+		for q := p0; q < p1; q += length {
+			for k, v := range row[q:min(q+length, p1)] {
+				if v != 0 {
+					out.index, out.factor = append(out.index, int32(k)), append(out.factor, v)
+				}
+			}
+			out.segment = append(out.segment, segment{q, len(out.index)})
+		}
+	}
+	return out
+}
+
+// addTo adds the sum over rows of x, each ld values from the last; part is memory.
+func (s *segments) addTo(to, part, x []float64, ld int) {
+	lo := 0
+	for _, e := range s.segment {
+		if lo < e.end {
+			simd.AddScaledRows(part[:len(to)], x[e.from*ld:], ld, s.index[lo:e.end], s.factor[lo:e.end])
+			for t, v := range part[:len(to)] {
+				to[t] += v
+			}
+		}
+		lo = e.end
+	}
 }
 
 // denseRows is denseTiles from the panels, for dense points.
@@ -73,24 +129,14 @@ func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s.load(row, x, i)
 		s.squares(sq, x, i, row)
-		out := dst[(i-lo)*ld:][:s.n]
+		out, terms := dst[(i-lo)*ld:][:s.n], segmentsOf(row)
 		par.For(s.n, grain*panelPoints, func(a, b int) {
 			var part [panelPoints]float64
 			for j := a; j < b; j += panelPoints {
 				to := out[j:min(j+panelPoints, b)]
 				panel := s.across.values[j*s.d:][:panelPoints*s.d]
 				clear(to)
-				for p0 := 0; p0 < s.d; p0 += depth {
-					p1 := min(p0+depth, s.d)
-					length := dense.SumLength(p1 - p0)
-					for q := p0; q < p1; q += length {
-						end := min(q+length, p1)
-						simd.AddScaledRows(part[:len(to)], panel[q*panelPoints:], panelPoints, s.across.order[:end-q], row[q:end])
-						for t, v := range part[:len(to)] {
-							to[t] += v
-						}
-					}
-				}
+				terms.addTo(to, part[:], panel, panelPoints)
 			}
 			s.finish(out[a:b], sq[0], x, i, a)
 		})
