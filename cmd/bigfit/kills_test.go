@@ -130,10 +130,20 @@ func hidden(t *testing.T) (names []string) {
 // through the steps again.
 const soakKills = 100
 
+// slow command lines are tried at fewer steps.
+func slow(line string) bool {
+	for _, start := range []string{"demo", "fit X.npy", "compare", "suspects", "update"} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
+
 // sampled reports whether step n of count of a command line is tried: all in a
-// soak run, else the first and last ones and some between, of the slow demo two.
+// soak run, else the first and last ones and some between, of the slow ones two.
 func sampled(line string, n, count int) bool {
-	if strings.HasPrefix(line, "demo") && !soak {
+	if slow(line) && !soak {
 		return n == count/2 || n == count
 	}
 	return soak || n == 2 || n >= count-1
@@ -233,7 +243,7 @@ func TestFaultWhileWriting(t *testing.T) {
 		}
 		count, want := countSteps(t, w.line, w.outputs)
 		for n := 1; n <= count; n++ {
-			if strings.HasPrefix(w.line, "demo") && !sampled(w.line, n, count) {
+			if slow(w.line) && !sampled(w.line, n, count) {
 				continue
 			}
 			removeOutputs(t)

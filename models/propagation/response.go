@@ -114,9 +114,9 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 	return 0, 0
 }
 
-// Moments serve where they take no more than about that many operations, above which a
-// cross-validation has few settings that could share them, and fewer columns than the fits
-// of the folds.
+// Bounds of what moments are used for. On larger graphs a pool leaves most members out, and
+// few settings would share the products; with more labels the fits of the folds have fewer
+// columns, and the blocks take much memory.
 const (
 	momentOperations = 3e10
 	momentLabels     = 512
