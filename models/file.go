@@ -70,7 +70,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{}, points: map[string]data.Points{}}
+	r := newReader(a, limit)
 	if err := manifest.Unmarshal(mf.Settings, &r.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
@@ -233,6 +233,10 @@ type Reader struct {
 	outer  *Neighborhood // of the model around this one; may be nil
 }
 
+func newReader(a *npy.Archive, limit int64) *Reader {
+	return &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{}, points: map[string]data.Points{}}
+}
+
 // Part returns a reader of a model that lies inside that of r: m is its manifest, and
 // rename gives the names that its arrays have in the file. h is the neighbourhood of the
 // model around it: where the part has the same points and index, it shares them.
@@ -251,11 +255,12 @@ func (r *Reader) at(name string) string {
 // read reads an array, each once.
 func (r *Reader) read(name string) (*npy.Array, error) {
 	name = r.at(name)
-	x, err := r.arrays[name], error(nil)
-	if x == nil {
-		if x, err = r.archive.Read(name); err == nil && r.arrays != nil {
-			r.arrays[name] = x
-		}
+	if x := r.arrays[name]; x != nil {
+		return x, nil
+	}
+	x, err := r.archive.Read(name)
+	if err == nil {
+		r.arrays[name] = x
 	}
 	return x, err
 }
@@ -344,14 +349,17 @@ func (r *Reader) checkFinite(name string, values []float64) {
 
 // Points reads the training points; nil if there are none.
 func (r *Reader) Points() data.Points {
+	// Points that two models name by the same arrays are the same.
+	key := strings.Join([]string{r.at("points"), r.at("points_indptr"), r.at("points_indices"), r.at("points_data"), r.at("points_shape")}, " ")
+	if r.Err == nil && r.points[key] == nil {
+		r.points[key] = r.readPoints()
+	}
+	return r.points[key]
+}
+
+func (r *Reader) readPoints() data.Points {
 	switch {
-	case r.Err != nil:
-		return nil
 	case r.Has("points_indptr"):
-		name := r.at("points_indices")
-		if x := r.points[name]; x != nil {
-			return x
-		}
 		shape := Numbers[int64](r, "points_shape")
 		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"), Val: Numbers[float64](r, "points_data")}
 		if r.Err == nil && len(shape) != 2 {
@@ -365,22 +373,12 @@ func (r *Reader) Points() data.Points {
 			r.Err = fmt.Errorf("%s: points: %w", r.archive.Path(), err)
 			return nil
 		}
-		if r.points != nil {
-			r.points[name] = m
-		}
 		return m
 	case r.Has("points"):
-		name := r.at("points")
-		if x := r.points[name]; x != nil {
-			return x
-		}
-		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: name, Limit: r.limit})
+		x, err := data.ReadPoints(r.archive.Path(), data.ReadOptions{Key: r.at("points"), Limit: r.limit})
 		if err != nil {
 			r.Err = err
 			return nil
-		}
-		if r.points != nil {
-			r.points[name] = x
 		}
 		return x
 	}

@@ -135,7 +135,9 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 	var onProgress func(done, total int)
 	if s != nil {
 		if m, _ := x.Dims(); s.Found != nil && s.Found.Len() == m && s.Found.K >= k {
-			return s.Found.Trim(k), nil, nil
+			if nb := s.Found.Trim(k); nb != nil {
+				return nb, nil, nil
+			}
 		}
 		onProgress = s.OnProgress
 	}
@@ -296,7 +298,7 @@ func NeighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n in
 			return Neighborhood{}, err
 		}
 	}
-	r := &Reader{archive: a}
+	r := newReader(a, 0)
 	h, err := r.neighborhood(raw, false)
 	if err != nil {
 		return h, err

@@ -581,9 +581,6 @@ func TestDamagedModels(t *testing.T) {
 		if m.name == "auto" {
 			continue // its parts are files of other models; its conformance damages the whole
 		}
-		if !soak && !slices.Contains([]string{"knn", "eigenmap", "lgc", "laprls", "svm", "svm-linear", "sssl", "vvmr"}, m.name) {
-			continue // one of a family; the conformance of each damages its files, too
-		}
 		succeed(t, fitLine(m, "-o", "whole.npz")...)
 		damagedModel(t, m.name)
 		if m.name == "svm" || m.name == "lgc" {

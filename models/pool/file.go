@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -81,6 +83,11 @@ func sameArray(a, b models.Array) bool {
 		return false
 	}
 	switch v := a.Data.(type) {
+	case npy.Repeat:
+		return v == b.Data
+	case npy.Raw:
+		other, ok := b.Data.(npy.Raw)
+		return ok && v.DType == other.DType && slices.EqualFunc(v.Parts, other.Parts, bytes.Equal)
 	case []float64:
 		return sameElements(v, b.Data)
 	case []float32:
@@ -99,7 +106,7 @@ func sameArray(a, b models.Array) bool {
 
 func sameElements[T comparable](a []T, other any) bool {
 	b, ok := other.([]T)
-	return ok && slices.Equal(a, b)
+	return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // Decode is the inverse of [Model.Encode].

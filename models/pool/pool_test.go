@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,9 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/pool"
+	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // sayer is a learner whose scores for point i are those of say, whatever it is fitted to.
@@ -266,6 +272,64 @@ func TestCostlyMembers(t *testing.T) {
 		choice := m.(*pool.Model).Choice
 		if choice.LeftOut != c.left || len(choice.Members) != len(c.costs)-c.left || math.Abs(cost.Operations-c.ops) > 1e6 || strings.Contains(choice.Text(), "left out") != (c.left > 0) {
 			t.Errorf("%v: %d left out, %d members, %g operations, %q", c.costs, choice.LeftOut, len(choice.Members), cost.Operations, choice.Text())
+		}
+	}
+}
+
+// Parts on one graph write its points once, however these are held, and answer from the
+// file as before.
+func TestPointsOnce(t *testing.T) {
+	dense, truth := synthetic.TwoMoons(60, 0.1, 1)
+	file := filepath.Join(t.TempDir(), "X.npy")
+	halves := make([]byte, 2*2*60) // from 1 to 2
+	for i := range 2 * 60 {
+		halves[2*i], halves[2*i+1] = byte(37*i), byte(0x3c|i%3)
+	}
+	if err := npy.WriteFile(file, []int{60, 2}, npy.Raw{DType: "float16", Parts: [][]byte{halves}}); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := data.ReadPoints(file, data.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := &sparse.CSR{Rows: 60, Cols: 70, Ptr: []int64{0}} // without values
+	for i := range 60 {
+		for j := range int32(4 + i%3) {
+			ones.Col = append(ones.Col, int32(i)+j)
+		}
+		ones.Ptr = append(ones.Ptr, int64(len(ones.Col)))
+	}
+	lgc := pool.Member{Learner: propagation.Learner{Method: propagation.LGC}}
+	l := pool.Learner{Name: "three", Help: "three", Members: []pool.Member{lgc, lgc, lgc}}
+	for i, alpha := range []string{"0.5", "0.9", "0.99"} {
+		l.Members[i].Settings = []models.Values{{"alpha": alpha}}
+	}
+	targets := modeltest.ClassTargets(t, truth.Keep([]int{0, 1})) // too few to choose: all members
+	for name, x := range map[string]data.Points{"dense": dense, "halves": stored, "ones": ones} {
+		problem := modeltest.NewProblem(t, x, knn.GraphSettings{K: 6}, sparse.Normalized, 2)
+		m, err := l.Fit(t.Context(), &models.Input{Points: x, Graph: problem.Graph(), Targets: targets, Values: models.Values{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "m.npz")
+		if err := models.Save(path, m, nil); err != nil {
+			t.Fatal(err)
+		}
+		for array := range modeltest.Entries(t, path) {
+			if strings.HasPrefix(array, "part") && strings.Contains(array, "points") {
+				t.Errorf("%s: %s is there beside the points of the graph", name, array)
+			}
+		}
+		back, _, err := models.Load(path, 0, func(string) models.Decoder { return l.Decode })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := m.Predict(t.Context(), x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := back.Predict(t.Context(), x, nil); err != nil || !mat.Equal(got.Scores, want.Scores) {
+			t.Errorf("%s: the model read answers otherwise, %v", name, err)
 		}
 	}
 }

@@ -199,8 +199,10 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 		served, terms := l.byMoments(g, same)
-		if err := l.fitByMoments(ctx, g, problem, graph.W, served, terms); err != nil {
-			return err
+		if len(served) > 0 {
+			if err := l.fitByMoments(ctx, g, problem, graph.W, served, terms); err != nil {
+				return err
+			}
 		}
 		for _, setting := range same {
 			if served[setting] != nil {
