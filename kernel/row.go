@@ -19,7 +19,7 @@ import (
 type panels struct {
 	once   sync.Once
 	values []float64
-	order  []int32 // 0, 1, …, d−1
+	order  []int32 // 0, 1, …
 }
 
 const panelPoints = 64
@@ -27,7 +27,7 @@ const panelPoints = 64
 // fill copies the points of s, once.
 func (q *panels) fill(s *Side) {
 	q.once.Do(func() {
-		q.order = make([]int32, s.d)
+		q.order = make([]int32, max(s.d, min(s.n, depth)))
 		for k := range q.order {
 			q.order[k] = int32(k)
 		}
@@ -74,50 +74,24 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 	for i := range rows {
 		to := dst.RawRowView(i)
 		clear(to)
-		segmentsOf(k[i*s.n:][:s.n]).addTo(to, part[:], r.Data, r.Stride)
+		s.across.addRows(to, part[:], r.Data, r.Stride, k[i*s.n:][:s.n])
 	}
 	return nil
 }
 
-// segments are the terms of a sum as [dense.Gemm64] makes it, without those of factor 0,
-// which change nothing.
-type segments struct {
-	index   []int32 // within its segment
-	factor  []float64
-	segment []segment
-}
-
-// segment begins at a coordinate and has the terms up to end.
-type segment struct{ from, end int }
-
-func segmentsOf(row []float64) *segments {
-	out := &segments{index: make([]int32, 0, len(row)), factor: make([]float64, 0, len(row))}
-	for p0 := 0; p0 < len(row); p0 += depth {
-		p1 := min(p0+depth, len(row))
+// addRows adds the sum of the rows of x, each ld values from the last, times their factors,
+// term by term as [dense.Gemm64] does; part is memory.
+func (q *panels) addRows(to, part, x []float64, ld int, factors []float64) {
+	for p0 := 0; p0 < len(factors); p0 += depth {
+		p1 := min(p0+depth, len(factors))
 		length := dense.SumLength(p1 - p0)
-		for q := p0; q < p1; q += length {
-			for k, v := range row[q:min(q+length, p1)] {
-				if v != 0 {
-					out.index, out.factor = append(out.index, int32(k)), append(out.factor, v)
-				}
-			}
-			out.segment = append(out.segment, segment{q, len(out.index)})
-		}
-	}
-	return out
-}
-
-// addTo adds the sum over rows of x, each ld values from the last; part is memory.
-func (s *segments) addTo(to, part, x []float64, ld int) {
-	lo := 0
-	for _, e := range s.segment {
-		if lo < e.end {
-			simd.AddScaledRows(part[:len(to)], x[e.from*ld:], ld, s.index[lo:e.end], s.factor[lo:e.end])
+		for lo := p0; lo < p1; lo += length {
+			hi := min(lo+length, p1)
+			simd.AddScaledRows(part[:len(to)], x[lo*ld:], ld, q.order[:hi-lo], factors[lo:hi])
 			for t, v := range part[:len(to)] {
 				to[t] += v
 			}
 		}
-		lo = e.end
 	}
 }
 
@@ -129,14 +103,14 @@ func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s.load(row, x, i)
 		s.squares(sq, x, i, row)
-		out, terms := dst[(i-lo)*ld:][:s.n], segmentsOf(row)
+		out := dst[(i-lo)*ld:][:s.n]
 		par.For(s.n, grain*panelPoints, func(a, b int) {
 			var part [panelPoints]float64
 			for j := a; j < b; j += panelPoints {
 				to := out[j:min(j+panelPoints, b)]
 				panel := s.across.values[j*s.d:][:panelPoints*s.d]
 				clear(to)
-				terms.addTo(to, part[:], panel, panelPoints)
+				s.across.addRows(to, part[:], panel, panelPoints, row)
 			}
 			s.finish(out[a:b], sq[0], x, i, a)
 		})
@@ -169,7 +143,7 @@ func (s *Side) RowTo(dst []float64, i int) {
 		grain := max(1, 1<<17/(panelPoints*(s.d+16)))
 		par.For(s.n, grain*panelPoints, func(lo, hi int) {
 			for j := lo; j < hi; j += panelPoints {
-				simd.AddScaledRows(dst[j:min(j+panelPoints, hi)], s.across.values[j*s.d:][:panelPoints*s.d], panelPoints, s.across.order, x)
+				simd.AddScaledRows(dst[j:min(j+panelPoints, hi)], s.across.values[j*s.d:][:panelPoints*s.d], panelPoints, s.across.order[:s.d], x)
 			}
 			s.finish(dst[lo:hi], s.sq[i], z, i, lo)
 		})
