@@ -189,8 +189,11 @@ func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints)
 		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
 	}
 	t, err := pipeline.Training(p.Model, true, false)
-	if err != nil || t != nil && t.Len() == p.Targets.Len {
-		return t.Scores, err
+	if err != nil {
+		return nil, err
+	}
+	if t != nil && t.Len() == p.Targets.Len {
+		return t.Scores, nil
 	}
 	if p.Points == nil {
 		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.Model.Name())
