@@ -7,8 +7,8 @@ FUZZTIME ?= 20s
 RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
 # Tests of accuracy whose goroutines other tests of their package run as well.
 ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
-# What the race detector need not see: the same with more kinds of points, settings or damage.
-QUIET = ^Test(StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone)$$
+# The same with more kinds of points, settings or damage: once a run is enough.
+QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone)$$
 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
@@ -32,7 +32,7 @@ race:
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
 purego:
 	go test -tags purego ./internal/simd ./internal/dense ./internal/nndescent ./sparse
-	go test -short -skip '$(ALIKE)' -tags purego ./knn ./lanczos
+	go test -short -skip '$(ALIKE)|$(QUIET)' -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
 fuzz:
