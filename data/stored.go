@@ -308,6 +308,30 @@ func (s *Stored) drop(lo, hi int) {
 	s.each(lo, hi, func(_ int, raw []byte) { mapped.Drop(raw) })
 }
 
+// Touch reads a little of the points of dense x in rows, all at once: where they are
+// scattered, whoever reads them one after another waits for the memory each time. The result
+// has no meaning.
+func Touch(x Points, rows []int32) (sum byte) {
+	const line, most = 64, 1 << 10
+	for _, i := range rows {
+		var row []byte
+		switch x := x.(type) {
+		case *Dense[uint8]:
+			row = x.Row(int(i))
+		case *Dense[float32]:
+			row = numbers.Bytes(x.Row(int(i)))
+		case *Dense[float64]:
+			row = numbers.Bytes(x.Row(int(i)))
+		case *Stored:
+			row = x.row(int(i))
+		}
+		for p := 0; p < min(len(row), most); p += line {
+			sum += row[p]
+		}
+	}
+	return sum
+}
+
 // Release gives back the memory of points lo to hi that are mapped, which were read and are
 // not needed soon. They can be read again, from the page cache or the file.
 func Release(x Points, lo, hi int) {

@@ -421,6 +421,7 @@ type measurer struct {
 	x      data.Points
 	metric Metric
 	q, row []float64
+	row32  []float32 // of stored points that it holds exactly; nil of others
 	best   []topk.Pair
 	from   *side // the query that was loaded last, and its number
 	loaded int
@@ -428,7 +429,11 @@ type measurer struct {
 
 func newMeasurer(x data.Points, m Metric) *measurer {
 	_, d := x.Dims()
-	return &measurer{x: x, metric: m, q: make([]float64, d), row: make([]float64, d)}
+	out := &measurer{x: x, metric: m, q: make([]float64, d), row: make([]float64, d)}
+	if s, ok := x.(*data.Stored); ok && s.Kind() != data.Float64 {
+		out.row32 = make([]float32, d)
+	}
+	return out
 }
 
 func (m *measurer) load(x data.Points, i int) {
@@ -463,6 +468,11 @@ func (m *measurer) square(j int) float64 {
 			return measure(m.metric, m.q, x.Row(j))
 		case *data.Dense[float64]:
 			return measure(m.metric, m.q, x.Row(j))
+		case *data.Stored:
+			if m.row32 != nil {
+				x.Read32(m.row32, j, j+1)
+				return measure(m.metric, m.q, m.row32)
+			}
 		}
 		data.RowTo(m.row, m.x, j)
 		return measure(m.metric, m.q, m.row)

@@ -152,8 +152,8 @@ type descentGraph struct {
 // neighbours than before.
 //
 // A search for k neighbours holds, per point, about 12(k+3) + 30 bytes, or, in their
-// place, the result, and the points as it measures them: of dense points a float32 copy,
-// of float16 points no copy, as they are read where they are, of sparse ones their values
+// place, the result, and the points as it measures them: of dense points a float32 copy, of
+// float16 points, which are read where they are, no more than 128 bytes, of sparse ones their values
 // in float32, of sets under Hamming and Jaccard bits. Its time grows a little faster than n.
 func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if s == nil {
@@ -377,7 +377,7 @@ type listMeasurer struct {
 	x       data.Points
 	rows    []int32
 	best    []topk.Pair
-	touched float64
+	touched byte
 }
 
 func (ix *descent) newListMeasurer() *listMeasurer {
@@ -389,12 +389,7 @@ func (ix *descent) newListMeasurer() *listMeasurer {
 func (m *listMeasurer) list(g *nndescent.Graph, i int) []topk.Pair {
 	m.load(m.x, int(g.Order()[i]))
 	m.rows = g.AppendList(m.rows[:0], int32(i))
-	switch x := m.x.(type) {
-	case *data.Dense[float32]:
-		m.touched += float64(touch(x, m.rows))
-	case *data.Dense[float64]:
-		m.touched += touch(x, m.rows)
-	}
+	m.touched += data.Touch(m.x, m.rows)
 	return m.sorted()
 }
 
@@ -406,18 +401,6 @@ func (m *listMeasurer) sorted() []topk.Pair {
 	}
 	topk.Sort(m.best)
 	return m.best
-}
-
-// touch reads a little of all rows at once: they are scattered over x, and the
-// processor waits for one at a time when they are measured.
-func touch[T float32 | float64](x *data.Dense[T], rows []int32) (sum T) {
-	for _, j := range rows {
-		row := x.Row(int(j))
-		for p := 0; p < min(len(row), 64); p += 16 {
-			sum += row[p]
-		}
-	}
-	return sum
 }
 
 // set returns the points as a search takes them.
@@ -438,7 +421,7 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 		part = 16*int64(z.NNZ())*int64(min(n, partSize))/int64(n) + 16*columns
 	case *data.Stored:
 		if z.Kind() == data.Float16 && !m.ofSets() {
-			rows = 4 * int64(n)
+			rows = 4 * int64(n) * (1 + nndescent.SketchColumns)
 		}
 	}
 	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {

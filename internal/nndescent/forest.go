@@ -57,7 +57,7 @@ func (p *rpNode) rename(to []int32) {
 // that trees differ even where all directions are the same.
 type rpForest struct {
 	rows         Rows
-	meters       []Meter // one for each goroutine
+	meters       []group // one for each goroutine
 	n            int
 	leaf         int    // largest number of points in a leaf
 	seed         uint64 // it and a tree's number determine the tree
@@ -74,12 +74,20 @@ func newForest(rows Rows, n, leaf int, seed uint64) *rpForest {
 
 // grow makes order that of the numbered tree and returns its root. A leaf holds
 // at least a quarter of f.leaf points if the set does.
+//
+// Tree 0 numbers the rows and begins queries. Those after it are grown on sketches of the
+// rows, where they have any: a tree reads every row at each of its levels.
 func (f *rpForest) grow(tree int) *rpNode {
+	if s, ok := f.rows.(sketcher); ok && tree > 0 {
+		if short := s.Sketch(f.n, f.seed); short != nil {
+			f.rows, f.meters = short, nil
+		}
+	}
 	for i := range f.order {
 		f.order[i] = int32(i)
 	}
 	for len(f.meters) < par.Workers(f.n, 1) {
-		f.meters = append(f.meters, f.rows.Meter())
+		f.meters = append(f.meters, groupOf(f.rows.Meter()))
 	}
 	root := &rpNode{hi: f.n}
 	level := []*rpNode{root}
@@ -118,7 +126,7 @@ func (f *rpForest) grow(tree int) *rpNode {
 }
 
 // split divides p until its parts are leaves.
-func (f *rpForest) split(m Meter, p *rpNode, tree int) {
+func (f *rpForest) split(m group, p *rpNode, tree int) {
 	if p.size() <= f.leaf {
 		return
 	}
@@ -164,18 +172,19 @@ func (f *rpForest) aim(m Meter, p *rpNode, tree int) {
 }
 
 // project computes the side of the points order[lo:hi] of node p.
-func (f *rpForest) project(m Meter, p *rpNode, lo, hi int) {
-	const block = 64 // its rows stay in the first-level cache
-	var toA [block]float32
+func (f *rpForest) project(m group, p *rpNode, lo, hi int) {
+	const block = 32 // its rows stay in the nearest caches
+	var ids [2 + block]int32
+	var toA, toB [1 + block]float32
+	ids[0], ids[1] = p.b, p.a
 	for ; lo < hi; lo += block {
 		end := min(lo+block, hi)
-		side, near := f.side[lo:end], toA[:end-lo]
-		m.At(p.b)
-		m.Measure(side, f.order[lo:end])
-		m.At(p.a)
-		m.Measure(near, f.order[lo:end])
-		for i, v := range near {
-			side[i] -= v
+		count := copy(ids[2:], f.order[lo:end])
+		m.Gather(ids[:2+count])
+		m.Among(toB[:1+count], 0)
+		m.Among(toA[:count], 1)
+		for i, v := range toA[:count] {
+			f.side[lo+i] = toB[1+i] - v
 		}
 	}
 }

@@ -68,7 +68,7 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 // insert makes order that of the points of old, the leaves of root, each with the new points
 // that fall into it. The tree names points by their numbers in the set.
 func (f *rpForest) insert(old []int32, root *rpNode) {
-	m := f.rows.Meter()
+	m := groupOf(f.rows.Meter())
 	joined := map[*rpNode][]int32{}
 	for i := len(old); i < f.n; i++ {
 		m.At(int32(i))
@@ -93,7 +93,7 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 }
 
 // repair divides anew what Check would refuse below p.
-func (f *rpForest) repair(m Meter, p *rpNode) {
+func (f *rpForest) repair(m group, p *rpNode) {
 	switch {
 	case p.size() <= f.leaf:
 	case p.left != nil && 4*min(p.left.size(), p.right.size()) >= p.size():

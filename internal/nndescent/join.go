@@ -89,7 +89,7 @@ func (g *candidateGraph) offer(i, j int32, d float32) {
 
 // A joiner is the working memory of one goroutine.
 type joiner struct {
-	Meter
+	group
 	dist    []float32
 	limit   []float32
 	members []int32
@@ -115,7 +115,7 @@ func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rp
 func (g *candidateGraph) joiners(count int) []joiner {
 	workers := make([]joiner, count)
 	for i := range workers {
-		workers[i].Meter = g.rows.Meter()
+		workers[i].group = groupOf(g.rows.Meter())
 	}
 	return workers
 }
@@ -135,11 +135,11 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 	for _, i := range ids {
 		w.limit = append(w.limit, g.worst(i))
 	}
+	w.Gather(ids)
 	for a, i := range ids {
 		rest := ids[a+1:]
 		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
-		w.At(i)
-		w.Measure(dist, rest)
+		w.Among(dist, a)
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {
@@ -249,11 +249,11 @@ func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 		w.limit = append(w.limit, x.limit[i])
 	}
 	w.dist = slices.Grow(w.dist[:0], len(w.members))[:len(w.members)]
+	w.Gather(w.members)
 	for a, i := range w.members[:used] {
 		rest := w.members[a+1:]
 		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
-		w.At(i)
-		w.Measure(dist, rest)
+		w.Among(dist, a)
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {

@@ -20,6 +20,42 @@ type Meter interface {
 	Measure(dst []float32, ids []int32)
 }
 
+// A group measures rows from each other. Its distances are those of its Meter, bit for bit.
+type group interface {
+	Meter
+	// Gather holds the rows with the numbers ids, which must not change meanwhile.
+	Gather(ids []int32)
+	// Among sets dst[p] to the distance of the gathered row a from row a+1+p.
+	Among(dst []float32, a int)
+}
+
+// groupOf returns m, or where it is no group, one that measures by it.
+func groupOf(m Meter) group {
+	if g, ok := m.(group); ok {
+		return g
+	}
+	return &oneByOne{Meter: m}
+}
+
+type oneByOne struct {
+	Meter
+	ids []int32
+}
+
+func (g *oneByOne) Gather(ids []int32) { g.ids = ids }
+
+func (g *oneByOne) Among(dst []float32, a int) {
+	g.At(g.ids[a])
+	g.Measure(dst, g.ids[a+1:][:len(dst)])
+}
+
+// A sketcher has rows that are dear to read.
+type sketcher interface {
+	// Sketch returns n rows, in the order of now, of few coordinates: near ones where the
+	// rows are near. It is nil if it would save little.
+	Sketch(n int, seed uint64) Rows
+}
+
 // Apart is the squared distance of rows that belong in no list, such as zero vectors
 // among directions.
 const Apart = 1e6

@@ -131,8 +131,8 @@ func bitKind(n int, overlap bool) (Rows, func(i, j int) float64) {
 	}
 }
 
-// Every meter measures what the definition says, from either point in the same bits, in
-// any order of the rows.
+// Every meter measures what the definition says, from either point in the same bits, gathered
+// or one at a time, in any order of the rows.
 func TestMeters(t *testing.T) {
 	const n = 60
 	ids := make([]int32, n)
@@ -148,11 +148,16 @@ func TestMeters(t *testing.T) {
 				order[3], order[40] = order[40], order[3]
 				rows.Arrange(order)
 			}
-			a, b := rows.Meter(), rows.Meter()
-			dist, back := make([]float32, n), make([]float32, 1)
+			a, b, all := rows.Meter(), rows.Meter(), groupOf(rows.Meter())
+			dist, back, among := make([]float32, n), make([]float32, 1), make([]float32, n)
+			all.Gather(ids)
 			for i := range n {
 				a.At(int32(i))
 				a.Measure(dist, ids)
+				all.Among(among[i+1:], i)
+				if !slices.Equal(among[i+1:], dist[i+1:]) {
+					t.Fatalf("%s: gathered, %d is at %v of those behind it, else at %v", name, i, among[i+1:], dist[i+1:])
+				}
 				for j, v := range dist {
 					w := want(int(order[i]), int(order[j]))
 					if !(math.Abs(float64(v)-w) <= 1e-5*max(w, 1)) {
@@ -200,5 +205,45 @@ func TestSearchRows(t *testing.T) {
 		if !(float64(found) >= 0.7*float64(asked)) || asked < 800 {
 			t.Errorf("%s: %d of %d", name, found, asked)
 		}
+	}
+}
+
+// Sketches are as far from each other as the rows, on average and within the spread of
+// sums of 32 squares; rows in the order of a tree have theirs in that order.
+func TestSketch(t *testing.T) {
+	const n, d = 40, 200
+	rows, at := halfKind(n, d, false)
+	if short, _ := halfKind(n, 4*SketchColumns-1, false); short.(*Halves).Sketch(n, 1) != nil {
+		t.Error("a sketch of rows that are not four times as long")
+	}
+	order := rand.New(rand.NewPCG(8, 9)).Perm(n)
+	place := make([]int32, n)
+	for i, v := range order {
+		place[i] = int32(v)
+	}
+	rows.Arrange(place)
+	m := rows.(*Halves).Sketch(n, 1).Meter()
+	dist := make([]float32, 1)
+	var sum float64
+	for i := range n {
+		m.At(int32(i))
+		for j := range n {
+			m.Measure(dist, []int32{int32(j)})
+			want := at(order[i], order[j])
+			if i == j {
+				if dist[0] != 0 {
+					t.Fatalf("a sketch is %v from itself", dist[0])
+				}
+				continue
+			}
+			ratio := float64(dist[0]) / want
+			if ratio < 0.2 || ratio > 3 {
+				t.Fatalf("sketches %d and %d: squared distance %v, of the rows %v", i, j, dist[0], want)
+			}
+			sum += ratio
+		}
+	}
+	if mean := sum / (n * (n - 1)); mean < 0.9 || mean > 1.1 {
+		t.Errorf("squared distances of sketches are %v times those of the rows on average", mean)
 	}
 }

@@ -32,7 +32,7 @@ func assembly() []*path {
 			panel:     map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
 			distances: distances32AVX512,
-			halves:    halfKernels{16, distances1632AVX512, widen32AVX512},
+			halves:    halfKernels{16, widen32AVX512},
 			graphStep: graphStep32AVX512,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
@@ -65,7 +65,7 @@ func assembly() []*path {
 			panel:     map[int]panelKernel{8: {4, panel8AVX2}, 16: {2, panel16AVX2}},
 
 			distances: distances32AVX2,
-			halves:    halfKernels{8, distances1632AVX2, widen32AVX2},
+			halves:    halfKernels{8, widen32AVX2},
 			graphStep: graphStep32AVX2,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX2,

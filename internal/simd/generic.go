@@ -11,7 +11,7 @@ var generic = path{
 
 	prefetch:  func([]float64, int, []int32, int) {}, // Go has no such instruction
 	distances: distancesGeneric,
-	halves:    halfKernels{distances: distances16Generic, widen: widenGeneric},
+	halves:    halfKernels{widen: widenGeneric},
 	neighbors: neighborKernels{
 		gemm:       GemmBytes{MR: 4, NR: 4, Depth: 1, tile: gemmBytesGeneric},
 		scanFloats: scanGeneric[float32],

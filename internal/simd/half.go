@@ -4,61 +4,32 @@ import "math"
 
 // Widen sets dst to the numbers of src, which are IEEE binary16 (float16); every one
 // of them is a float32. It panics unless both have the same length.
-func Widen(dst []float32, src []uint16) {
-	if len(dst) != len(src) {
+func Widen(dst []float32, src []uint16) { WidenScaled(dst, src, 1, src) }
+
+// WidenScaled is [Widen] times scale; products are rounded. Meanwhile it asks the memory
+// for next, which is as long as src and will be read soon.
+func WidenScaled(dst []float32, src []uint16, scale float32, next []uint16) {
+	if len(dst) != len(src) || len(next) != len(src) {
 		panic("simd: lengths differ")
 	}
 	whole := len(src)
 	if lanes := active.halves.lanes; lanes > 0 {
 		whole -= whole % lanes
 	}
-	active.halves.widen(dst[:whole], src[:whole])
-	widenGeneric(dst[whole:], src[whole:])
+	active.halves.widen(dst[:whole], src[:whole], next[:whole], scale)
+	widenGeneric(dst[whole:], src[whole:], next[whole:], scale)
 }
 
 // halfKernels are the loops over float16 (IEEE binary16).
 type halfKernels struct {
-	lanes     int // rows of distances have as many elements; widen takes multiples of it
-	distances func(dst, q []float32, rows [][]uint16, scale []float32)
-	widen     func(dst []float32, src []uint16)
+	lanes int // widen takes multiples of it
+	widen func(dst []float32, src, next []uint16, scale float32)
 }
 
-// SquaredDistances16 sets dst[p] = Σ_j (q[j] − scale[p]·rows[p][j])² for j < len(q), of
-// rows of float16 given by their bits; dst, rows and scale have one length, and no row
-// has fewer elements than q. Products and differences are rounded. The bits of a result
-// depend on the two rows alone, whichever of them is q, times its scale.
-func SquaredDistances16(dst, q []float32, rows [][]uint16, scale []float32) {
-	checkEqual(len(dst), len(rows))
-	checkEqual(len(dst), len(scale))
-	for _, r := range rows {
-		checkRows(len(q), len(r))
-	}
-	active.halves.measure(dst, q, rows, scale)
-}
-
-func (h *halfKernels) measure(dst, q []float32, rows [][]uint16, scale []float32) {
-	if len(q) < h.lanes {
-		distances16Generic(dst, q, rows, scale)
-		return
-	}
-	h.distances(dst, q, rows, scale)
-}
-
-func distances16Generic(dst, q []float32, rows [][]uint16, scale []float32) {
-	for p, row := range rows {
-		var sum [4]float32
-		for j, v := range q {
-			d := v - float32(scale[p]*FromHalf(row[j]))
-			sum[j%4] += d * d
-		}
-		dst[p] = (sum[0] + sum[2]) + (sum[1] + sum[3])
-	}
-}
-
-func widenGeneric(dst []float32, src []uint16) {
+func widenGeneric(dst []float32, src, _ []uint16, scale float32) {
 	dst = dst[:len(src)]
 	for i, h := range src {
-		dst[i] = FromHalf(h)
+		dst[i] = scale * FromHalf(h)
 	}
 }
 

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -115,94 +114,14 @@ func TestWidenPaths(t *testing.T) {
 					t.Fatalf("%s, %d of %d: %#x is %v", p.name, i, n, h, got[i])
 				}
 			}
-		}
-	}
-}
-
-func TestSquaredDistances16(t *testing.T) {
-	const most = 13
-	r := rand.New(rand.NewPCG(13, 15))
-	for _, p := range available {
-		for n := range 150 {
-			for count := range most {
-				rows, scale := make([][]uint16, count), make([]float32, count)
-				for i := range rows {
-					rows[i] = halves(r, n)[:n:n]
-					scale[i] = 1
-					if n%2 == 1 {
-						scale[i] = float32(r.Float64())
-					}
-				}
-				own, ownScale := halves(r, n), float32(1)
-				if n%2 == 1 {
-					ownScale = 0.3
-				}
-				widened := func(row []uint16, s float32) []float32 {
-					q := make([]float32, n)
-					Widen(q, row)
-					for j := range q {
-						q[j] *= s
-					}
-					return q
-				}
-				q := widened(own, ownScale)
-				got, check := guarded[float32](t, count)
-				p.halves.measure(got, q, rows, scale)
-				check()
-				for i, row := range rows {
-					other := widened(row, scale[i])
-					var want float64
-					for j := range q {
-						d := float64(q[j] - other[j])
-						want += d * d
-					}
-					near(t, got[i:i+1], []float32{float32(want)}, 4*n)
-					back := make([]float32, 1)
-					p.halves.measure(back, other, [][]uint16{own}, []float32{ownScale})
-					if back[0] != got[i] {
-						t.Fatalf("%s: n=%d: %v one way, %v the other", p.name, n, got[i], back[0])
-					}
+			const scale = float32(0.3)
+			WidenScaled(got, src, scale, halves(r, n))
+			check()
+			for i, h := range src {
+				if got[i] != scale*float32(fromHalf(h)) {
+					t.Fatalf("%s, %d of %d: %#x times %v is %v", p.name, i, n, h, scale, got[i])
 				}
 			}
-		}
-	}
-}
-
-func TestSquaredDistances16Range(t *testing.T) {
-	q, rows := make([]float32, 20), [][]uint16{make([]uint16, 20), make([]uint16, 19)}
-	for name, f := range map[string]func(){
-		"dst":   func() { SquaredDistances16(q[:1], q[:5], rows, q[:2]) },
-		"scale": func() { SquaredDistances16(q[:2], q[:5], rows, q[:1]) },
-		"row":   func() { SquaredDistances16(q[:2], q, rows, q[:2]) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
-	}
-}
-
-// BenchmarkSquaredDistances16 measures 64 rows in the nearest caches.
-func BenchmarkSquaredDistances16(b *testing.B) {
-	const count = 64
-	r := rand.New(rand.NewPCG(15, 16))
-	dst, scale, rows := make([]float32, count), make([]float32, count), make([][]uint16, count)
-	for _, n := range []int{64, 512} {
-		for i := range rows {
-			rows[i], scale[i] = halves(r, n), 1
-		}
-		q := make([]float32, n)
-		for _, p := range available {
-			b.Run(fmt.Sprintf("%s/%d", p.name, n), func(b *testing.B) {
-				for b.Loop() {
-					p.halves.measure(dst, q, rows, scale)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/count, "ns/pair")
-			})
 		}
 	}
 }

@@ -149,15 +149,10 @@ func combineRow32AVX512(dst []float32, a []float32, alpha float32, b []float32, 
 //go:noescape
 func distances32AVX512(dst []float32, q []float32, x []float32, ld int, idx []int32)
 
-// distances1632AVX512 measures rows of float16 against q, see [SquaredDistances16].
-//
-//go:noescape
-func distances1632AVX512(dst []float32, q []float32, rows [][]uint16, scale []float32)
-
 // widen32AVX512 widens a multiple of so many elements as a vector has, see [Widen].
 //
 //go:noescape
-func widen32AVX512(dst []float32, src []uint16)
+func widen32AVX512(dst []float32, src []uint16, next []uint16, scale float32)
 
 // graphStep32AVX512 does rows of 16 adjacent columns, see [GraphStep].
 //
@@ -189,15 +184,10 @@ func combineRow32AVX2(dst []float32, a []float32, alpha float32, b []float32, be
 //go:noescape
 func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int32)
 
-// distances1632AVX2 measures rows of float16 against q, see [SquaredDistances16].
-//
-//go:noescape
-func distances1632AVX2(dst []float32, q []float32, rows [][]uint16, scale []float32)
-
 // widen32AVX2 widens a multiple of so many elements as a vector has, see [Widen].
 //
 //go:noescape
-func widen32AVX2(dst []float32, src []uint16)
+func widen32AVX2(dst []float32, src []uint16, next []uint16, scale float32)
 
 // graphStep32AVX2 does rows of 16 adjacent columns, see [GraphStep].
 //

@@ -4609,171 +4609,27 @@ end:
 	VZEROUPPER
 	RET
 
-// func distances1632AVX512(dst []float32, q []float32, rows [][]uint16, scale []float32)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·distances1632AVX512(SB), NOSPLIT, $0-96
-	MOVQ dst_base+0(FP), AX
-	MOVQ q_base+24(FP), CX
-	MOVQ rows_base+48(FP), DX
-	MOVQ rows_len+56(FP), BX
-	MOVQ scale_base+72(FP), SI
-
-	// n elements follow the whole vectors, which end at byte end of a row.
-	MOVQ  q_len+32(FP), DI
-	MOVQ  DI, R8
-	ANDQ  $-16, R8
-	SUBQ  R8, DI
-	SHLQ  $0x01, R8
-	MOVQ  $0x00000010, R9
-	SUBQ  DI, R9
-	MOVQ  $0x0000ffff, R10
-	SHLXQ R9, R10, R10
-	KMOVW R10, K1
-
-group:
-	TESTQ        BX, BX
-	JLE          end
-	LEAQ         -1(BX), R9
-	MOVQ         $0x00000000, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Z0
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R11
-	MOVQ         $0x00000001, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Z1
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R12
-	MOVQ         $0x00000002, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Z2
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R13
-	MOVQ         $0x00000003, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Z3
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R14
-
-	// While these are measured, the rows of the next group are fetched.
-	LEAQ    96(DX), R9
-	CMPQ    BX, $0x08
-	CMOVQLT DX, R9
-	VXORPS  Z4, Z4, Z4
-	VXORPS  Z5, Z5, Z5
-	VXORPS  Z6, Z6, Z6
-	VXORPS  Z7, Z7, Z7
-	XORQ    R10, R10
+// func widen32AVX512(dst []float32, src []uint16, next []uint16, scale float32)
+// Requires: AVX, AVX512F, MMX+, SSE
+TEXT ·widen32AVX512(SB), NOSPLIT, $0-76
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         src_base+24(FP), CX
+	MOVQ         src_len+32(FP), DX
+	MOVQ         next_base+48(FP), BX
+	SUBQ         CX, BX
+	MOVSS        scale+72(FP), X0
+	VBROADCASTSS X0, Z0
 
 loop:
-	VMOVUPS     (CX)(R10*2), Z8
-	MOVQ        (R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        24(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        48(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        72(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	VCVTPH2PS   (R11)(R10*1), Z9
-	VMULPS      Z0, Z9, Z9
-	VSUBPS      Z9, Z8, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VCVTPH2PS   (R12)(R10*1), Z9
-	VMULPS      Z1, Z9, Z9
-	VSUBPS      Z9, Z8, Z9
-	VFMADD231PS Z9, Z9, Z5
-	VCVTPH2PS   (R13)(R10*1), Z9
-	VMULPS      Z2, Z9, Z9
-	VSUBPS      Z9, Z8, Z9
-	VFMADD231PS Z9, Z9, Z6
-	VCVTPH2PS   (R14)(R10*1), Z9
-	VMULPS      Z3, Z9, Z9
-	VSUBPS      Z9, Z8, Z9
-	VFMADD231PS Z9, Z9, Z7
-	ADDQ        $0x20, R10
-	CMPQ        R10, R8
-	JL          loop
-	TESTQ       DI, DI
-	JZ          fold
-	LEAQ        -32(R8)(DI*2), R10
-	VMOVUPS     (CX)(R10*2), Z8
-	VCVTPH2PS   (R11)(R10*1), Z9
-	VMULPS      Z0, Z9, Z9
-	VSUBPS      Z9, Z8, Z9
-	VMOVAPS.Z   Z9, K1, Z9
-	VFMADD231PS Z9, Z9, Z4
-	VCVTPH2PS   (R12)(R10*1), Z0
-	VMULPS      Z1, Z0, Z0
-	VSUBPS      Z0, Z8, Z0
-	VMOVAPS.Z   Z0, K1, Z0
-	VFMADD231PS Z0, Z0, Z5
-	VCVTPH2PS   (R13)(R10*1), Z0
-	VMULPS      Z2, Z0, Z0
-	VSUBPS      Z0, Z8, Z0
-	VMOVAPS.Z   Z0, K1, Z0
-	VFMADD231PS Z0, Z0, Z6
-	VCVTPH2PS   (R14)(R10*1), Z0
-	VMULPS      Z3, Z0, Z0
-	VSUBPS      Z0, Z8, Z0
-	VMOVAPS.Z   Z0, K1, Z0
-	VFMADD231PS Z0, Z0, Z7
-
-fold:
-	VUNPCKLPS     Z5, Z4, Z0
-	VUNPCKHPS     Z5, Z4, Z1
-	VADDPS        Z1, Z0, Z4
-	VUNPCKLPS     Z7, Z6, Z0
-	VUNPCKHPS     Z7, Z6, Z1
-	VADDPS        Z1, Z0, Z6
-	VUNPCKLPD     Z6, Z4, Z0
-	VUNPCKHPD     Z6, Z4, Z1
-	VADDPS        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X0
-	SUBQ          $0x04, BX
-	JL            few
-	VMOVUPS       X0, (AX)
-	ADDQ          $0x10, AX
-	ADDQ          $0x60, DX
-	ADDQ          $0x10, SI
-	JMP           group
-
-few:
-	ADDQ       $0x03, BX
-	VEXTRACTPS $0x00, X0, (AX)
-	DECQ       BX
+	SUBQ       $0x10, DX
 	JL         end
-	VEXTRACTPS $0x01, X0, 4(AX)
-	DECQ       BX
-	JL         end
-	VEXTRACTPS $0x02, X0, 8(AX)
-
-end:
-	VZEROUPPER
-	RET
-
-// func widen32AVX512(dst []float32, src []uint16)
-// Requires: AVX, AVX512F
-TEXT ·widen32AVX512(SB), NOSPLIT, $0-48
-	MOVQ dst_base+0(FP), AX
-	MOVQ src_base+24(FP), CX
-	MOVQ src_len+32(FP), DX
-
-loop:
-	SUBQ      $0x10, DX
-	JL        end
-	VCVTPH2PS (CX), Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x40, AX
-	JMP       loop
+	PREFETCHT0 (CX)(BX*1)
+	VCVTPH2PS  (CX), Z1
+	VMULPS     Z0, Z1, Z1
+	VMOVUPS    Z1, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x40, AX
+	JMP        loop
 
 end:
 	VZEROUPPER
@@ -5630,184 +5486,27 @@ DATA ones32<>+56(SB)/4, $0x00000000
 DATA ones32<>+60(SB)/4, $0x00000000
 GLOBL ones32<>(SB), RODATA|NOPTR, $64
 
-// func distances1632AVX2(dst []float32, q []float32, rows [][]uint16, scale []float32)
-// Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·distances1632AVX2(SB), NOSPLIT, $0-96
-	MOVQ dst_base+0(FP), AX
-	MOVQ q_base+24(FP), CX
-	MOVQ rows_base+48(FP), DX
-	MOVQ rows_len+56(FP), BX
-	MOVQ scale_base+72(FP), SI
-
-	// n elements follow the whole vectors, which end at byte end of a row.
-	MOVQ    q_len+32(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $-8, R8
-	SUBQ    R8, DI
-	SHLQ    $0x01, R8
-	LEAQ    last32<>+0(SB), R9
-	VMOVUPS (R9)(DI*4), Y0
-
-group:
-	TESTQ        BX, BX
-	JLE          end
-	LEAQ         -1(BX), R9
-	MOVQ         $0x00000000, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Y1
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R11
-	MOVQ         $0x00000001, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Y2
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R12
-	MOVQ         $0x00000002, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Y3
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R13
-	MOVQ         $0x00000003, R10
-	CMPQ         R9, R10
-	CMOVQLT      R9, R10
-	VBROADCASTSS (SI)(R10*4), Y4
-	LEAQ         (R10)(R10*2), R10
-	MOVQ         (DX)(R10*8), R14
-
-	// While these are measured, the rows of the next group are fetched.
-	LEAQ    96(DX), R9
-	CMPQ    BX, $0x08
-	CMOVQLT DX, R9
-	VXORPS  Y5, Y5, Y5
-	VXORPS  Y6, Y6, Y6
-	VXORPS  Y7, Y7, Y7
-	VXORPS  Y8, Y8, Y8
-	XORQ    R10, R10
+// func widen32AVX2(dst []float32, src []uint16, next []uint16, scale float32)
+// Requires: AVX, AVX2, F16C, MMX+, SSE
+TEXT ·widen32AVX2(SB), NOSPLIT, $0-76
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         src_base+24(FP), CX
+	MOVQ         src_len+32(FP), DX
+	MOVQ         next_base+48(FP), BX
+	SUBQ         CX, BX
+	MOVSS        scale+72(FP), X0
+	VBROADCASTSS X0, Y0
 
 loop:
-	VMOVUPS     (CX)(R10*2), Y9
-	MOVQ        (R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        24(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        48(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	MOVQ        72(R9), R15
-	PREFETCHT0  (R15)(R10*1)
-	VCVTPH2PS   (R11)(R10*1), Y10
-	VMULPS      Y1, Y10, Y10
-	VSUBPS      Y10, Y9, Y10
-	VFMADD231PS Y10, Y10, Y5
-	VCVTPH2PS   (R12)(R10*1), Y10
-	VMULPS      Y2, Y10, Y10
-	VSUBPS      Y10, Y9, Y10
-	VFMADD231PS Y10, Y10, Y6
-	VCVTPH2PS   (R13)(R10*1), Y10
-	VMULPS      Y3, Y10, Y10
-	VSUBPS      Y10, Y9, Y10
-	VFMADD231PS Y10, Y10, Y7
-	VCVTPH2PS   (R14)(R10*1), Y10
-	VMULPS      Y4, Y10, Y10
-	VSUBPS      Y10, Y9, Y10
-	VFMADD231PS Y10, Y10, Y8
-	ADDQ        $0x10, R10
-	CMPQ        R10, R8
-	JL          loop
-	TESTQ       DI, DI
-	JZ          fold
-	LEAQ        -16(R8)(DI*2), R10
-	VMOVUPS     (CX)(R10*2), Y9
-	VCVTPH2PS   (R11)(R10*1), Y10
-	VMULPS      Y1, Y10, Y10
-	VSUBPS      Y10, Y9, Y10
-	VANDPS      Y0, Y10, Y10
-	VFMADD231PS Y10, Y10, Y5
-	VCVTPH2PS   (R12)(R10*1), Y1
-	VMULPS      Y2, Y1, Y1
-	VSUBPS      Y1, Y9, Y1
-	VANDPS      Y0, Y1, Y1
-	VFMADD231PS Y1, Y1, Y6
-	VCVTPH2PS   (R13)(R10*1), Y1
-	VMULPS      Y3, Y1, Y1
-	VSUBPS      Y1, Y9, Y1
-	VANDPS      Y0, Y1, Y1
-	VFMADD231PS Y1, Y1, Y7
-	VCVTPH2PS   (R14)(R10*1), Y1
-	VMULPS      Y4, Y1, Y1
-	VSUBPS      Y1, Y9, Y1
-	VANDPS      Y0, Y1, Y1
-	VFMADD231PS Y1, Y1, Y8
-
-fold:
-	VUNPCKLPS    Y6, Y5, Y1
-	VUNPCKHPS    Y6, Y5, Y2
-	VADDPS       Y2, Y1, Y5
-	VUNPCKLPS    Y8, Y7, Y1
-	VUNPCKHPS    Y8, Y7, Y2
-	VADDPS       Y2, Y1, Y7
-	VUNPCKLPD    Y7, Y5, Y1
-	VUNPCKHPD    Y7, Y5, Y2
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X2
-	VADDPS       X2, X1, X1
-	SUBQ         $0x04, BX
-	JL           few
-	VMOVUPS      X1, (AX)
-	ADDQ         $0x10, AX
-	ADDQ         $0x60, DX
-	ADDQ         $0x10, SI
-	JMP          group
-
-few:
-	ADDQ       $0x03, BX
-	VEXTRACTPS $0x00, X1, (AX)
-	DECQ       BX
+	SUBQ       $0x08, DX
 	JL         end
-	VEXTRACTPS $0x01, X1, 4(AX)
-	DECQ       BX
-	JL         end
-	VEXTRACTPS $0x02, X1, 8(AX)
-
-end:
-	VZEROUPPER
-	RET
-
-DATA last32<>+0(SB)/4, $0x00000000
-DATA last32<>+4(SB)/4, $0x00000000
-DATA last32<>+8(SB)/4, $0x00000000
-DATA last32<>+12(SB)/4, $0x00000000
-DATA last32<>+16(SB)/4, $0x00000000
-DATA last32<>+20(SB)/4, $0x00000000
-DATA last32<>+24(SB)/4, $0x00000000
-DATA last32<>+28(SB)/4, $0x00000000
-DATA last32<>+32(SB)/4, $0xffffffff
-DATA last32<>+36(SB)/4, $0xffffffff
-DATA last32<>+40(SB)/4, $0xffffffff
-DATA last32<>+44(SB)/4, $0xffffffff
-DATA last32<>+48(SB)/4, $0xffffffff
-DATA last32<>+52(SB)/4, $0xffffffff
-DATA last32<>+56(SB)/4, $0xffffffff
-DATA last32<>+60(SB)/4, $0xffffffff
-GLOBL last32<>(SB), RODATA|NOPTR, $64
-
-// func widen32AVX2(dst []float32, src []uint16)
-// Requires: AVX, F16C
-TEXT ·widen32AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst_base+0(FP), AX
-	MOVQ src_base+24(FP), CX
-	MOVQ src_len+32(FP), DX
-
-loop:
-	SUBQ      $0x08, DX
-	JL        end
-	VCVTPH2PS (CX), Y0
-	VMOVUPS   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
-	JMP       loop
+	PREFETCHT0 (CX)(BX*1)
+	VCVTPH2PS  (CX), Y1
+	VMULPS     Y0, Y1, Y1
+	VMOVUPS    Y1, (AX)
+	ADDQ       $0x10, CX
+	ADDQ       $0x20, AX
+	JMP        loop
 
 end:
 	VZEROUPPER

@@ -82,7 +82,6 @@ func main() {
 			}
 		} else {
 			m.distances()
-			m.distances16()
 			m.widen()
 			m.graphStep()
 		}
