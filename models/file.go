@@ -350,7 +350,12 @@ func (r *Reader) checkFinite(name string, values []float64) {
 // Points reads the training points; nil if there are none.
 func (r *Reader) Points() data.Points {
 	// Points that two models name by the same arrays are the same.
-	key := strings.Join([]string{r.at("points"), r.at("points_indptr"), r.at("points_indices"), r.at("points_data"), r.at("points_shape")}, " ")
+	key := ""
+	for _, name := range []string{"points", "points_indptr", "points_indices", "points_data", "points_shape"} {
+		if r.Has(name) {
+			key += r.at(name) + " "
+		}
+	}
 	if r.Err == nil && r.points[key] == nil {
 		r.points[key] = r.readPoints()
 	}

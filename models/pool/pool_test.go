@@ -331,5 +331,9 @@ func TestPointsOnce(t *testing.T) {
 		if got, err := back.Predict(t.Context(), x, nil); err != nil || !mat.Equal(got.Scores, want.Scores) {
 			t.Errorf("%s: the model read answers otherwise, %v", name, err)
 		}
+		// An update begins with the answers of parts that share the points.
+		if before, after := pool.Sharing(m), pool.Sharing(models.Unnamed(back)); before != 3 || after != 3 {
+			t.Errorf("%s: %d of 3 parts share the points, of the model read %d", name, before, after)
+		}
 	}
 }
