@@ -57,14 +57,22 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 	_, b := x.Dims()
-	c := mat.NewDense(s.count, b, nil)
-	for i, id := range s.of {
-		sum := c.RawRowView(int(id))
-		for j, v := range x.RawRowView(i) {
-			sum[j] += s.values[i] * v
+	grain := max(1<<15, 8*s.count) // the sums of a chunk take little beside its rows
+	parts := make([]*mat.Dense, par.Chunks(len(s.of), grain))
+	par.For(len(s.of), grain, func(lo, hi int) {
+		c := mat.NewDense(s.count, b, nil)
+		for i := lo; i < hi; i++ {
+			sum := c.RawRowView(int(s.of[i]))
+			for j, v := range x.RawRowView(i) {
+				sum[j] += s.values[i] * v
+			}
 		}
+		parts[lo/grain] = c
+	})
+	for _, c := range parts[1:] {
+		parts[0].Add(parts[0], c)
 	}
-	return c
+	return parts[0]
 }
 
 func (s *componentNull) add(x *mat.Dense, alpha float64, c *mat.Dense) {

@@ -1,8 +1,10 @@
 package sparse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
@@ -103,23 +105,39 @@ func (m *CSR) T() *CSR {
 	if m.Val != nil {
 		t.Val = make([]float64, len(m.Val))
 	}
-	for _, c := range m.Col {
-		t.Ptr[c+1]++
+	// Each goroutine reads all entries and takes those of its columns: what costs is to write
+	// them, not to read.
+	columns := max(m.Cols, 1)
+	if len(m.Col) >= 1<<18 {
+		columns = (m.Cols-1)/runtime.GOMAXPROCS(0) + 1
 	}
+	par.For(m.Cols, columns, func(lo, hi int) {
+		for _, c := range m.Col {
+			if int(c) >= lo && int(c) < hi {
+				t.Ptr[c+1]++
+			}
+		}
+	})
 	for c := range m.Cols {
 		t.Ptr[c+1] += t.Ptr[c]
 	}
 	next := slices.Clone(t.Ptr[:m.Cols])
-	for i := range m.Rows {
-		for p := m.Ptr[i]; p < m.Ptr[i+1]; p++ {
-			q := next[m.Col[p]]
-			next[m.Col[p]]++
-			t.Col[q] = int32(i)
-			if m.Val != nil {
-				t.Val[q] = m.Val[p]
+	par.For(m.Cols, columns, func(lo, hi int) {
+		for i := range m.Rows {
+			for p := m.Ptr[i]; p < m.Ptr[i+1]; p++ {
+				c := m.Col[p]
+				if int(c) < lo || int(c) >= hi {
+					continue
+				}
+				q := next[c]
+				next[c]++
+				t.Col[q] = int32(i)
+				if m.Val != nil {
+					t.Val[q] = m.Val[p]
+				}
 			}
 		}
-	}
+	})
 	return t
 }
 
@@ -197,30 +215,39 @@ func (m *CSR) CheckGraph() error {
 		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
 	}
 	t := m.T()
-	for i := range m.Rows {
-		ac, av := m.Row(i)
-		bc, bv := t.Row(i)
-		if p := firstDifference(ac, bc); p >= 0 {
-			j := -1
-			if p < len(ac) {
-				j = int(ac[p])
-			}
-			if p < len(bc) && (j < 0 || int(bc[p]) < j) {
-				j = int(bc[p])
-			}
-			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", i, j, j, i)
+	faults := make([]error, par.Chunks(m.Rows, rowGrain))
+	par.For(m.Rows, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi && faults[lo/rowGrain] == nil; i++ {
+			faults[lo/rowGrain] = m.checkEdges(t, i)
 		}
-		var degree float64
-		for p, v := range av {
-			if v < 0 {
-				return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, ac[p], v)
-			}
-			if degree += v; math.IsInf(degree, 1) {
-				return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(av))
-			}
-			if math.Abs(v-bv[p]) > 1e-12*max(v, bv[p]) {
-				return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, ac[p], v, ac[p], i, bv[p])
-			}
+	})
+	return cmp.Or(faults...)
+}
+
+// checkEdges returns an error unless row i is that of t, the transpose, and has a degree.
+func (m *CSR) checkEdges(t *CSR, i int) error {
+	ac, av := m.Row(i)
+	bc, bv := t.Row(i)
+	if p := firstDifference(ac, bc); p >= 0 {
+		j := -1
+		if p < len(ac) {
+			j = int(ac[p])
+		}
+		if p < len(bc) && (j < 0 || int(bc[p]) < j) {
+			j = int(bc[p])
+		}
+		return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", i, j, j, i)
+	}
+	var degree float64
+	for p, v := range av {
+		if v < 0 {
+			return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, ac[p], v)
+		}
+		if degree += v; math.IsInf(degree, 1) {
+			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(av))
+		}
+		if math.Abs(v-bv[p]) > 1e-12*max(v, bv[p]) {
+			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, ac[p], v, ac[p], i, bv[p])
 		}
 	}
 	return nil
