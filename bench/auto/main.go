@@ -34,7 +34,7 @@ import (
 type options struct {
 	sets, labels, models string
 	draws, limit         int
-	peers                bool
+	peers, members       bool
 	out                  string
 }
 
@@ -50,6 +50,7 @@ func main() {
 	flag.IntVar(&o.draws, "draws", 10, "draws of the labels")
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
 	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its members, as NAME:PARAM=VALUE:…, with commas between")
+	flag.BoolVar(&o.members, "members", true, "fit each member of auto alone too")
 	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.Parse()
@@ -67,7 +68,7 @@ func run(ctx context.Context, o *options) error {
 		}
 		labels = append(labels, l)
 	}
-	fitted, err := parseModels(o.models)
+	fitted, err := parseModels(o.models, o.members)
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,12 @@ type method struct {
 
 // methods are auto, each of its members with its settings chosen in the same way, and
 // those that are asked for.
-func parseModels(text string) ([]method, error) {
+func parseModels(text string, members bool) ([]method, error) {
 	out := []method{{"auto", all.Auto, nil}}
 	for _, m := range all.Auto.Members {
+		if !members {
+			break
+		}
 		out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone", Members: []pool.Member{m}}, nil})
 	}
 	if text == "" {

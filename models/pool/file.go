@@ -17,6 +17,7 @@ type fileFit struct {
 	Choice  Choice `json:"choice"`
 	Points  int    `json:"points"`
 	Labeled int    `json:"labeled"`
+	Factors bool   `json:"class_factors,omitempty"` // there are some
 	// Neighborhood is that of the graph that was given; parts have cut theirs from it.
 	Neighborhood models.RawState `json:"neighborhood"`
 	Parts        []filePart      `json:"parts"`
@@ -35,8 +36,8 @@ type filePart struct {
 // arrayName is that of an array of a part.
 func arrayName(part int, name string) string { return fmt.Sprintf("part%d_%s", part, name) }
 
-// Encode returns scores (n×c), of classes also classes (c) and given_labels (l), the
-// arrays of the given targets and of the neighbourhood, and those of the parts. Arrays that
+// Encode returns scores (n×c), of classes also classes (c), given_labels (l) and, where
+// shares are those of the points, class_factors (c), the arrays of the given targets and of the neighbourhood, and those of the parts. Arrays that
 // parts share, as those of their graph, are there once.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.neighborhood.Encode()
@@ -46,9 +47,12 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	own := append(models.ClassEntries(m.output.Classes), models.MatrixEntry("scores", m.scores))
 	if m.output.Classes != nil {
 		own = append(own, models.Array{Name: "given_labels", Data: m.labels})
+		if m.factors != nil {
+			own = append(own, models.Array{Name: "class_factors", Data: m.factors})
+		}
 	}
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
-	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points), Neighborhood: state}
+	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points), Factors: m.factors != nil, Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -128,6 +132,9 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	n, values := m.scores.Dims()
 	if classes != nil {
 		values, m.labels = 0, models.Numbers[int32](r, "given_labels")
+		if f.Factors {
+			m.factors = models.Numbers[float64](r, "class_factors")
+		}
 	}
 	if m.given, err = r.Given(n, f.Labeled, values); err != nil {
 		return nil, err
@@ -183,6 +190,12 @@ func (m *Model) check(f *fileFit) error {
 		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)
 	}
 	if m.output.Classes != nil {
+		if m.factors != nil && len(m.factors) != c {
+			return fmt.Errorf("pool: %d factors of %d classes", len(m.factors), c)
+		}
+		if k := slices.IndexFunc(m.factors, func(v float64) bool { return !(v > 0) }); k >= 0 {
+			return fmt.Errorf("pool: the factor of class %d is %v", k, m.factors[k])
+		}
 		if !slices.IsSorted(m.output.Classes) {
 			return errors.New("pool: the classes do not ascend")
 		}

@@ -31,6 +31,7 @@ type Model struct {
 	labels       []int32 // of the given points, positions in the classes; nil without classes
 	output       models.Output
 	scores       *mat.Dense // of the training points
+	factors      []float64  // of the probabilities of the classes; nil for ones
 }
 
 // part is a model with its weight.
@@ -97,6 +98,14 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
 		f.done++
 		f.in.Report(f.done, float64(2*len(f.contenders)), c.name)
+	}
+	if t.Classes != nil && f.settings.Shares == FromPoints {
+		counts := make([]float64, len(t.Classes))
+		for _, c := range m.labels {
+			counts[c]++
+		}
+		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
+		weighClassRows(m.scores, m.factors)
 	}
 	return m, short
 }
@@ -270,6 +279,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		}
 	}
 	if m.output.Classes != nil {
+		weighClassRows(out.Scores, m.factors)
 		out.Classes = models.Decide(out.Scores)
 	}
 	return out, nil

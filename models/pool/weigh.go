@@ -34,7 +34,9 @@ type Choice struct {
 	// Values tells that errors are those of values, not shares.
 	Values bool `json:"values,omitempty"`
 	// LeftOut counts the members that would have taken too long: [MostOperations].
-	LeftOut int        `json:"left_out,omitempty"`
+	LeftOut int `json:"left_out,omitempty"`
+	// Shares of the classes in the points without a label, as far as these tell them.
+	Shares  []float64  `json:"shares,omitempty"`
 	Members []Standing `json:"members"` // heaviest first
 }
 

@@ -1,0 +1,135 @@
+package pool
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// Shares says where the shares of the classes come from.
+type Shares int
+
+const (
+	// FromPoints adapts them to the points without a label: labels are often given to so
+	// many points of each class, whatever the share of the class. See classFactors.
+	FromPoints Shares = iota
+	// FromLabels takes the labels as drawn at random from all points.
+	FromLabels
+)
+
+var sharesNames = enum.New[Shares]("origin of the shares of classes", "points", "labels")
+
+// String returns the name used on the command line and in manifests.
+func (s Shares) String() string { return sharesNames.String(s) }
+
+// MarshalText returns the name.
+func (s Shares) MarshalText() ([]byte, error) { return sharesNames.Marshal(s) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Shares) UnmarshalText(text []byte) error { return sharesNames.Unmarshal(s, text) }
+
+const (
+	// sureShares is the mean probability of a wrong answer at which the n points without a
+	// label count as much as n that had the shares of the labels.
+	sureShares = 0.15
+	// mostShares bounds the points that shares are taken from.
+	mostShares = 20_000
+	// shareSteps and shareTolerance end the iteration.
+	shareSteps     = 200
+	shareTolerance = 1e-6
+)
+
+// classFactors returns factors q_c/r_c of the probabilities p_ic of points: r are the shares of
+// the classes in the labels, whose numbers are counts, and q those in the points without a
+// label, the fixed point of
+//
+//	q_c = (Σ_i p'_ic + s r_c)/(n + s),  p'_ic ∝ p_ic q_c/r_c,  s = l + n(e/0.15)³
+//
+// over the n points that are not among the l given ones, of many every so-manyth: the
+// maximum a posteriori of the shares by the EM algorithm (Saerens, Latinne & Decaestecker,
+// Neural Computation 14 (2002), equations 2.4 to 2.9) under a Dirichlet distribution around r.
+// e is the mean of 1 − max_c p_ic: where answers are uncertain, the labels keep their say.
+// It returns nil without such points, and the shares q. It costs O(nc) a step.
+func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, shares []float64) {
+	rows, c := p.Dims()
+	known := make([]bool, rows)
+	for _, i := range given {
+		known[i] = true
+	}
+	var points []int
+	for i := 0; i < rows; i += (rows-1)/mostShares + 1 {
+		if !known[i] {
+			points = append(points, i)
+		}
+	}
+	if len(points) == 0 {
+		return nil, nil
+	}
+	var labels, unsure float64
+	for _, v := range counts {
+		labels += v
+	}
+	for _, i := range points {
+		unsure += 1 - slices.Max(p.RawRowView(i))
+	}
+	n := float64(len(points))
+	strength := labels + n*math.Pow(unsure/n/sureShares, 3)
+	factors, shares = slices.Repeat([]float64{1}, c), make([]float64, c)
+	for k := range shares {
+		shares[k] = counts[k] / labels
+	}
+	row, sums := make([]float64, c), make([]float64, c)
+	for range shareSteps {
+		clear(sums)
+		for _, i := range points {
+			copy(row, p.RawRowView(i))
+			weighClassRow(row, factors)
+			for k, v := range row {
+				sums[k] += v
+			}
+		}
+		change := 0.0
+		for k := range shares {
+			r := counts[k] / labels
+			q := (sums[k] + strength*r) / (n + strength)
+			change = max(change, math.Abs(q-shares[k]))
+			shares[k], factors[k] = q, q/r
+		}
+		if change < shareTolerance {
+			break
+		}
+	}
+	return factors, shares
+}
+
+// weighClassRow multiplies probabilities by factors, nil for ones, and makes their sum one.
+func weighClassRow(row, factors []float64) {
+	if factors == nil {
+		return
+	}
+	var sum float64
+	for k, f := range factors {
+		row[k] *= f
+		sum += row[k]
+	}
+	for k := range row {
+		row[k] /= sum
+	}
+}
+
+// weighClassRows does so with all rows.
+func weighClassRows(p *mat.Dense, factors []float64) {
+	if factors == nil {
+		return
+	}
+	rows, _ := p.Dims()
+	par.For(rows, 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			weighClassRow(p.RawRowView(i), factors)
+		}
+	})
+}
