@@ -188,10 +188,19 @@ func TestPointCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, table, 4*2*4)
-	r, remark := cell(t, table, "coil20, one choice", "LapSVM")
+	checkCells(t, table, 2*(4*4+4+2))
+	if first := table.Value(table.Records[0], "row").Text; first != "g50c, each draw's own choice" {
+		t.Errorf("the first row is %q", first)
+	}
+	r, remark := cell(t, table, "coil20, one choice by the labels of all draws", "LapSVM")
 	if !(r.Number <= 10) || r.Published != 4 || !strings.Contains(remark, "neighbours") {
 		t.Errorf("%+v, %q", r, remark)
+	}
+	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "σ₀²") {
+		t.Errorf("heat weights: %q", remark)
+	}
+	if _, remark := cell(t, table, "coil20"+oneChoice, "LapRLS"); strings.Contains(remark, "σ₀²") {
+		t.Errorf("the paper's grid: %q", remark)
 	}
 	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil || fmt.Sprint(table.Records) != fmt.Sprint(again.Records) {
@@ -217,8 +226,8 @@ func TestSSLBook(t *testing.T) {
 	}
 	checkCells(t, table, 2*2*(4+11))
 	for _, m := range []string{"SVM", "RLS", "LapSVM", "LapRLS", "TSVM", "1-NN", "harmonic", "lgc", "poisson", "eigenmap", "eigenmap, penalized"} {
-		a, _ := cell(t, table, "digit1, 100 labels, one choice", m)
-		b, _ := cell(t, table, "text, 100 labels, one choice", m)
+		a, _ := cell(t, table, "digit1, 100 labels, one choice by the labels of all draws", m)
+		b, _ := cell(t, table, "text, 100 labels, one choice by the labels of all draws", m)
 		if a.Number != b.Number || !(a.Number <= 2) || !math.IsNaN(a.Published) {
 			t.Errorf("%+v, %+v", a, b)
 		}
@@ -236,7 +245,7 @@ func TestGridSearchScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := grid{widths: []float64{1}, counts: []int{5}, norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
+	v := grid{widths: []float64{1}, graphs: binary(5), norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
 	if err := v.search(context.Background(), x, Options{}, &observer{t: t}, g); err != nil {
 		t.Fatal(err)
 	}
