@@ -79,11 +79,8 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 		draws = append(draws, g.draws...)
 	}
 	points := union(draws)
-	most := 0
-	for _, g := range v.graphs {
-		most = max(most, g.neighbors)
-	}
-	nb, err := neighbors(ctx, x, most)
+	widest := slices.MaxFunc(v.graphs, func(a, b gridGraph) int { return a.neighbors - b.neighbors })
+	nb, err := neighbors(ctx, x, widest.neighbors)
 	if err != nil {
 		return err
 	}

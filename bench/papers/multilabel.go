@@ -39,12 +39,11 @@ type MultiLabel struct {
 	Inputs, Outputs int
 	Norms           models.Regularizer // but for γ_I
 	GammaI, GammaO  []float64
-	// Centred adds fits to targets less their mean over the labeled points.
-	Centred        bool
-	Labeled, Draws int
-	Paper          float64 // published mean AUC on the unlabeled points, percent
-	Seed           uint64
-	Notes          []string
+	Targets         []string // signTargets, centredTargets or both
+	Labeled, Draws  int
+	Paper           float64 // published mean AUC on the unlabeled points, percent
+	Seed            uint64
+	Notes           []string
 }
 
 // multiLabelGrid has the ranges of Figure 1.
@@ -91,11 +90,9 @@ func rowsOf(y *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// The targets of a [MultiLabel] experiment.
-const (
-	signTargets    = "±1"
-	centredTargets = "centred"
-)
+// The targets of a [MultiLabel] experiment: ±1, and these less their mean over the
+// labeled points.
+const signTargets, centredTargets = "±1", "centred"
 
 // gridPoint collects what all draws give with one pair of weights.
 type gridPoint struct {
@@ -132,7 +129,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs pipeline.Observer) (*results.T
 
 	obs.Begin("fits")
 	var grid []*gridPoint
-	for _, targets := range e.targets() {
+	for _, targets := range e.Targets {
 		for _, i := range e.GammaI {
 			for _, o := range e.GammaO {
 				grid = append(grid, &gridPoint{targets: targets, gammaI: i, gammaO: o})
@@ -192,14 +189,6 @@ func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.
 	return nil
 }
 
-// targets returns those that the experiment fits.
-func (e *MultiLabel) targets() []string {
-	if e.Centred {
-		return []string{signTargets, centredTargets}
-	}
-	return []string{signTargets}
-}
-
 // centred returns targets less their mean over the labeled points, column by column.
 func centred(t *models.Targets) *models.Targets {
 	out := *t
@@ -234,7 +223,7 @@ func (e *MultiLabel) table(grid []*gridPoint) *results.Table {
 	}
 	captions := map[string]string{signTargets: "AUC %, unlabeled points ± standard deviation / test points",
 		centredTargets: "The same with targets less their mean over the labeled points: a finding of ours, not the authors' method"}
-	for _, targets := range e.targets() {
+	for _, targets := range e.Targets {
 		t.Views = append(t.Views, results.View{Caption: captions[targets], Where: results.Where{Key: "targets", Is: targets},
 			Rows: "gamma_i", Across: "gamma_o", Show: []string{"auc_mean", "test_auc_mean"}, Corner: `γ_I \ γ_O`})
 	}

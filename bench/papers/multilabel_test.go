@@ -41,7 +41,7 @@ func TestMultiLabel(t *testing.T) {
 	}
 	e := &MultiLabel{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
-		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Labeled: 20, Draws: 2, Paper: 84.9, Notes: []string{"points are drawn"}}
+		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Targets: []string{signTargets}, Labeled: 20, Draws: 2, Paper: 84.9, Notes: []string{"points are drawn"}}
 	var training, test []int
 	for i := range n {
 		if i%2 == 0 {
@@ -73,7 +73,7 @@ func TestMultiLabel(t *testing.T) {
 }
 
 func TestMultiLabelTable(t *testing.T) {
-	e := &MultiLabel{Paper: 84.9}
+	e := &MultiLabel{Paper: 84.9, Targets: []string{signTargets}}
 	table := e.table([]*gridPoint{
 		{targets: signTargets, gammaI: 0, gammaO: 0, unlabeled: []float64{80}, test: []float64{79}}, {targets: signTargets, gammaI: 0, gammaO: 1, unlabeled: []float64{81}, test: []float64{80}},
 		{targets: signTargets, gammaI: 0.1, gammaO: 0, unlabeled: []float64{81, 83}, test: []float64{82}, residual: 3e-9}, {targets: signTargets, gammaI: 0.1, gammaO: 1, unlabeled: []float64{83}, test: []float64{82}},
@@ -126,7 +126,7 @@ func TestMultiLabelCentred(t *testing.T) {
 	}
 	e := &MultiLabel{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
-		GammaI: []float64{0, 10}, GammaO: []float64{0}, Labeled: 30, Draws: 2, Centred: true}
+		GammaI: []float64{0, 10}, GammaO: []float64{0}, Labeled: 30, Draws: 2, Targets: []string{signTargets, centredTargets}}
 	e.split(x, y, data.Range(0, 200), data.Range(200, n))
 	table, err := e.Run(context.Background(), silent{})
 	if err != nil {
