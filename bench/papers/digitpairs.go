@@ -194,7 +194,10 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 	for i, drawn := range q.draws {
 		var f, ft *mat.Dense
 		if m.transducts {
-			f, ft, err = transductive(ctx, problem, w, drawn, reg, q.cross)
+			var fitted *kernelmachine.Machine
+			if fitted, err = transductive(ctx, w, drawn, reg); err == nil {
+				f, ft = problem.Outputs(fitted), outputsAt(fitted, q.cross)
+			}
 		} else {
 			f, ft, err = outputs(ctx, problem, w, drawn, m.settings(reg), q.cross)
 		}
@@ -214,20 +217,17 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 	return unlabeled, test, nil
 }
 
-// transductive fits a TSVM, as outputs does a machine.
-func transductive(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels, reg models.Regularizer, cross *mat.Dense) (f, ft *mat.Dense, err error) {
+// transductive fits a TSVM to a draw; w is of all points.
+func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels, reg models.Regularizer) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := w.FitTSVM(ctx, t, &kernelmachine.TSVMSettings{Regularizer: reg})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if cross != nil {
-		ft = outputsAt(m.Machine, cross)
-	}
-	return p.Outputs(m.Machine), ft, nil
+	return m.Machine, nil
 }
 
 // pairTable returns the table of all pairs, with the mean over them first. It counts

@@ -253,22 +253,18 @@ func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Re
 
 // with returns the choices among what g and another search of the same draws have seen.
 func (g *gridSearch) with(other *gridSearch) *gridSearch {
-	better := func(a, b choice) choice {
-		if b.below(a.score) {
-			return b
+	best := func(a, b []choice) []choice {
+		a = slices.Clone(a)
+		for j := range a {
+			if b[j].below(a[j].score) {
+				a[j] = b[j]
+			}
 		}
 		return a
 	}
-	out := &gridSearch{truth: g.truth, draws: g.draws}
+	out := &gridSearch{truth: g.truth, draws: g.draws, common: best(g.common, other.common)}
 	for i := range g.choice {
-		var row []choice
-		for j := range g.choice[i] {
-			row = append(row, better(g.choice[i][j], other.choice[i][j]))
-		}
-		out.choice = append(out.choice, row)
-	}
-	for j := range g.common {
-		out.common = append(out.common, better(g.common[j], other.common[j]))
+		out.choice = append(out.choice, best(g.choice[i], other.choice[i]))
 	}
 	return out
 }

@@ -114,9 +114,7 @@ func (s *pointCloudSet) run(ctx context.Context, o Options, obs pipeline.Observe
 		g.graphs = more.graphs
 		values.graphs, searches = append(slices.Clone(values.graphs), more.graphs...), append(searches, g)
 	}
-	if s.more != nil {
-		paper.graphs = append([]gridGraph{{}}, pointCloudGrid.graphs...)
-	}
+	paper.graphs = append([]gridGraph{{}}, pointCloudGrid.graphs...)
 	if err := values.search(ctx, x, o, obs, searches...); err != nil {
 		return nil, "", err
 	}

@@ -131,11 +131,11 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]floa
 	}
 	var errs []float64
 	for i, drawn := range g.draws {
-		f, _, err := transductive(ctx, p, w, drawn, s.reg, nil)
+		m, err := transductive(ctx, w, drawn, s.reg)
 		if err != nil {
 			return nil, fmt.Errorf("TSVM, draw %d: %w", i, err)
 		}
-		errs = append(errs, wrong(f, g.truth, drawn))
+		errs = append(errs, wrong(p.Outputs(m), g.truth, drawn))
 	}
 	return errs, nil
 }
