@@ -133,6 +133,9 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 				return err
 			}
 			for _, s.reg = range v.norms {
+				if graph.heat > 0 && s.reg.Power > 1 {
+					continue // lost in rounding where t is small
+				}
 				if err := try(p, s); err != nil {
 					return err
 				}
