@@ -18,39 +18,69 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // grid holds the settings of kernel machines that a search goes through.
 type grid struct {
-	widths []float64            // of the Gaussian, times the mean distance σ₀
-	counts []int                // of neighbours
+	widths []float64 // of the Gaussian, times the mean distance σ₀
+	graphs []gridGraph
 	norms  []models.Regularizer // with one Laplacian
+}
+
+// gridGraph is a graph of nearest neighbours: with weights one, or exp(−d²/4t).
+type gridGraph struct {
+	neighbors int     // 0 is no graph
+	heat      float64 // t in squares of the mean distance σ₀; 0 is weights one
+}
+
+// binary returns graphs with weights one.
+func binary(counts ...int) []gridGraph {
+	var out []gridGraph
+	for _, count := range counts {
+		out = append(out, gridGraph{neighbors: count})
+	}
+	return out
+}
+
+// laplacian joins the first of the given neighbours; width is σ₀.
+func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64) (*sparse.Laplacian, error) {
+	s := knn.GraphSettings{K: min(g.neighbors, nb.K)}
+	if g.heat > 0 {
+		s.Weights, s.T = knn.Heat, g.heat*width*width
+	}
+	return laplacian(nb, s, kind)
 }
 
 // setting is a point of a grid.
 type setting struct {
-	sigma     float64
-	neighbors int // 0 is no graph
-	reg       models.Regularizer
+	sigma float64
+	graph gridGraph
+	reg   models.Regularizer
 }
 
 func (s setting) String() string {
 	text := fmt.Sprintf("σ = %.3g, γ_A = %g", s.sigma, s.reg.GammaA)
-	if s.neighbors > 0 {
-		text += fmt.Sprintf(", γ_I = %g, %d neighbours, p = %d", s.reg.GammaI, s.neighbors, s.reg.Power)
+	if s.graph.neighbors > 0 {
+		text += fmt.Sprintf(", γ_I = %g, %d neighbours, p = %d", s.reg.GammaI, s.graph.neighbors, s.reg.Power)
+	}
+	if s.graph.heat > 0 {
+		text += fmt.Sprintf(", t = %g σ₀²", s.graph.heat)
 	}
 	return text
 }
 
 // search shows all settings to all searches: there is a Gram matrix for each
-// width, and for each of these a warped kernel for each graph and norm.
+// width, and for each of these a warped kernel for each graph and norm. A search
+// that lists graphs sees these alone.
 func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline.Observer, searches ...*gridSearch) error {
 	var draws []*data.Labels
 	for _, g := range searches {
 		draws = append(draws, g.draws...)
 	}
 	points := union(draws)
-	nb, err := neighbors(ctx, x, slices.Max(v.counts))
+	widest := slices.MaxFunc(v.graphs, func(a, b gridGraph) int { return a.neighbors - b.neighbors })
+	nb, err := neighbors(ctx, x, widest.neighbors)
 	if err != nil {
 		return err
 	}
@@ -64,6 +94,9 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 			return fmt.Errorf("%s: %w", s, err)
 		}
 		for _, g := range searches {
+			if g.graphs != nil && !slices.Contains(g.graphs, s.graph) {
+				continue
+			}
 			if err := g.try(ctx, p, w, points, s); err != nil {
 				return fmt.Errorf("%s: %w", s, err)
 			}
@@ -90,9 +123,9 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 				return err
 			}
 		}
-		for j, count := range v.counts {
-			s.neighbors = min(count, nb.K)
-			l, err := laplacian(nb, knn.GraphSettings{K: s.neighbors}, v.norms[0].Laplacian)
+		for j, graph := range v.graphs {
+			s.graph = graph
+			l, err := graph.laplacian(nb, v.norms[0].Laplacian, sigma)
 			if err != nil {
 				return err
 			}
@@ -100,11 +133,14 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 				return err
 			}
 			for _, s.reg = range v.norms {
+				if graph.heat > 0 && s.reg.Power > 1 {
+					continue // lost in rounding where t is small
+				}
 				if err := try(p, s); err != nil {
 					return err
 				}
 			}
-			obs.Update(float64(i*len(v.counts)+j+1), float64(len(v.widths)*len(v.counts)), s.String())
+			obs.Update(float64(i*len(v.graphs)+j+1), float64(len(v.widths)*len(v.graphs)), s.String())
 		}
 	}
 	return nil
@@ -123,6 +159,7 @@ type gridSearch struct {
 	splits [][]*models.Split // by draw
 	choice [][]choice        // by draw and machine
 	common []choice          // by machine
+	graphs []gridGraph       // to look at, of which the zero value is none; nil for all
 }
 
 // choice holds the best setting so far: the one of smallest cross-validation
@@ -188,14 +225,49 @@ func (g *gridSearch) own(j int) []float64 {
 	return errs
 }
 
-// records returns records of a [machineTable]: the choices of the draws, and one choice.
-func (g *gridSearch) records(name string, paper [4]float64) []results.Record {
-	var out []results.Record
+// ownChoice and oneChoice tell in the name of a row how its settings were chosen.
+const (
+	ownChoice = ", each draw's own choice"
+	oneChoice = ", one choice by the labels of all draws"
+)
+
+const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' cross-validation errors, and so of labels that each draw hides from the machine; only a draw's own choice uses no label that is called unlabeled"
+
+// ownRecords returns records of a [machineTable]: each draw with the setting that its own
+// labels chose. Machines that the search did not see have none.
+func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
-		out = append(out, machineRecord(name+", each draw's own choice", m.name, g.own(j), paper[j], ""))
+		if errs := g.own(j); len(errs) > 0 {
+			out = append(out, machineRecord(name+ownChoice, m.name, errs, paper[j], ""))
+		}
 	}
+	return out
+}
+
+// oneRecords returns records of a [machineTable]: all draws with one setting.
+func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
-		out = append(out, machineRecord(name+", one choice", m.name, g.common[j].errors, paper[j], g.common[j].setting.String()))
+		if c := g.common[j]; len(c.errors) > 0 {
+			out = append(out, machineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String()))
+		}
+	}
+	return out
+}
+
+// with returns the choices among what g and another search of the same draws have seen.
+func (g *gridSearch) with(other *gridSearch) *gridSearch {
+	best := func(a, b []choice) []choice {
+		a = slices.Clone(a)
+		for j := range a {
+			if b[j].below(a[j].score) {
+				a[j] = b[j]
+			}
+		}
+		return a
+	}
+	out := &gridSearch{truth: g.truth, draws: g.draws, common: best(g.common, other.common)}
+	for i := range g.choice {
+		out.choice = append(out.choice, best(g.choice[i], other.choice[i]))
 	}
 	return out
 }

@@ -57,6 +57,18 @@ var machines = []machine{
 	{"LapRLS", kernelmachine.RLS, true},
 }
 
+// namedLaplacian is a Laplacian and what the name of a column says of it.
+type namedLaplacian struct {
+	kind sparse.Kind
+	mark string
+}
+
+// section5 are the Laplacians of the tables of section 5 of Belkin, Niyogi & Sindhwani
+// (2006): the normalized one, which is the paper's (Remark 3), and D − W beside it.
+var section5 = []namedLaplacian{{sparse.Normalized, ""}, {sparse.Combinatorial, " with D − W"}}
+
+const section5Note = "LapSVM and LapRLS have the normalized Laplacian, which Remark 3 says the paper uses in all of section 5; “with D − W” is ours, at the same γ_A and γ_I"
+
 // newProblem returns the problem on a Gram matrix.
 func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
 	n, _ := gram.Dims()

@@ -99,10 +99,13 @@ func TestMoons(t *testing.T) {
 	if !slices.Equal(obs.stages, []string{"data", "machines"}) || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
-	checkCells(t, table, 4*len(moonsWeights))
+	checkCells(t, table, 2*4*len(moonsWeights))
 	for _, m := range []string{"LapSVM, X", "LapSVM, Xt", "LapRLS, X", "LapRLS, Xt"} {
-		if r, _ := cell(t, table, "γ_I = 10", m); r.Number != 0 {
+		if r, _ := cell(t, table, "γ_I = 10", m); !(r.Number <= 1) {
 			t.Errorf("error %v", r)
+		}
+		if r, _ := cell(t, table, "γ_I = 10", strings.Replace(m, ",", " with D − W,", 1)); r.Number != 0 {
+			t.Errorf("error %v with D − W", r)
 		}
 		if r, _ := cell(t, table, "γ_I = 0", m); !(r.Number > 5) {
 			t.Errorf("without a graph: %v", r)
@@ -121,18 +124,19 @@ func TestDigitPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, table, 2*5*(1+3))
-	for _, m := range pairMachines {
-		if r, _ := cell(t, table, "0 and 2, test", m.name); !(r.Number <= 5) {
-			t.Errorf("%s: %v", m.name, r)
+	checkCells(t, table, 2*7*(1+3))
+	for i := range pairMachines {
+		m := &pairMachines[i]
+		if r, _ := cell(t, table, "0 and 2, test", m.column()); !(r.Number <= 5) {
+			t.Errorf("%s: %v", m.column(), r)
 		}
 		var mean float64
 		for _, pair := range []string{"0 and 1", "0 and 2", "1 and 2"} {
-			r, _ := cell(t, table, pair+", unlabeled", m.name)
+			r, _ := cell(t, table, pair+", unlabeled", m.column())
 			mean += r.Number / 3
 		}
-		if r, remark := cell(t, table, "mean over pairs, unlabeled", m.name); !(math.Abs(r.Number-mean) <= 1e-9) || (remark != "") != m.graph {
-			t.Errorf("%s: %v, by hand %v; %q", m.name, r, mean, remark)
+		if r, remark := cell(t, table, "mean over pairs, unlabeled", m.column()); !(math.Abs(r.Number-mean) <= 1e-9) || (remark != "") != m.graph {
+			t.Errorf("%s: %v, by hand %v; %q", m.column(), r, mean, remark)
 		}
 	}
 }
@@ -184,10 +188,19 @@ func TestPointCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, table, 4*2*4)
-	r, remark := cell(t, table, "coil20, one choice", "LapSVM")
+	checkCells(t, table, 2*(4*4+4+2))
+	if first := table.Value(table.Records[0], "row").Text; first != "g50c, each draw's own choice" {
+		t.Errorf("the first row is %q", first)
+	}
+	r, remark := cell(t, table, "coil20, one choice by the labels of all draws", "LapSVM")
 	if !(r.Number <= 10) || r.Published != 4 || !strings.Contains(remark, "neighbours") {
 		t.Errorf("%+v, %q", r, remark)
+	}
+	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights, p = 1"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "σ₀²") {
+		t.Errorf("heat weights: %q", remark)
+	}
+	if _, remark := cell(t, table, "coil20"+oneChoice, "LapRLS"); strings.Contains(remark, "σ₀²") {
+		t.Errorf("the paper's grid: %q", remark)
 	}
 	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil || fmt.Sprint(table.Records) != fmt.Sprint(again.Records) {
@@ -213,8 +226,8 @@ func TestSSLBook(t *testing.T) {
 	}
 	checkCells(t, table, 2*2*(4+11))
 	for _, m := range []string{"SVM", "RLS", "LapSVM", "LapRLS", "TSVM", "1-NN", "harmonic", "lgc", "poisson", "eigenmap", "eigenmap, penalized"} {
-		a, _ := cell(t, table, "digit1, 100 labels, one choice", m)
-		b, _ := cell(t, table, "text, 100 labels, one choice", m)
+		a, _ := cell(t, table, "digit1, 100 labels, one choice by the labels of all draws", m)
+		b, _ := cell(t, table, "text, 100 labels, one choice by the labels of all draws", m)
 		if a.Number != b.Number || !(a.Number <= 2) || !math.IsNaN(a.Published) {
 			t.Errorf("%+v, %+v", a, b)
 		}
@@ -232,7 +245,7 @@ func TestGridSearchScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := grid{widths: []float64{1}, counts: []int{5}, norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
+	v := grid{widths: []float64{1}, graphs: binary(5), norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
 	if err := v.search(context.Background(), x, Options{}, &observer{t: t}, g); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // TestMoonsFigure checks that γ_I = 0 is an SVM, what the errors are, and that the
@@ -16,7 +17,7 @@ import (
 func TestMoonsFigure(t *testing.T) {
 	ctx := context.Background()
 	x, y := synthetic.TwoMoons(400, 0.05, 3)
-	fig, err := NewMoonsFigure(ctx, x, y, 3)
+	fig, err := NewMoonsFigure(ctx, x, y, sparse.Combinatorial, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestMoonsFigure(t *testing.T) {
 		t.Errorf("errors %v", fig.Errors)
 	}
 	wide, classes := synthetic.Digits(100, 1)
-	if _, err := NewMoonsFigure(ctx, wide, classes, 1); err == nil || !strings.Contains(err.Error(), "784 and 10") {
+	if _, err := NewMoonsFigure(ctx, wide, classes, sparse.Normalized, 1); err == nil || !strings.Contains(err.Error(), "784 and 10") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func RCV1(o Options) (*MultiLabel, error) {
 	}
 	e := &MultiLabel{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
 		Norms:  models.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
-		GammaI: multiLabelI, GammaO: multiLabelO, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
+		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets}, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
 		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other weights, so its figure is of other data"}}
 	e.split(&unit, frequent, training, test)
 	return e, nil

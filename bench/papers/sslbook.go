@@ -26,7 +26,7 @@ var sslBookSets = []string{"digit1", "usps", "coil2", "bci", "g241c", "coil", "g
 // 1 there, and an SVM answers with its bias.
 var sslBookGrid = grid{
 	widths: []float64{0.5, 1, 2},
-	counts: []int{2, 10, 50},
+	graphs: binary(2, 10, 50),
 	norms: []models.Regularizer{
 		{GammaA: 1e-6, GammaI: 1e-2, Power: 1, Laplacian: sparse.Normalized},
 		{GammaA: 1e-6, GammaI: 1e-4, Power: 1, Laplacian: sparse.Normalized},
@@ -71,8 +71,8 @@ func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Ta
 		}
 		for i, g := range searches {
 			row := fmt.Sprintf("%s, %s labels", name, counts[i])
-			records = append(records, g.records(row, [4]float64{})...)
-			others, err := g.others(ctx, x, o, row+", one choice")
+			records = append(append(records, g.ownRecords(row, [4]float64{})...), g.oneRecords(row, [4]float64{})...)
+			others, err := g.others(ctx, x, o, row+oneChoice)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", row, err)
 			}
@@ -81,7 +81,7 @@ func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Ta
 		n, d := x.Dims()
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
-	return machineTable(records), nil
+	return machineTable(records, oneChoiceNote), nil
 }
 
 // others returns the records of the methods without a search: the TSVM with the
@@ -131,11 +131,11 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]floa
 	}
 	var errs []float64
 	for i, drawn := range g.draws {
-		f, _, err := transductive(ctx, p, w, drawn, s.reg, nil)
+		m, err := transductive(ctx, w, drawn, s.reg)
 		if err != nil {
 			return nil, fmt.Errorf("TSVM, draw %d: %w", i, err)
 		}
-		errs = append(errs, wrong(f, g.truth, drawn))
+		errs = append(errs, wrong(p.Outputs(m), g.truth, drawn))
 	}
 	return errs, nil
 }

@@ -38,11 +38,11 @@ func TestPlotMultiLabel(t *testing.T) {
 	}
 	var s plotSummary
 	must(t, json.Unmarshal([]byte(succeed(t, append(strings.Fields(line[1]), "-o", "a.svg", "--json", "-q")...)), &s))
-	if s.Marks != 25 || s.Left != 0 { // γ_I = 0 has a place on the logarithmic axis
+	if s.Marks != 50 || s.Left != 0 { // γ_I = 0 has a place on the logarithmic axis
 		t.Errorf("%+v", s)
 	}
 	picture := string(readFile(t, "a.svg"))
-	for _, w := range []string{">gamma_o 0<", ">gamma_o 0.5<", ">gamma_o 1<", ">0<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
+	for _, w := range []string{">targets ±1, gamma_o 0<", ">targets ±1, gamma_o 0.5<", ">targets centred, gamma_o 1<", ">0<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
 		if !strings.Contains(picture, w) {
 			t.Errorf("no %q in the picture", w)
 		}

@@ -122,7 +122,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	}
 	st = a.Progress.Stage("moons")
 	x, y := synthetic.TwoMoons(demoMoons, demoNoise, a.Seed)
-	fig, err := papers.NewMoonsFigure(ctx, x, y, a.Seed)
+	fig, err := papers.NewMoonsFigure(ctx, x, y, sparse.Combinatorial, a.Seed)
 	if err != nil {
 		return err
 	}

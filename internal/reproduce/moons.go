@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // moonsColumns is the number of columns of the grid of a panel.
@@ -25,8 +26,12 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 		data.RowTo(row, fig.X, i)
 		points.X[i], points.Y[i], points.Class[i] = row[0], row[1], int(fig.Truth.Index[i])
 	}
+	norm := "the normalized Laplacian, as in the paper"
+	if fig.Laplacian == sparse.Combinatorial {
+		norm = "D − W, where the paper has the normalized Laplacian"
+	}
 	out := &report.Figure{Title: "Two moons, one label a class",
-		Caption: fmt.Sprintf("LapSVM for growing γ_I on %d points, dots in the colour of their true class: Figure 2 of Belkin, Niyogi & Sindhwani (2006). The stronger the tint, the larger |f|.", n)}
+		Caption: fmt.Sprintf("LapSVM for growing γ_I on %d points, dots in the colour of their true class: Figure 2 of Belkin, Niyogi & Sindhwani (2006), with %s. The stronger the tint, the larger |f|.", n, norm)}
 	for i, m := range fig.Machines {
 		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]), Grid: pipeline.GridAround(points.X, points.Y, moonsColumns), Points: points}
 		p, err := pipeline.PredictGrid(ctx, m, &s.Grid, nil)

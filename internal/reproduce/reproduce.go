@@ -63,7 +63,7 @@ scene and rcv1 are section 6 of Minh & Sindhwani (2011): points with several
 labels, over a grid of γ_I and γ_O (10 draws, or as many as --splits says). Figure 1
 is drawn from what --json prints, in scene.json, by
 
-  bigfit plot scene.json --x gamma_i --by gamma_o --value auc_mean --bars auc_std --log-x
+  bigfit plot scene.json --x gamma_i --by targets,gamma_o --value auc_mean --bars auc_std --log-x
 
 --report writes the tables, charts where they are curves, the decision surfaces
 of moons, times and settings as one HTML file.`,

@@ -79,12 +79,19 @@ func (a *app) machines(ctx context.Context, name string, o papers.Options) (*rep
 	r := &reproduction{table: table}
 	if name == "moons" {
 		r.figures = func(ctx context.Context) ([]report.Block, error) {
-			fig, err := papers.ReadMoonsFigure(ctx, o)
+			figures, err := papers.ReadMoonsFigures(ctx, o)
 			if err != nil {
 				return nil, err
 			}
-			s, err := moonsSurfaces(ctx, fig)
-			return []report.Block{s}, err
+			var out []report.Block
+			for _, fig := range figures {
+				s, err := moonsSurfaces(ctx, fig)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, s)
+			}
+			return out, nil
 		}
 	}
 	return r, nil
