@@ -145,6 +145,17 @@ func (e *Experiment) with(o Options) *Experiment {
 	return e
 }
 
+// A MissingError says that the data of an experiment are not in their folder.
+type MissingError struct {
+	Dir    string
+	Files  []string // any of them would do
+	Origin string   // where to get them
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("papers: %s has none of %s; %s", e.Dir, strings.Join(e.Files, ", "), e.Origin)
+}
+
 // find returns the first of the names that exists in dir.
 func find(dir, origin string, names ...string) (string, error) {
 	if dir == "" {
@@ -158,7 +169,7 @@ func find(dir, origin string, names ...string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("papers: %s has none of %s; %s", dir, strings.Join(names, ", "), origin)
+	return "", &MissingError{dir, names, origin}
 }
 
 // read returns points and labels, one label a point.
