@@ -31,7 +31,7 @@ const VerdictRule = "A figure is reached if it differs from the paper's by no mo
 func (t *Table) Verdict(r Record, key string) Verdict {
 	c, v := t.Column(key), t.Value(r, key)
 	format := c.Format.Published
-	if c.BestIsPublished && format == "" && v.Number == t.best(key) {
+	if c.BestIsPublished && format == "" && t.best(key, r) {
 		format = "%g"
 	}
 	if c.Kind != Numbers || format == "" || math.IsNaN(v.Number) || math.IsNaN(v.Published) {
@@ -55,16 +55,16 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 	return Missed
 }
 
-// best returns the best number of a column.
-func (t *Table) best(key string) float64 {
-	best := math.NaN()
-	for _, r := range t.Records {
-		v := t.Value(r, key).Number
-		if math.IsNaN(best) || !math.IsNaN(v) && (v > best) == t.Column(key).MoreIsBetter {
-			best = v
+// best tells whether r, a record of t, is the first with the best number of a column.
+func (t *Table) best(key string, r Record) bool {
+	var best Record
+	for _, other := range t.Records {
+		v := t.Value(other, key).Number
+		if !math.IsNaN(v) && (best == nil || v != t.Value(best, key).Number && v > t.Value(best, key).Number == t.Column(key).MoreIsBetter) {
+			best = other
 		}
 	}
-	return best
+	return best != nil && &best[0] == &r[0]
 }
 
 // verdict is that of the first value shown that has one.

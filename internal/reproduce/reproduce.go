@@ -14,7 +14,6 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
 )
@@ -104,7 +103,7 @@ type reproduction struct {
 	table *results.Table
 	note  string // the last line, about the run itself
 	// stages are those of the run, which took seconds.
-	stages  []progress.Timing
+	stages  []shell.Timing
 	seconds float64
 	// figures makes what the report shows besides the figures of the table; nil makes
 	// nothing.
@@ -192,7 +191,7 @@ func (r *reproduction) text() string {
 }
 
 // stageList lists the stages and their times.
-func stageList(stages []progress.Timing) string {
+func stageList(stages []shell.Timing) string {
 	var parts []string
 	for _, t := range stages {
 		parts = append(parts, fmt.Sprintf("%s %.1f s", t.Name, t.Seconds))

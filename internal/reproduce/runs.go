@@ -9,7 +9,6 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/kernel"
@@ -26,16 +25,16 @@ func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func
 		if err != nil {
 			return nil, err
 		}
-		return a.eigenmaps(ctx, e, o, st)
+		return a.eigenmaps(ctx, e, o, st.Done)
 	}
 }
 
-func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Options, st *progress.Stage) (*reproduction, error) {
+func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Options, done func(string)) (*reproduction, error) {
 	n, d := e.X.Dims()
 	if err := checkRows(o.Labels, e.Rows, n); err != nil {
 		return nil, err
 	}
-	st.Done(fmt.Sprintf("%s: %d points × %d", e.Name, n, d))
+	done(fmt.Sprintf("%s: %d points × %d", e.Name, n, d))
 	if err := a.needExperiment(e); err != nil {
 		return nil, err
 	}
@@ -148,17 +147,17 @@ func multiLabel(experiment func(papers.Options) (*papers.MultiLabel, error)) fun
 		if err != nil {
 			return nil, err
 		}
-		return a.multiLabel(ctx, e, o, st)
+		return a.multiLabel(ctx, e, o, st.Done)
 	}
 }
 
-func (a *app) multiLabel(ctx context.Context, e *papers.MultiLabel, o papers.Options, st *progress.Stage) (*reproduction, error) {
+func (a *app) multiLabel(ctx context.Context, e *papers.MultiLabel, o papers.Options, done func(string)) (*reproduction, error) {
 	if a.Given["splits"] {
 		e.Draws = o.Splits
 	}
 	n, d := e.Points.Dims()
 	_, labels := e.Labels.Dims()
-	st.Done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
+	done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
 	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,9 @@ type outcome struct {
 	blocks []report.Block // tables, figures and settings
 }
 
+// title names the experiment with its paper.
+func (e *outcome) title() string { return fmt.Sprintf("%s (%s, %s)", e.Experiment, e.Paper, e.Shows) }
+
 // site holds the outcomes in the order of the list.
 type site struct {
 	Rule        string    `json:"rule"`
@@ -83,10 +86,13 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 		}
 	}
 	ran := slices.ContainsFunc(s.Experiments, func(e outcome) bool { return e.Records != nil })
-	if !ran && faults == nil {
-		faults = append(faults, fmt.Errorf("no experiment could be run: %s has none of the files that they need, which reproduce --list names; give the folder of the data with --data", o.Dir))
+	switch {
+	case ran:
+		faults = append(faults, a.Print(s, s.text()))
+	case faults == nil:
+		return fmt.Errorf("no experiment could be run: %s has none of the files that they need, which reproduce --list names; give the folder of the data with --data", o.Dir)
 	}
-	return errors.Join(append(faults, a.Print(s, s.text()))...)
+	return errors.Join(faults...)
 }
 
 // pageError is a failure to make a page, which ends the run.
@@ -140,7 +146,9 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
 		out.NotRun = a.WithoutPackages(fault.Error())
-		if errors.As(fault, new(*papers.MissingError)) {
+		var missing *papers.MissingError
+		if errors.As(fault, &missing) {
+			out.NotRun = fmt.Sprintf("%s has none of %s; bigfit reproduce %s says where to get them", missing.Dir, strings.Join(missing.Files, ", "), e.name)
 			a.Note("%s: not run: %s", e.name, out.NotRun)
 			return nil
 		}
@@ -152,7 +160,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	tally := r.table.Tally()
 	out.Seconds, out.Verdicts, out.Records, out.OtherData = r.seconds, &tally, r.table, e.other
 	if !a.JSON {
-		if err := a.Print(nil, fmt.Sprintf("## %s (%s, %s)\n\n%s\n", e.name, e.paper, e.shows, r.text())); err != nil {
+		if err := a.Print(nil, fmt.Sprintf("## %s\n\n%s\n", out.title(), r.text())); err != nil {
 			return pageError{err}
 		}
 	}
@@ -199,11 +207,11 @@ func (a *app) writeIndex(ctx context.Context, s *site, o *reproduceOptions) erro
 // sections are an overview, what was not run, and each experiment.
 func (s *site) sections() []report.Section {
 	overview := &report.Table{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"}, Note: s.Rule}
-	absent := &report.Table{Header: []string{"experiment", "paper", "table or figure", "why"}}
+	var absent []string
 	var out []report.Section
 	for _, e := range s.Experiments {
 		if e.Records == nil {
-			absent.Rows = append(absent.Rows, []string{e.Experiment, e.Paper, e.Shows, e.NotRun})
+			absent = append(absent, e.title()+" was not run: "+e.NotRun)
 			continue
 		}
 		time := fmt.Sprintf("%.1f s", e.Seconds)
@@ -211,7 +219,7 @@ func (s *site) sections() []report.Section {
 		overview.Rows = append(overview.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(), time})
 		about := fmt.Sprintf("%s, %s. It took %s: %s.", e.Paper, e.Shows, time, e.Verdicts)
 		if e.OtherData != "" {
-			absent.Rows = append(absent.Rows, []string{e.Experiment, e.Paper, e.Shows, "on other data: " + e.OtherData})
+			absent = append(absent, e.title()+" is on other data: "+e.OtherData)
 			about += " Other data than the paper's: " + e.OtherData + "."
 		}
 		if e.Fault != "" {
@@ -220,8 +228,8 @@ func (s *site) sections() []report.Section {
 		out = append(out, report.Section{Title: e.Experiment, Blocks: append([]report.Block{report.Paragraph(about)}, e.blocks...)})
 	}
 	first := []report.Section{{Title: "Experiments", Blocks: []report.Block{overview}}}
-	if len(absent.Rows) > 0 {
-		first = append(first, report.Section{Title: "Not run, or on other data", Blocks: []report.Block{absent}})
+	if len(absent) > 0 {
+		first = append(first, report.Section{Title: "Not run, or on other data", Blocks: []report.Block{report.Paragraph(strings.Join(absent, "\n\n"))}})
 	}
 	return append(first, out...)
 }
@@ -232,12 +240,12 @@ func (s *site) text() string {
 	var notes []string
 	for _, e := range s.Experiments {
 		if e.Records == nil {
-			notes = append(notes, fmt.Sprintf("%s (%s, %s) was not run: %s", e.Experiment, e.Paper, e.Shows, e.NotRun))
+			notes = append(notes, e.title()+" was not run: "+e.NotRun)
 			continue
 		}
 		g.Rows = append(g.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(), fmt.Sprintf("%.1f s", e.Seconds)})
 		if e.Fault != "" {
-			notes = append(notes, fmt.Sprintf("%s was not completed: %s", e.Experiment, e.Fault))
+			notes = append(notes, e.title()+" was not completed: "+e.Fault)
 		}
 	}
 	notes = append(notes, s.Rule)

@@ -31,8 +31,11 @@ func SaveReport(path string, page *report.Report) error {
 // Timings returns a chart and a table of the stages of the run.
 func (a *App) Timings() []report.Block { return Timings(a.Progress.Stages()) }
 
+// Timing is what a stage took.
+type Timing = progress.Timing
+
 // Timings returns a chart and a table of stages.
-func Timings(stages []progress.Timing) []report.Block {
+func Timings(stages []Timing) []report.Block {
 	bars := &chart.Bars{Unit: "s"}
 	table := &report.Table{Header: []string{"stage", "seconds", "result"}}
 	sum := 0.0
