@@ -43,6 +43,15 @@ type Experiment struct {
 	KNN    bool // k-nearest-neighbour baseline, best of k = 1, 3, 5
 	GNN    bool // the same with geodesic distances
 	Notes  []string
+	// Readings are numbers of neighbours of the graph that the paper's words may mean:
+	// the experiment is repeated with each in the place of Graph.K. Empty means Graph.K.
+	Readings []Reading
+}
+
+// A Reading is one meaning of the paper's number of neighbours.
+type Reading struct {
+	Name string // such as "8 neighbours, as written"
+	K    int
 }
 
 // Row is one number of labels with the classifiers to try.
@@ -62,12 +71,15 @@ type Cell struct {
 	Paper    float64 // published error in percent, NaN if there is none
 }
 
-// Outcome holds the parts and the results of an experiment.
+// Outcome holds the parts and the results of an experiment; of several readings the
+// parts are those of the last.
 type Outcome struct {
 	Neighbors *knn.Neighbors
 	Graph     *models.Graph
 	Eigs      *lanczos.Result
 	Table     *results.Table // errors in percent of the unlabeled points
+
+	reading string // the one that records are of, empty if there is one alone
 }
 
 // errorColumn holds errors in percent: means over the draws.
@@ -77,8 +89,9 @@ var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Publ
 // newTable returns the table of the experiment, without records: one line for each
 // number of labels, one column for each classifier.
 func (e *Experiment) newTable() *results.Table {
-	return &results.Table{
+	t := &results.Table{
 		Columns: []results.Column{
+			{Key: "reading", OmitEmpty: true},
 			{Key: "labels", Name: "labels", Kind: results.Integers},
 			{Key: "method"}, // eigenmap, knn or gnn
 			{Key: "name", OmitEmpty: true},
@@ -91,8 +104,16 @@ func (e *Experiment) newTable() *results.Table {
 		Figures: []results.Figure{{Title: "Error by number of labels", Caption: "Mean over the draws of the labels; the bars are one standard deviation.",
 			X: "labels", By: "classifier", Value: errorColumn.Key, LogX: true, LogY: true,
 			Published: "paper, best number of eigenvectors", Of: results.Where{Key: "method", Is: "eigenmap"}}},
-		Notes: e.Notes,
+		Notes: slices.Clone(e.Notes),
 	}
+	if len(e.Readings) > 0 {
+		t.Views, t.Figures[0].Each, t.Figures[0].Title = nil, "reading", "Error by number of labels, "
+		for _, r := range e.Readings {
+			t.Views = append(t.Views, results.View{Caption: r.Name, Where: results.Where{Key: "reading", Is: r.Name},
+				Rows: "labels", Across: "classifier", Show: []string{errorColumn.Key}, Corner: "labels"})
+		}
+	}
+	return t
 }
 
 // addEigenmap appends the errors of an eigenmap classifier over the draws.
@@ -101,7 +122,7 @@ func (o *Outcome) addEigenmap(labels int, c Cell, eigenvectors int, errs []float
 	if c.Name == "" {
 		classifier = fmt.Sprintf("%d eigenvectors", eigenvectors)
 	}
-	o.Table.Add(results.Integer(labels), results.Text("eigenmap"), results.Text(c.Name), results.Integer(eigenvectors), results.Integer(0), results.Mean(errs).Beside(c.Paper), results.Text(classifier))
+	o.Table.Add(results.Text(o.reading), results.Integer(labels), results.Text("eigenmap"), results.Text(c.Name), results.Integer(eigenvectors), results.Integer(0), results.Mean(errs).Beside(c.Paper), results.Text(classifier))
 }
 
 // sortClassifiers orders the columns of the table: eigenmaps with a name, others by
@@ -146,6 +167,9 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 		return nil, err
 	}
 	length := e.Graph.K
+	for _, r := range e.Readings {
+		length = max(length, r.K)
+	}
 	if e.KNN {
 		length = max(length, min(listLength, n/100))
 	}
@@ -154,10 +178,36 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 	}
 	obs.End(fmt.Sprintf("%d points, %d nearest, exact, %s", n, length, e.Metric))
 
+	readings := e.Readings
+	if len(readings) == 0 {
+		readings = []Reading{{K: e.Graph.K}}
+	}
+	var notConverged error
+	for i, r := range readings {
+		one := *e
+		one.Graph.K, one.KNN = r.K, e.KNN && i == 0 // k-NN has no graph
+		o.reading = r.Name
+		fault := one.reading(ctx, o, obs)
+		if fault != nil && !errors.Is(fault, lanczos.ErrNotConverged) {
+			return nil, fault
+		}
+		notConverged = errors.Join(notConverged, fault)
+		if r.Name != "" {
+			o.Table.Notes = append(o.Table.Notes, o.deviation())
+		}
+	}
+	sortClassifiers(o.Table)
+	return o, notConverged
+}
+
+// reading carries out the experiment on the graph of e.Graph.K of the neighbours in o,
+// and adds its records. With lanczos.ErrNotConverged they are from the eigenpairs that
+// were reached.
+func (e *Experiment) reading(ctx context.Context, o *Outcome, obs pipeline.Observer) error {
 	obs.Begin("graph")
 	w, _, err := knn.FromNeighbors(o.Neighbors, e.Graph)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.Graph = models.NewGraph(w)
 	obs.End(pipeline.DescribeGraph(o.Graph))
@@ -165,7 +215,7 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 	obs.Begin("eigenpairs")
 	l, err := sparse.NewLaplacian(w, e.Laplacian)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	settings := &lanczos.Settings{K: e.Pairs, Seed: e.Seed, OnRestart: func(s lanczos.State) error {
 		obs.Update(float64(s.Basis), float64(s.BasisMax), s.String())
@@ -173,7 +223,7 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 	}}
 	var notConverged error
 	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Graph.Components, settings); notConverged != nil && !errors.Is(notConverged, lanczos.ErrNotConverged) {
-		return nil, notConverged
+		return notConverged
 	}
 	obs.End(o.Eigs.String())
 
@@ -183,13 +233,35 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 			continue
 		}
 		if err := e.row(ctx, o, row); err != nil {
-			return nil, fmt.Errorf("%d labels: %w", row.Labels, err)
+			return fmt.Errorf("%d labels: %w", row.Labels, err)
 		}
 		obs.Update(float64(i+1), float64(len(e.Rows)), fmt.Sprintf("%d labels", row.Labels))
 	}
-	sortClassifiers(o.Table)
 	obs.End(fmt.Sprintf("%d draws a row", e.Splits))
-	return o, notConverged
+	return notConverged
+}
+
+// deviation says how far the eigenmaps of the reading are from the published figures.
+func (o *Outcome) deviation() string {
+	var sum, most float64
+	var at results.Record
+	count := 0
+	for _, r := range o.Table.Select(results.Where{Key: "reading", Is: o.reading}) {
+		v := o.Table.Value(r, errorColumn.Key)
+		d := math.Abs(v.Number - v.Published)
+		if o.Table.Value(r, "method").Text != "eigenmap" || math.IsNaN(d) {
+			continue
+		}
+		if count++; count == 1 || d > most {
+			most, at = d, r
+		}
+		sum += d
+	}
+	if count == 0 {
+		return o.reading + ": there is no published figure"
+	}
+	return fmt.Sprintf("%s (mean degree %.1f): the %d cells of eigenvectors are %.2f from the paper's in the mean and %.2f at most, at %.0f labels and %s",
+		o.reading, float64(o.Graph.W.NNZ())/float64(o.Graph.Len()), count, sum/float64(count), most, o.Table.Value(at, "labels").Number, o.Table.Value(at, "classifier").Text)
 }
 
 // graph makes the graph of the experiment alone.
@@ -282,6 +354,6 @@ func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method 
 		}
 	}
 	classifier := map[string]string{"knn": "best k-NN", "gnn": "best k-GNN"}[method]
-	o.Table.Add(results.Integer(row.Labels), results.Text(method), results.Text(""), results.Integer(0), results.Integer(k), best.Beside(paper), results.Text(classifier))
+	o.Table.Add(results.Text(o.reading), results.Integer(row.Labels), results.Text(method), results.Text(""), results.Integer(0), results.Integer(k), best.Beside(paper), results.Text(classifier))
 	return nil
 }

@@ -61,7 +61,7 @@ func webKBTable() *results.Table {
 			{Key: "gamma_a_l", Name: "γ_A l", Kind: results.Numbers, Format: exact},
 			{Key: "gamma_i_l", Name: "γ_I l", Kind: results.Numbers, Format: exact}, // in 2006 divided by (l+u)²
 			// In 2005 the published figure is 100 less that of the paper.
-			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP", Kind: results.Numbers, Format: share},
+			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP", Kind: results.Numbers, Format: share, MoreIsBetter: true},
 			// Where precision and recall are equal.
 			{Key: "error_mean", Deviation: "error_std", Published: "paper_error", Name: "error at break-even", Unit: "%", Kind: results.Numbers, Format: share},
 			{Key: "sign_error_mean", Name: "error of the sign", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}}, // of f
@@ -330,7 +330,8 @@ func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
 	if t.table == 2006 {
 		prbep, atBreak = prbep.Beside(m.table5[0]), atBreak.Beside(m.table5[1])
 	}
-	rest := results.Value{Number: 100 - prbep.Number, Deviation: prbep.Deviation, Published: 100 - prbep.Published}
+	rest := prbep
+	rest.Number, rest.Published = 100-prbep.Number, 100-prbep.Published
 	return results.Record{results.Integer(t.table), results.Text(t.view), results.Text(weights), results.Text(m.name), results.Number(best.gammaAL), results.Number(best.gammaIL),
 		prbep, atBreak, results.Mean(best.sign), results.Integer(len(best.prbep)), rest}
 }

@@ -24,6 +24,8 @@ type Table struct {
 	// Notes are printed below the views, such as how the experiment departs from
 	// that of the paper.
 	Notes []string
+	// OtherData says that the published figures are of other data: see [Table.Verdict].
+	OtherData bool
 }
 
 // A Kind tells what the values of a column are.
@@ -52,6 +54,10 @@ type Column struct {
 	// figure, empty if the column has none.
 	Deviation, Published string
 	Format               Format
+	// MoreIsBetter says that of two numbers the larger is the better: an AUC, and not an
+	// error. BestIsPublished says that the published figure is that of the paper's best
+	// setting and the same in all records; it is compared with the best of them.
+	MoreIsBetter, BestIsPublished bool
 	// Order lists values in the order of their columns in a view and of their
 	// curves in a figure; others follow in the order of their records.
 	Order []string
@@ -94,6 +100,8 @@ type Value struct {
 	// place of the number, unless it is empty.
 	Text                         string
 	Number, Deviation, Published float64
+	// Draws is how many numbers a mean is of, 0 if it is none.
+	Draws int
 }
 
 // Text makes a value of a name or a remark.
@@ -112,6 +120,7 @@ func Number(v float64) Value {
 func Mean(draws []float64) Value {
 	v := Number(0)
 	v.Number, v.Deviation = MeanStd(draws)
+	v.Draws = len(draws)
 	return v
 }
 

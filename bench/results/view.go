@@ -69,6 +69,8 @@ type Grid struct {
 	Header  []string
 	Rows    [][]string // as long as Header; a cell without a record is empty
 	Marked  [][2]int   // row and column of the marked cells
+	// Verdicts are those of cells with a published figure, by row and column.
+	Verdicts map[[2]int]Verdict
 }
 
 // Grids returns the views.
@@ -85,7 +87,7 @@ func (t *Table) Grids() []Grid {
 }
 
 func (t *Table) list(v *View) Grid {
-	g := Grid{Caption: v.Caption}
+	g := Grid{Caption: v.Caption, Verdicts: map[[2]int]Verdict{}}
 	for _, key := range v.Show {
 		heading, ok := v.Headings[key]
 		if !ok {
@@ -93,10 +95,13 @@ func (t *Table) list(v *View) Grid {
 		}
 		g.Header = append(g.Header, heading)
 	}
-	for _, r := range t.Select(v.Where) {
+	for i, r := range t.Select(v.Where) {
 		var row []string
-		for _, key := range v.Show {
+		for j, key := range v.Show {
 			row = append(row, t.print(r, key))
+			if found := t.Verdict(r, key); found != "" {
+				g.Verdicts[[2]int{i, j}] = found
+			}
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -106,7 +111,7 @@ func (t *Table) list(v *View) Grid {
 func (t *Table) pivot(v *View) Grid {
 	records := t.Select(v.Where)
 	rows, columns := t.Distinct(records, v.Rows), t.Distinct(records, v.Across)
-	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...)}
+	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...), Verdicts: map[[2]int]Verdict{}}
 	for _, name := range rows {
 		row := make([]string, len(g.Header))
 		row[0] = name
@@ -121,6 +126,9 @@ func (t *Table) pivot(v *View) Grid {
 			parts = append(parts, t.print(r, key))
 		}
 		g.Rows[i][j] = strings.Join(parts, " / ")
+		if found := t.verdict(r, v.Show); found != "" {
+			g.Verdicts[[2]int{i, j}] = found
+		}
 		x := t.Value(r, v.Show[0]).Number
 		if v.MarkMost {
 			x = -x

@@ -20,12 +20,10 @@ func makeReports(t *testing.T) (pages []string) {
 	}
 	add("demo/report.html", "demo", "-n", "2000", "-o", "demo", "-q")
 	must(t, os.Mkdir("sets", 0o777))
-	x, y := synthetic.TwoMoons(100, 0.05, 1)
-	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []npy.Entry{
-		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
-		{Name: "Xt", Shape: []int{100, 2}, Data: x.Data}, {Name: "yt", Data: y.Index},
-	}))
+	writeMoonsAndScene(t, "sets")
 	add("moons.html", "reproduce", "moons", "--data", "sets", "--report", "moons.html", "-q")
+	add("site/index.html", "reproduce", "all", "--data", "sets", "--splits", "2", "--report", "site", "-q")
+	pages = append(pages, "site/scene.html")
 	add("digits.html", "fit", "--model", "lgc", "demo/X.npy", "demo/y.npy", "--labels", "60", "--pca", "30", "--report", "digits.html", "-q")
 	add("compare.html", "compare", "demo/X.npy", "demo/y.npy", "--models", "knn,lgc", "--labels-per-class", "2,5", "--splits", "2", "--pca", "20", "--report", "compare.html", "-q")
 	// Long names of classes and of points, many classes, and a regression.
@@ -36,6 +34,7 @@ func makeReports(t *testing.T) (pages []string) {
 	}
 	writeFile(t, "names.csv", []byte(names))
 	writeFile(t, "values.csv", []byte(values))
+	x, _ := synthetic.TwoMoons(100, 0.05, 1)
 	must(t, npy.WriteFile("X.npy", []int{100, 2}, x.Data))
 	add("names.html", "fit", "--model", "harmonic", "X.npy", "names.csv", "--labels", "50", "--report", "names.html", "-q")
 	add("values.html", "fit", "--model", "rls", "X.npy", "values.csv", "--labels", "60", "--gamma-a", "0.01", "--sigma", "0.5", "--report", "values.html", "-q")

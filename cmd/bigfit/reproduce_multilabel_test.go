@@ -2,30 +2,16 @@ package main
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/bigfit/bigfit/internal/npy"
 )
 
 // What reproduce scene prints as JSON is drawn by the line in its help.
 func TestPlotMultiLabel(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const n, d, labels = 240, 3, 2
-	rng := rand.New(rand.NewPCG(1, 1))
-	x, y := make([]float64, n*d), make([]float64, n*labels)
-	for i := range n {
-		for j := range d {
-			x[i*d+j] = rng.NormFloat64()
-			if j < labels && x[i*d+j] > 0 {
-				y[i*labels+j] = 1
-			}
-		}
-	}
-	must(t, npy.WriteArchive("scene_multilabel.npz", []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x}, {Name: "Y", Shape: []int{n, labels}, Data: y}}))
+	writeScene(t, ".")
 	writeFile(t, "scene.json", []byte(succeed(t, "reproduce", "scene", "--data", ".", "--splits", "2", "--json", "-q")))
 	help := succeed(t, "reproduce", "--help")
 	line := regexp.MustCompile(`bigfit (plot scene.json .*)`).FindStringSubmatch(help)

@@ -27,6 +27,7 @@ import (
 type Report struct {
 	Title    string
 	Subtitle string // one line under the title: data set, date, version
+	Index    string // the page that lists this one and others, empty if there is none
 	Sections []Section
 }
 
@@ -53,11 +54,27 @@ type Table struct {
 	Header  []string
 	Rows    [][]string // a row may be shorter than the header, not longer
 	Best    []Cell     // cells shown in bold on a tint
+	Marks   []Mark     // words below the text of cells
+	Links   []Link     // cells that lead somewhere
 	Note    string     // small print under the table, such as what Best means
 }
 
 // A Cell is a place in the rows of a Table, counted from 0.
 type Cell struct{ Row, Col int }
+
+// A Mark is a word in small print below the text of a cell: green if it is Good, red if it is
+// Bad.
+type Mark struct {
+	Cell
+	Text      string
+	Good, Bad bool
+}
+
+// A Link makes the text of a cell lead to URL, a page beside this one or a place in it.
+type Link struct {
+	Cell
+	URL string
+}
 
 // KeyValues is a list of names and values, such as settings.
 type KeyValues struct {
@@ -88,9 +105,9 @@ func Write(w io.Writer, r *Report) error {
 		Blocks    []template.HTML
 	}
 	data := struct {
-		Title, Subtitle string
-		Sections        []section
-	}{Title: r.Title, Subtitle: r.Subtitle}
+		Title, Subtitle, Index string
+		Sections               []section
+	}{Title: r.Title, Subtitle: r.Subtitle, Index: r.Index}
 	var faults []error
 	for i, s := range r.Sections {
 		out := section{ID: "s" + strconv.Itoa(i+1), Title: s.Title}
@@ -138,8 +155,9 @@ func (p Paragraph) render() (template.HTML, error) {
 
 func (t Table) render() (template.HTML, error) {
 	type cell struct {
-		Text      string
+		Text, URL string
 		Num, Best bool
+		Mark      Mark
 	}
 	data := struct {
 		Caption, Note string
@@ -164,11 +182,36 @@ func (t Table) render() (template.HTML, error) {
 		}
 		data.Rows = append(data.Rows, out)
 	}
-	for _, c := range t.Best {
+	at := func(c Cell, what string) (*cell, error) {
 		if c.Row < 0 || c.Row >= len(t.Rows) || c.Col < 0 || c.Col >= len(t.Header) {
-			return "", fmt.Errorf("table %q: best cell (%d, %d) is outside its %d×%d cells", t.Caption, c.Row, c.Col, len(t.Rows), len(t.Header))
+			return nil, fmt.Errorf("table %q: %s cell (%d, %d) is outside its %d×%d cells", t.Caption, what, c.Row, c.Col, len(t.Rows), len(t.Header))
 		}
-		data.Rows[c.Row][c.Col].Best = true
+		return &data.Rows[c.Row][c.Col], nil
+	}
+	var faults []error
+	for _, c := range t.Best {
+		if to, err := at(c, "best"); err != nil {
+			faults = append(faults, err)
+		} else {
+			to.Best = true
+		}
+	}
+	for _, m := range t.Marks {
+		if to, err := at(m.Cell, "marked"); err != nil {
+			faults = append(faults, err)
+		} else {
+			to.Mark = m
+		}
+	}
+	for _, l := range t.Links {
+		if to, err := at(l.Cell, "linked"); err != nil {
+			faults = append(faults, err)
+		} else {
+			to.URL = l.URL
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return "", err
 	}
 	return execute("table", data)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -28,11 +29,17 @@ func SaveReport(path string, page *report.Report) error {
 }
 
 // Timings returns a chart and a table of the stages of the run.
-func (a *App) Timings() []report.Block {
+func (a *App) Timings() []report.Block { return Timings(a.Progress.Stages()) }
+
+// Timing is what a stage took.
+type Timing = progress.Timing
+
+// Timings returns a chart and a table of stages.
+func Timings(stages []Timing) []report.Block {
 	bars := &chart.Bars{Unit: "s"}
 	table := &report.Table{Header: []string{"stage", "seconds", "result"}}
 	sum := 0.0
-	for _, t := range a.Progress.Stages() {
+	for _, t := range stages {
 		bars.Rows = append(bars.Rows, chart.Bar{Name: t.Name, Value: t.Seconds})
 		table.Rows = append(table.Rows, []string{t.Name, chart.Amount(t.Seconds), t.Note})
 		sum += t.Seconds
@@ -46,13 +53,25 @@ func MachineFacts() []report.KeyValue {
 	return []report.KeyValue{{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))}, {Key: "kernels", Value: simd.Path()}}
 }
 
-// TableBlocks shows the views of a table, and below them its remarks.
+// TableBlocks shows the views of a table, with the verdicts of cells beside the figures of a
+// paper, and below them its remarks.
 func TableBlocks(t *results.Table) []report.Block {
 	var out []report.Block
+	ruled := false
 	for _, g := range t.Grids() {
 		block := &report.Table{Caption: g.Caption, Header: g.Header, Rows: g.Rows}
 		for _, at := range g.Marked {
 			block.Best = append(block.Best, report.Cell{Row: at[0], Col: at[1]})
+		}
+		for i := range g.Rows {
+			for j := range g.Header {
+				if v := g.Verdicts[[2]int{i, j}]; v != "" {
+					block.Marks = append(block.Marks, report.Mark{Cell: report.Cell{Row: i, Col: j}, Text: string(v), Good: v == results.Better, Bad: v == results.Missed})
+				}
+			}
+		}
+		if block.Marks != nil && !ruled {
+			block.Note, ruled = results.VerdictRule, true
 		}
 		out = append(out, block)
 	}

@@ -28,7 +28,8 @@ func TestReproductionBlocks(t *testing.T) {
 		Notes:   []string{"one", "two"},
 	}
 	tables := []report.Block{
-		&report.Table{Caption: "errors", Header: []string{"labels", "a", "b"}, Rows: [][]string{{"20", "3.0", "2.0 (1.5)"}, {"50", "", "1.0"}}, Best: []report.Cell{{Row: 0, Col: 2}, {Row: 1, Col: 2}}},
+		&report.Table{Caption: "errors", Header: []string{"labels", "a", "b"}, Rows: [][]string{{"20", "3.0", "2.0 (1.5)"}, {"50", "", "1.0"}}, Best: []report.Cell{{Row: 0, Col: 2}, {Row: 1, Col: 2}},
+			Marks: []report.Mark{{Cell: report.Cell{Row: 0, Col: 2}, Text: "missed", Bad: true}}, Note: results.VerdictRule},
 		report.Paragraph("one\n\ntwo"),
 	}
 	if got := TableBlocks(table); !reflect.DeepEqual(got, tables) {

@@ -1,0 +1,123 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Verdict compares a number with the published figure beside it.
+type Verdict string
+
+// Verdicts, by [VerdictRule]. The zero value is that of a number without a published figure.
+const (
+	Reached Verdict = "reached"
+	Better  Verdict = "better"
+	Missed  Verdict = "missed"
+	// OtherData is in the place of all three where the data are not those of the paper.
+	OtherData Verdict = "other data"
+)
+
+// VerdictRule is the rule of [Table.Verdict] in words.
+const VerdictRule = "A figure is reached if it differs from the paper's by no more than s·√(8/n), two standard errors of the difference of two means over n draws, where s is the standard deviation of our n draws; " +
+	"or by one unit of the last digit that the paper prints, if that is more. " +
+	"Beyond that it is better or missed. Where the data are not those of the paper it says other data. A number that the paper has no figure for has no verdict."
+
+// Verdict compares the number v of a record with its published figure p. With the
+// deviation s over n draws, and the unit u of the last printed digit of p, the number is
+// reached if |v − p| ≤ max(s √(8/n), u). Otherwise it is better if v < p, in a column of
+// MoreIsBetter if v > p, and else missed. There is none where no published figure is
+// printed, but for the best number of a column of BestIsPublished.
+func (t *Table) Verdict(r Record, key string) Verdict {
+	c, v := t.Column(key), t.Value(r, key)
+	format := c.Format.Published
+	if c.BestIsPublished && format == "" && t.best(key, r) {
+		format = "%g"
+	}
+	if c.Kind != Numbers || format == "" || math.IsNaN(v.Number) || math.IsNaN(v.Published) {
+		return ""
+	}
+	if t.OtherData {
+		return OtherData
+	}
+	_, decimals, _ := strings.Cut(fmt.Sprintf(format, v.Published), ".")
+	slack := math.Pow(10, -float64(len(decimals)))
+	if v.Draws > 1 && v.Deviation > 0 {
+		slack = max(slack, v.Deviation*math.Sqrt(8/float64(v.Draws)))
+	}
+	const rounding = 1e-12
+	switch {
+	case math.Abs(v.Number-v.Published) <= slack*(1+rounding)+rounding:
+		return Reached
+	case v.Number > v.Published == c.MoreIsBetter:
+		return Better
+	}
+	return Missed
+}
+
+// best tells whether r, a record of t, is the first with the best number of a column.
+func (t *Table) best(key string, r Record) bool {
+	var best Record
+	for _, other := range t.Records {
+		v := t.Value(other, key).Number
+		if !math.IsNaN(v) && (best == nil || v != t.Value(best, key).Number && v > t.Value(best, key).Number == t.Column(key).MoreIsBetter) {
+			best = other
+		}
+	}
+	return best != nil && &best[0] == &r[0]
+}
+
+// verdict is that of the first value shown that has one.
+func (t *Table) verdict(r Record, show []string) Verdict {
+	for _, key := range show {
+		if v := t.Verdict(r, key); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// A Tally counts the verdicts of a table.
+type Tally struct {
+	Reached int `json:"reached"`
+	Better  int `json:"better"`
+	Missed  int `json:"missed"`
+	Other   int `json:"other_data"`
+}
+
+// Tally counts the verdicts of the cells of all views.
+func (t *Table) Tally() Tally {
+	var out Tally
+	for _, g := range t.Grids() {
+		for _, v := range g.Verdicts {
+			switch v {
+			case Reached:
+				out.Reached++
+			case Better:
+				out.Better++
+			case Missed:
+				out.Missed++
+			case OtherData:
+				out.Other++
+			}
+		}
+	}
+	return out
+}
+
+// String lists the counts that are not zero.
+func (t Tally) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		name Verdict
+	}{{t.Reached, Reached}, {t.Better, Better}, {t.Missed, Missed}, {t.Other, OtherData}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.name))
+		}
+	}
+	if parts == nil {
+		return "no published figure"
+	}
+	return strings.Join(parts, ", ")
+}
