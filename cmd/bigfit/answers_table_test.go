@@ -51,6 +51,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"eigenmap", "rings", "--model eigenmap -p 8", ""},
 	{"eigenmap-default", "rings", "--model eigenmap", ""},
 	{"eigenmap-nystrom", "rings", "--model eigenmap -p 8 --weights heat", "--extension nystrom"},
+	{"eigenmap-sum", "rings", "--model eigenmap -p 20 --penalty sum --penalty-order 3 --gamma 0.1 --penalty-unit one", ""},
 	{"eigenmap-vote", "rings", "--model eigenmap -p 8 --laplacian random-walk", "--extension knn -k 5"},
 	{"eigenmap-normalized", "bytes", "--model eigenmap -p 6 --laplacian normalized -k 6", "--extension nystrom -k 4"},
 	{"eigenmap-iterated", "rings", "--model eigenmap --penalty iterated -p 30 --folds 3", ""},
@@ -137,6 +138,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"knn-vote-predict", "rings", "--model knn --vote 3", "-k 5"},
 	{"knn-bytes", "bytes", "--model knn --method brute", ""},
 	{"knn-words", "words-all", "--model knn --distance angle --labels 45", ""},
+	{"geodesic", "rings", "--model geodesic", ""},
+	{"geodesic-parts", "parts", "--model geodesic --vote 3", "-k 4"},
 	{"knn-ball-tree", "two-all", "--model knn --method ball-tree --distance chebyshev --labels 40 --seed 2", ""},
 
 	{"rls", "rings", "--model rls --gamma-a 1e-3", ""},

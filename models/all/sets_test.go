@@ -58,6 +58,7 @@ var setCases = []setCase{
 	{learner: "lapsvm-linear", values: "gamma-a=1e-3 gamma-i=1e-2"},
 	{learner: "tsvm-linear", values: "gamma-a=1e-2"},
 	{learner: "knn", values: ""},
+	{learner: "geodesic", values: "vote=3"},
 	{learner: "rls", values: "gamma-a=1e-3"},
 	{learner: "rls", values: "gamma-a=1e-3 approximation=nystrom landmarks=24"},
 	{learner: "rls", values: "gamma-a=1e-3 approximation=nystrom landmarks=24 sampling=kmeans++"},
