@@ -93,6 +93,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"poisson-priors", "rings", "--model poisson --priors 1,2,1", ""},
 	{"poisson-two", "two", "--model poisson", ""},
 	{"poisson-parts", "parts", "--model poisson", ""},
+	{"reweighted", "rings", "--model reweighted", ""},
+	{"reweighted-parts", "parts", "--model reweighted", ""},
 	{"tikhonov", "rings", "--model tikhonov --gamma-a 1e-6 --gamma-i 1e-2", ""},
 	{"tikhonov-power", "rings", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2 --power 2 --laplacian normalized", ""},
 	{"tikhonov-per-pair", "two", "--model tikhonov --gamma-a 1e-3 --gamma-i 10 --scaling per-pair", ""},
