@@ -43,8 +43,10 @@ and the form of Table 3 on free data, with the error on the unlabeled points.
 numbers of labels, beside the paper's best figure of each row.
 
 propagation compares graph regularization on the graph of mnist: harmonic
-functions, local and global consistency, and Poisson learning, with 1 and 5
-labels a class (five draws a split) and with 100 labels (a draw every two).
+functions, local and global consistency, Poisson learning and harmonic functions
+on weights reweighted by it, with 1 to 5 labels a class (two draws a split),
+beside the figures of Calder et al. (2020), and with 100 labels (a draw every
+two).
 
 webkb is Table 5 of Belkin, Niyogi & Sindhwani (2006) and three columns of
 Sindhwani, Niyogi & Belkin (2005): course pages told from others by 12 labels,
