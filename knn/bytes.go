@@ -46,7 +46,9 @@ func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
 	sq := make([]int32, hi-lo)
 	par.For(hi-lo, 1024, func(a, b int) {
 		for i := a; i < b; i++ {
-			sq[i] = byteDot(x.Row(lo+i), x.Row(lo+i))
+			for _, v := range x.Row(lo + i) {
+				sq[i] += int32(v) * int32(v)
+			}
 		}
 	})
 	return sq
@@ -146,21 +148,4 @@ func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBud
 		return nil, err
 	}
 	return fromRows(rows), nil
-}
-
-// byteDot returns Σ a·b for at most MaxInnerU8 bytes.
-func byteDot(a, b []uint8) int32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 int32
-	for len(a) >= 4 && len(b) >= 4 {
-		s0 += int32(a[0]) * int32(b[0])
-		s1 += int32(a[1]) * int32(b[1])
-		s2 += int32(a[2]) * int32(b[2])
-		s3 += int32(a[3]) * int32(b[3])
-		a, b = a[4:], b[4:]
-	}
-	for j, v := range a {
-		s0 += int32(v) * int32(b[j])
-	}
-	return s0 + s1 + s2 + s3
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -119,6 +120,24 @@ func (nb *Neighbors) Distances(k int) *sparse.CSR {
 		rows[i] = row
 	}
 	return fromRows(rows)
+}
+
+// EdgeLengths returns the graph w of the points x with their distances for weights.
+func EdgeLengths(ctx context.Context, w *sparse.CSR, x data.Points, m Metric) (*sparse.CSR, error) {
+	if s, ok := x.(*sparse.CSR); ok {
+		x = m.entries(s)
+	}
+	newMeter, err := meters(x, m)
+	if err != nil {
+		return nil, err
+	}
+	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: w.Ptr, Col: w.Col, Val: make([]float64, w.NNZ())}
+	all := exhaustive{x, newMeter}
+	return out, all.each(ctx, x, nil, func(m meter, i int) {
+		for at := w.Ptr[i]; at < w.Ptr[i+1]; at++ {
+			out.Val[at] = m.distance(int(w.Col[at]))
+		}
+	})
 }
 
 // weigh replaces the distances of m by the weights One or Heat.

@@ -37,6 +37,10 @@ func TestPropagation(t *testing.T) {
 		if get("method").Text != m.Name || get("labels").Text != row.String() || get("draws").Number != float64(row.Draws) || get("iterations_max").Number < 1 {
 			t.Errorf("%+v", r)
 		}
+		paper, published := m.Paper[row.Labels]
+		if got := get("error_mean").Published; published && row.PerClass && got != paper || !(published && row.PerClass) && !math.IsNaN(got) {
+			t.Errorf("%s, %s labels: the published figure is %v", m.Name, row, got)
+		}
 		if e := get("error_mean").Number; !(e > 0 && e < 90) || !(get("residual_max").Number <= 1e-8) || !(get("seconds_mean").Number > 0) {
 			t.Errorf("%+v", r)
 		}
@@ -60,7 +64,11 @@ func TestPropagation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := propagation.Fit(context.Background(), w, nil, targets, &propagation.Settings{Method: propagation.Poisson})
+		problem, err := propagation.NewProblem(w, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := propagation.FitReweighted(context.Background(), w, problem, targets, &propagation.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,7 +88,7 @@ of each experiment beside it. The index is written again after each.
 with its deviation from the paper. --recipe best is one recipe of ours for all numbers
 of labels, beside the paper's best figure of each row.
 
-propagation has five draws a split with 1 and 5 labels a class, and one every two
+propagation has two draws a split with 1 to 5 labels a class, and one every two
 with 100 labels; webkb has five draws a split; scene and rcv1 have 10, or as many as
 --splits says. Figure 1 of scene is drawn from what --json prints, in scene.json, by
 

@@ -18,34 +18,10 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// Penalty is the form of the penalty on the coefficient of an eigenvector.
-type Penalty int
-
-const (
-	// NoPenalty is plain least squares: step 3 of Belkin & Niyogi (2004).
-	NoPenalty Penalty = iota
-	// Iterated is r(λ) = λˢ, the iterated Laplacian of section 7.1.
-	Iterated
-	// HeatKernel is r(λ) = e^{tλ}, the inverse heat kernel of section 7.1.
-	HeatKernel
-)
-
-var penalties = enum.New[Penalty]("penalty", "none", "iterated", "heat")
-
-// String returns the name used on the command line and in manifests.
-func (p Penalty) String() string { return penalties.String(p) }
-
-// MarshalText returns the name.
-func (p Penalty) MarshalText() ([]byte, error) { return penalties.Marshal(p) }
-
-// UnmarshalText is the inverse of MarshalText.
-func (p *Penalty) UnmarshalText(text []byte) error { return penalties.Unmarshal(p, text) }
 
 // PaperShare is the number of eigenvectors a label that Belkin & Niyogi (2004),
 // section 6.1, recommend.
@@ -70,6 +46,12 @@ type Settings struct {
 	Power float64
 	// T is the t of HeatKernel. Default 1.
 	T float64
+	// Order is the k of Sum. Default 2.
+	Order int
+	// Coefficients are c₀, c₁, … of Polynomial. Default 0, 1: ∫⟨∇f, ∇f⟩.
+	Coefficients []float64
+	// Unit of the eigenvalues in a penalty. Default Twentieth.
+	Unit Unit
 	// Folds of the cross-validation. Default 5, at most the number of labels.
 	Folds int
 	// Seed of the assignment to folds.
@@ -79,10 +61,6 @@ type Settings struct {
 // defaultFolds of the cross-validation of γ.
 const defaultFolds = 5
 
-// referencePair is the eigenvalue, counted from 1, that eigenvalues in a
-// penalty are measured in, so that γ and t mean the same on any graph.
-const referencePair = 20
-
 // fill returns s with all defaults filled in for l labeled points that take at least so
 // many eigenvectors, of have.
 func (s Settings) fill(l, least, have int) (Settings, error) {
@@ -90,17 +68,7 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 	if s.Eigenvectors < 0 || s.Eigenvectors > have {
 		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
 	}
-	if s.Penalty < NoPenalty || s.Penalty > HeatKernel {
-		faults = append(faults, fmt.Errorf("eigenmap: unknown penalty %d", s.Penalty))
-	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"γ", s.Gamma}, {"the power s", s.Power}, {"t", s.T}} {
-		if v.value < 0 || math.IsNaN(v.value) || math.IsInf(v.value, 0) {
-			faults = append(faults, fmt.Errorf("eigenmap: %s is %v; it must be positive, or 0 for the default", v.name, v.value))
-		}
-	}
+	faults = append(faults, s.faults()...)
 	if s.Folds < 0 || s.Folds == 1 {
 		faults = append(faults, fmt.Errorf("eigenmap: %d folds; cross-validation needs at least 2", s.Folds))
 	}
@@ -116,12 +84,7 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 			s.Eigenvectors = defaultCount(l, least, have)
 		}
 	}
-	if s.Power == 0 {
-		s.Power = 2
-	}
-	if s.T == 0 {
-		s.T = 1
-	}
+	s.fillPenalty()
 	if s.Folds == 0 {
 		s.Folds = defaultFolds
 	}
@@ -133,30 +96,6 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 // is.
 func defaultCount(l, least, have int) int {
 	return min(max(least, int(math.Round(PaperShare*float64(l)))), have)
-}
-
-// penalties returns l·γ·r(λ_j/λ_ref) for every eigenvalue, nil without penalty. So many
-// components have a label: null vectors beyond the first move the reference on.
-func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []float64 {
-	if s.Penalty == NoPenalty {
-		return nil
-	}
-	// Without a positive eigenvalue every penalty is r(0).
-	ascending := slices.Sorted(slices.Values(values))
-	reference := ascending[min(referencePair+max(reached, 1)-1, len(values))-1]
-	if reference <= 0 {
-		reference = math.Max(ascending[len(values)-1], math.SmallestNonzeroFloat64)
-	}
-	out := make([]float64, len(values))
-	for j, v := range values {
-		x := math.Max(v, 0) / reference
-		r := math.Pow(x, s.Power)
-		if s.Penalty == HeatKernel {
-			r = math.Exp(s.T * x)
-		}
-		out[j] = math.Min(float64(l)*gamma*r, 1e150) // e^{tλ} may overflow
-	}
-	return out
 }
 
 // Classifier is a fitted eigenmap classifier
@@ -191,9 +130,9 @@ type Candidate struct {
 // Fit learns the classes of all n points from the labeled ones. The
 // coefficients minimize
 //
-//	1/l Σ_{i labeled} (c_i − f(i))² + γ Σ_j r(λ_j/λ₂₀) a_j²
+//	1/l Σ_{i labeled} (c_i − f(i))² + γ Σ_j r(λ_j/u) a_j²
 //
-// for each class against the others, c_i = ±1 (Belkin & Niyogi 2004, step 3 and
+// with the unit u of [Unit] for each class against the others, c_i = ±1 (Belkin & Niyogi 2004, step 3 and
 // equation 1). Where that leaves a choice, because p exceeds the number of
 // labels, the coefficients of smallest norm are taken.
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,16 @@ func TestCoefficients(t *testing.T) {
 		{60, Settings{Penalty: HeatKernel, Gamma: 0.01}, func(v float64) float64 { return math.Exp(v / reference) }},
 		{20, Settings{Penalty: HeatKernel, Gamma: 0.01, T: 4}, func(v float64) float64 { return math.Exp(4 * v / reference) }},
 		{20, Settings{Penalty: HeatKernel, Gamma: 1, T: 20}, func(v float64) float64 { return math.Exp(20 * v / reference) }},
+		{60, Settings{Penalty: Iterated, Gamma: 0.2, Unit: One}, func(v float64) float64 { return v * v }},
+		{60, Settings{Penalty: Sum, Gamma: 0.1, Order: 3}, func(v float64) float64 {
+			return math.Pow(v/reference, 2) + math.Pow(v/reference, 4) + math.Pow(v/reference, 6)
+		}},
+		{30, Settings{Penalty: Sum, Gamma: 0.05, Unit: One}, func(v float64) float64 { return math.Pow(v, 2) + math.Pow(v, 4) }},
+		{60, Settings{Penalty: Polynomial, Gamma: 0.1}, func(v float64) float64 { return v / reference }},
+		{30, Settings{Penalty: Polynomial, Gamma: 0.1, Coefficients: []float64{0.5, 0, 2, 0.25}}, func(v float64) float64 {
+			x := v / reference
+			return 0.5 + 2*math.Pow(x, 2) + 0.25*math.Pow(x, 3)
+		}},
 	} {
 		t.Run(fmt.Sprintf("%d labels, %v, %d", c.labels, c.s.Penalty, c.s.Eigenvectors), func(t *testing.T) {
 			y, err := truth.Draw(c.labels, 9)
@@ -406,13 +417,13 @@ func TestRefit(t *testing.T) {
 	for _, s := range []Settings{{}, {Penalty: Iterated}, {Penalty: HeatKernel, Gamma: 1}} {
 		given := s
 		a, b := fit(t, p, y, &s), fit(t, p, y, &s)
-		if !mat.Equal(a.Coefficients, b.Coefficients) || a.Settings != b.Settings {
+		if !mat.Equal(a.Coefficients, b.Coefficients) || !reflect.DeepEqual(a.Settings, b.Settings) {
 			t.Errorf("%+v: a second fit differs", s)
 		}
 		if c := fit(t, p, y, &a.Settings); !mat.Equal(a.Coefficients, c.Coefficients) {
 			t.Errorf("%+v: a fit with the settings filled in differs", s)
 		}
-		if s != given {
+		if !reflect.DeepEqual(s, given) {
 			t.Errorf("the settings were changed to %+v", s)
 		}
 	}
@@ -430,7 +441,7 @@ func TestDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := fit(t, p, y, nil)
-		if want := (Settings{Eigenvectors: c.eigenvectors, Power: 2, T: 1, Folds: min(5, c.labels)}); m.Settings != want {
+		if want := (Settings{Eigenvectors: c.eigenvectors, Power: 2, T: 1, Order: 2, Coefficients: []float64{0, 1}, Folds: min(5, c.labels)}); !reflect.DeepEqual(m.Settings, want) {
 			t.Errorf("%d labels: settings %+v, want %+v", c.labels, m.Settings, want)
 		}
 		if m := fit(t, p, y, &Settings{Penalty: Iterated, Gamma: 1}); m.Settings.Eigenvectors != 40 {
@@ -520,7 +531,7 @@ func TestFitAll(t *testing.T) {
 				if d := difference(m.Coefficients, one.Coefficients); !(d <= 1e-8) {
 					t.Errorf("%d labels, %+v: coefficients differ by %g", labels, s, d)
 				}
-				if m.Settings != one.Settings || m.Rank != one.Rank || m.Labeled != one.Labeled || m.Fallback != one.Fallback || m.Unreached != one.Unreached {
+				if !reflect.DeepEqual(m.Settings, one.Settings) || m.Rank != one.Rank || m.Labeled != one.Labeled || m.Fallback != one.Fallback || m.Unreached != one.Unreached {
 					t.Errorf("%d labels, %+v: %+v, alone %+v", labels, s, m, one)
 				}
 				ms = append(ms, m)
@@ -578,8 +589,8 @@ func TestFitRejects(t *testing.T) {
 		{"p > n", good, Settings{Eigenvectors: 22}, []string{"eigenvectors is 22", "21 eigenvectors are there"}},
 		{"p < 0", good, Settings{Eigenvectors: -1}, []string{"eigenvectors is -1"}},
 		{"γ without penalty", good, Settings{Gamma: 1}, []string{"γ is 1 but"}},
-		{"all at once", good, Settings{Eigenvectors: 30, Penalty: 7, Gamma: -1, Power: nan, T: math.Inf(1), Folds: 1},
-			[]string{"eigenvectors is 30", "unknown penalty 7", "γ is -1", "s is NaN", "t is +Inf", "1 folds"}},
+		{"all at once", good, Settings{Eigenvectors: 30, Penalty: 7, Gamma: -1, Power: nan, T: math.Inf(1), Order: 51, Unit: 2, Coefficients: []float64{1, -0.5}, Folds: 1},
+			[]string{"eigenvectors is 30", "unknown penalty 7", "γ is -1", "s is NaN", "t is +Inf", "k is 51", "unknown unit 2", "coefficient c1 of the penalty is -0.5", "1 folds"}},
 		{"folds", good, Settings{Penalty: Iterated, Folds: -2}, []string{"-2 folds"}},
 	} {
 		m, err := Fit(t.Context(), p.Eigs, p.C, c.y, &c.s)

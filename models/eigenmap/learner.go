@@ -38,7 +38,12 @@ const (
 // laplacianParam chooses the Laplacian whose eigenvectors are used.
 var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)}
 
-var penalized = &models.Condition{Param: "penalty", In: []string{"iterated", "heat"}}
+// only is the condition that the penalty has one of some forms.
+func only(forms ...string) *models.Condition {
+	return &models.Condition{Param: "penalty", In: forms}
+}
+
+var penalized = only("iterated", "heat", "sum", "polynomial")
 
 // params are the parameters of options.
 var params = models.Table[options]{
@@ -47,12 +52,18 @@ var params = models.Table[options]{
 	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200; one or more for each component with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
 		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
-	{Param: models.Param{Name: "penalty", Doc: "penalty on the coefficients: λˢ (iterated) or exp(tλ) (heat) for an eigenvalue λ", Default: "none", Choices: models.Names(HeatKernel + 1)},
+	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none", Choices: models.Names(Polynomial + 1)},
 		At: func(o *options) any { return &o.Penalty }},
-	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2", Range: models.Positive(), Only: &models.Condition{Param: "penalty", In: []string{"iterated"}}},
+	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2", Range: models.Positive(), Only: only("iterated")},
 		At: func(o *options) any { return &o.Power }},
-	{Param: models.Param{Name: "heat-t", Doc: "t of the penalty exp(tλ)", Default: "1", Range: models.Positive(), Only: &models.Condition{Param: "penalty", In: []string{"heat"}}},
+	{Param: models.Param{Name: "heat-t", Doc: "t of the penalty exp(tλ)", Default: "1", Range: models.Positive(), Only: only("heat")},
 		At: func(o *options) any { return &o.T }},
+	{Param: models.Param{Name: "penalty-order", Doc: "k of the penalty λ²+λ⁴+…+λ²ᵏ, which is Σ‖Δⁱf‖² over i = 1 … k", Default: "2", Range: models.Within(1, mostOrder), Only: only("sum")},
+		At: func(o *options) any { return &o.Order }},
+	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
+		At: func(o *options) any { return &o.Coefficients }},
+	{Param: models.Param{Name: "penalty-unit", Doc: "what λ in the penalty is measured in: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: models.Names(One + 1), Only: penalized},
+		At: func(o *options) any { return &o.Unit }},
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
 		At: func(o *options) any { return &o.Folds }},
 	{Param: laplacianParam, At: func(o *options) any { return &o.Laplacian }},

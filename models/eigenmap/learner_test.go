@@ -44,6 +44,9 @@ func TestLearner(t *testing.T) {
 		{models.Values{"penalty": "iterated", "gamma": "0.1", "penalty-power": "1.5"}, Settings{Penalty: Iterated, Gamma: 0.1, Power: 1.5}, 2},
 		{models.Values{"penalty": "iterated", "folds": "3"}, Settings{Penalty: Iterated, Folds: 3, Seed: 8}, 5},
 		{models.Values{"penalty": "heat", "heat-t": "0.5"}, Settings{Penalty: HeatKernel, T: 0.5, Seed: 8}, 7},
+		{models.Values{"penalty": "sum", "penalty-order": "3", "gamma": "0.2"}, Settings{Penalty: Sum, Order: 3, Gamma: 0.2}, 2},
+		{models.Values{"penalty": "polynomial", "penalty-coefficients": "0.1,0,2", "penalty-unit": "one", "gamma": "0.2"},
+			Settings{Penalty: Polynomial, Coefficients: []float64{0.1, 0, 2}, Unit: One, Gamma: 0.2}, 2},
 	} {
 		want := fitted(t, p, y, &c.s)
 		in := input(t, p, y, c.v)
@@ -65,7 +68,7 @@ func TestLearner(t *testing.T) {
 			t.Errorf("%v: the last progress is %+v", c.v, last)
 		}
 		got.Settings.Seed, want.Settings.Seed, got.Seed, want.Seed = 0, 0, 0, 0
-		if got.Settings != want.Settings || !mat.Equal(got.Coefficients, want.Coefficients) || !mat.Equal(got.Vectors, want.Vectors) ||
+		if !reflect.DeepEqual(got.Settings, want.Settings) || !mat.Equal(got.Coefficients, want.Coefficients) || !mat.Equal(got.Vectors, want.Vectors) ||
 			!slices.Equal(got.Labels, want.Labels) || got.Laplacian != sparse.Normalized || !reflect.DeepEqual(got.Candidates, want.Candidates) {
 			t.Errorf("%v: %+v, want %+v", c.v, got, want)
 		}
@@ -89,9 +92,12 @@ func TestLearnerRefuses(t *testing.T) {
 		parts []string
 	}{
 		{models.Values{"gamma": "-1", "eigenvectors": "1.5", "penalty": "some"}, []string{"gamma is -1", "eigenvectors is 1.5", `penalty is "some"`}},
-		{models.Values{"gamma": "1"}, []string{"gamma is for penalty iterated or heat"}},
+		{models.Values{"gamma": "1"}, []string{"gamma is for penalty iterated, heat, sum or polynomial"}},
 		{models.Values{"penalty": "heat", "penalty-power": "2"}, []string{"penalty-power is for penalty iterated"}},
 		{models.Values{"penalty": "iterated", "heat-t": "2", "folds": "1"}, []string{"heat-t is for penalty heat", "folds is 1"}},
+		{models.Values{"penalty": "sum", "penalty-coefficients": "1", "penalty-order": "0"}, []string{"penalty-coefficients is for penalty polynomial", "penalty-order is 0"}},
+		{models.Values{"penalty": "polynomial", "penalty-coefficients": "1,-2"}, []string{"penalty-coefficients", "-2"}},
+		{models.Values{"penalty-unit": "one"}, []string{"penalty-unit is for penalty"}},
 		{models.Values{"tolerance": "1"}, []string{"tolerance is 1"}},
 		{models.Values{"eigenvectors": "22"}, []string{"22"}},
 	} {

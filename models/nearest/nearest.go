@@ -1,4 +1,4 @@
-// Package nearest holds the baselines that look at labeled neighbours only: the
+// Package nearest holds the models that look at labeled neighbours only: the
 // vote of the nearest labeled points, by distance or by the length of paths.
 package nearest
 
@@ -297,4 +297,4 @@ func (m *Model) check() error {
 }
 
 // Learners of this package.
-var Learners = []models.Learner{Learner{}}
+var Learners = []models.Learner{Learner{}, GeodesicLearner{}}

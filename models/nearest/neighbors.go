@@ -132,28 +132,9 @@ func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, erro
 	if err := models.CheckLabels(y, lengths.Rows); err != nil {
 		return nil, err
 	}
-	most := slices.Max(ks)
-	sources := make([][]int32, lengths.Rows) // labeled vertices that settled a vertex, nearest first
-	var queue frontier
-	for _, i := range y.Labeled() {
-		queue.push(visit{0, int32(i), int32(i)})
-	}
-	for len(queue) > 0 {
-		v := queue.pop()
-		if len(sources[v.at]) >= most || slices.Contains(sources[v.at], v.from) {
-			continue
-		}
-		sources[v.at] = append(sources[v.at], v.from)
-		col, length := lengths.Row(int(v.at))
-		for p, j := range col {
-			if len(sources[j]) < most {
-				step := 1.0
-				if length != nil {
-					step = length[p]
-				}
-				queue.push(visit{v.length + step, j, v.from})
-			}
-		}
+	found, err := shortest(context.Background(), lengths, y.Labeled(), slices.Max(ks), func(int) {})
+	if err != nil {
+		return nil, err
 	}
 	fallback := models.Majority(y)
 	out := make([][]int32, len(ks))
@@ -161,11 +142,12 @@ func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, erro
 		out[i] = slices.Clone(y.Index)
 	}
 	var classes []int32
-	for i, from := range sources {
+	for i := range lengths.Rows {
 		if y.Index[i] != data.Unlabeled {
 			continue
 		}
 		classes = classes[:0]
+		from, _ := found.at(i)
 		for _, s := range from {
 			classes = append(classes, y.Index[s])
 		}
@@ -177,60 +159,4 @@ func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, erro
 		}
 	}
 	return out, nil
-}
-
-// visit is a path from a labeled vertex to another one.
-type visit struct {
-	length   float64
-	at, from int32
-}
-
-func (v visit) less(w visit) bool {
-	switch {
-	case v.length != w.length:
-		return v.length < w.length
-	case v.at != w.at:
-		return v.at < w.at
-	}
-	return v.from < w.from
-}
-
-// frontier is a binary min-heap of visits.
-type frontier []visit
-
-func (q *frontier) push(v visit) {
-	h := append(*q, v)
-	for c := len(h) - 1; c > 0; {
-		p := (c - 1) / 2
-		if !h[c].less(h[p]) {
-			break
-		}
-		h[c], h[p] = h[p], h[c]
-		c = p
-	}
-	*q = h
-}
-
-func (q *frontier) pop() visit {
-	h := *q
-	top := h[0]
-	last := len(h) - 1
-	h[0] = h[last]
-	h = h[:last]
-	for p := 0; ; {
-		c := 2*p + 1
-		if c >= last {
-			break
-		}
-		if c+1 < last && h[c+1].less(h[c]) {
-			c++
-		}
-		if !h[c].less(h[p]) {
-			break
-		}
-		h[p], h[c] = h[c], h[p]
-		p = c
-	}
-	*q = h
-	return top
 }

@@ -27,3 +27,11 @@ func TestCosts(t *testing.T) {
 		modeltest.Costs(t, Learner{m}, conformValues(m), 500, 2000, 10000)
 	}
 }
+
+func TestReweightedConform(t *testing.T) {
+	modeltest.Conform(t, ReweightedLearner{}, modeltest.Suite{Values: conformValues(Harmonic)})
+}
+
+func TestReweightedCosts(t *testing.T) {
+	modeltest.Costs(t, ReweightedLearner{}, conformValues(Harmonic), 500, 2000, 10000)
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // Learners are those of this package, in the order of their methods.
-var Learners = []models.Learner{Learner{Harmonic}, Learner{LGC}, Learner{Tikhonov}, Learner{Poisson}}
+var Learners = []models.Learner{Learner{Harmonic}, Learner{LGC}, Learner{Tikhonov}, Learner{Poisson}, ReweightedLearner{}}
 
 // Learner continues targets over a graph by a method.
 type Learner struct{ Method Method }

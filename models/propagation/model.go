@@ -20,6 +20,7 @@ type Model struct {
 	*Solution
 	models.Neighborhood
 	Given *models.Given // the points that had a target; nil if not known
+	Gamma []float64     // factors of the weights of [Reweighted]; nil of others
 }
 
 // Kept has the scores of all points as the start of another fit.
@@ -108,6 +109,11 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	par.For(nb.Len(), 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			index, _ := nb.Row(i)
+			for q, j := range index {
+				if m.Gamma != nil {
+					w[i*nb.K+q] *= m.Gamma[j]
+				}
+			}
 			known[i] = m.induce(out.Scores.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
 		}
 	})

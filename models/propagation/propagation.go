@@ -1,11 +1,12 @@
 // Package propagation holds methods that continue labels over the points of a graph:
 // harmonic functions, local and global consistency, graph regularization and Poisson
 // learning. Each solves one sparse linear system by conjugate gradients, with a column
-// for each class.
+// for each class; reweighted harmonic functions solve another one first.
 //
 // Zhu, Ghahramani & Lafferty, ICML 2003; Zhou, Bousquet, Lal, Weston & Schölkopf,
 // NIPS 2003; Belkin, Matveeva & Niyogi, COLT 2004; Calder, Cook, Thorpe & Slepčev,
-// ICML 2020.
+// ICML 2020; Calder & Slepčev, Applied Mathematics & Optimization 82 (2020); Miller &
+// Calder, SIAM Journal on Mathematics of Data Science 5 (2023).
 package propagation
 
 import (

@@ -1,0 +1,155 @@
+package eigenmap
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/enum"
+)
+
+// Penalty is the form of the penalty P(f) = Σ_j r(λ_j)a_j² on f = Σ a_j e_j: Belkin &
+// Niyogi (2004), section 7.1.
+type Penalty int
+
+const (
+	// NoPenalty is plain least squares: step 3 of Belkin & Niyogi (2004).
+	NoPenalty Penalty = iota
+	// Iterated is r(λ) = λˢ. With s = 1 it is ∫⟨∇f, ∇f⟩, with s = 2i it is ‖Δⁱf‖².
+	Iterated
+	// HeatKernel is r(λ) = e^{tλ} = 1/μ for the heat kernel Σ μ_j e_j(p)e_j(q),
+	// μ_j = e^{−tλ_j}.
+	HeatKernel
+	// Sum is r(λ) = Σ_{i=1..k} λ²ⁱ, that is Σ_{i=1..k} ‖Δⁱf‖².
+	Sum
+	// Polynomial is r(λ) = Σ_i c_i λⁱ with coefficients that are not negative, so that
+	// it approximates any r whose power series has such ones; c₀ is the weight of ‖f‖².
+	Polynomial
+)
+
+var penalties = enum.New[Penalty]("penalty", "none", "iterated", "heat", "sum", "polynomial")
+
+// String returns the name used on the command line and in manifests.
+func (p Penalty) String() string { return penalties.String(p) }
+
+// MarshalText returns the name.
+func (p Penalty) MarshalText() ([]byte, error) { return penalties.Marshal(p) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (p *Penalty) UnmarshalText(text []byte) error { return penalties.Unmarshal(p, text) }
+
+// Unit is what eigenvalues in a penalty are measured in: r is taken of λ/u.
+type Unit int
+
+const (
+	// Twentieth is u = λ₂₀, the 20th smallest eigenvalue (of m components with a label
+	// the (19+m)th), the largest where there are fewer. γ, t and coefficients then mean
+	// the same on graphs of any size and weights.
+	Twentieth Unit = iota
+	// One is u = 1, as in the paper.
+	One
+)
+
+var units = enum.New[Unit]("unit of eigenvalues", "twentieth", "one")
+
+// String returns the name used on the command line and in manifests.
+func (u Unit) String() string { return units.String(u) }
+
+// MarshalText returns the name.
+func (u Unit) MarshalText() ([]byte, error) { return units.Marshal(u) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (u *Unit) UnmarshalText(text []byte) error { return units.Unmarshal(u, text) }
+
+// mostOrder is the largest k of Sum.
+const mostOrder = 50
+
+// fillPenalty sets the numbers of the penalty that have their defaults.
+func (s *Settings) fillPenalty() {
+	if s.Power == 0 {
+		s.Power = 2
+	}
+	if s.T == 0 {
+		s.T = 1
+	}
+	if s.Order == 0 {
+		s.Order = 2
+	}
+	if s.Coefficients = slices.Clone(s.Coefficients); len(s.Coefficients) == 0 {
+		s.Coefficients = []float64{0, 1}
+	}
+}
+
+// faults returns what is wrong with the penalty and its numbers.
+func (s *Settings) faults() []error {
+	var faults []error
+	if s.Penalty < NoPenalty || s.Penalty > Polynomial {
+		faults = append(faults, fmt.Errorf("eigenmap: unknown penalty %d", s.Penalty))
+	}
+	if s.Unit < Twentieth || s.Unit > One {
+		faults = append(faults, fmt.Errorf("eigenmap: unknown unit %d of eigenvalues", s.Unit))
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"γ", s.Gamma}, {"the power s", s.Power}, {"t", s.T}} {
+		if v.value < 0 || math.IsNaN(v.value) || math.IsInf(v.value, 0) {
+			faults = append(faults, fmt.Errorf("eigenmap: %s is %v; it must be positive, or 0 for the default", v.name, v.value))
+		}
+	}
+	if s.Order < 0 || s.Order > mostOrder {
+		faults = append(faults, fmt.Errorf("eigenmap: the order k is %d; it must lie between 1 and %d, or be 0 for the default", s.Order, mostOrder))
+	}
+	for i, c := range s.Coefficients {
+		if !(c >= 0) || math.IsInf(c, 0) {
+			faults = append(faults, fmt.Errorf("eigenmap: coefficient c%d of the penalty is %v; it must not be negative", i, c))
+		}
+	}
+	return faults
+}
+
+// at returns r(x) of settings with their defaults.
+func (s *Settings) at(x float64) float64 {
+	switch s.Penalty {
+	case HeatKernel:
+		return math.Exp(s.T * x)
+	case Sum:
+		var r float64
+		for range s.Order { // Horner's rule in x²
+			r = (r + 1) * x * x
+		}
+		return r
+	case Polynomial:
+		var r float64
+		for _, c := range slices.Backward(s.Coefficients) {
+			r = r*x + c
+		}
+		return r
+	}
+	return math.Pow(x, s.Power)
+}
+
+// referencePair is the eigenvalue, counted from 1, of [Twentieth].
+const referencePair = 20
+
+// penalties returns l·γ·r(λ_j/u) for every eigenvalue, nil without penalty. So many
+// components have a label: null vectors beyond the first move the reference on.
+func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []float64 {
+	if s.Penalty == NoPenalty {
+		return nil
+	}
+	unit := 1.0
+	if s.Unit == Twentieth {
+		// Without a positive eigenvalue every penalty is r(0).
+		ascending := slices.Sorted(slices.Values(values))
+		unit = ascending[min(referencePair+max(reached, 1)-1, len(values))-1]
+		if unit <= 0 {
+			unit = math.Max(ascending[len(values)-1], math.SmallestNonzeroFloat64)
+		}
+	}
+	out := make([]float64, len(values))
+	for j, v := range values {
+		out[j] = math.Min(float64(l)*gamma*s.at(math.Max(v, 0)/unit), 1e150) // e^{tλ} may overflow
+	}
+	return out
+}
