@@ -52,7 +52,8 @@ with linear functions (five draws a split).
 
 The others are of kernel machines, SVM and RLS beside LapSVM and LapRLS:
 point-cloud is the table of Sindhwani, Niyogi & Belkin (2005), usps, isolet and
-moons are sections 5.2, 5.3 and 5.1 of Belkin, Niyogi & Sindhwani (2006), and
+moons are sections 5.2, 5.3 and 5.1 of Belkin, Niyogi & Sindhwani (2006), usps and
+moons with the normalized Laplacian of the paper and with D − W beside it, and
 ssl-book takes the sets of Chapelle, Schölkopf & Zien (2006). landmarks is LapRLS
 on all of MNIST by 4000 landmarks.
 
