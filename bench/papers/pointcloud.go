@@ -79,7 +79,7 @@ func PointCloud(ctx context.Context, o Options, obs pipeline.Observer) (*results
 var pointCloudNotes = []string{
 	oneChoiceNote,
 	"departures from the paper: the folds of the cross-validation are dealt four times, and of equal errors the smaller loss decides; coil20 is that of Columbia at 32×32 with draws of ours, two images of each object labeled, as the paper's splits are not to be had; rows that name neighbours or weights have graphs of ours beside the grid of the paper (10, 50, 100, 200 neighbours, weights one)",
-	"coil20 is not reproduced with the published grid: SVM and RLS agree, LapSVM and LapRLS do not. Views of an object are a circle; of its 10 nearest, joined if either has the other, many are of other objects. What helps is fewer such edges: 2 or 5 neighbours, or heat weights exp(−d²/4t) of a small t, in squares of the mean distance σ₀. These are findings of ours, not the authors' method, whose slides name no weights",
+	"coil20 is not reproduced with the published grid: SVM and RLS agree, LapSVM and LapRLS do not. Views of an object are a circle, and the more neighbours, the more of them are views of other objects. With 2 and 5 neighbours in the grid the errors are the paper's; heat weights exp(−d²/4t) of a small t, in squares of the mean distance σ₀, help, LapRLS more than LapSVM, but do not reach them. Both are findings of ours, not the authors' method, whose slides name 10 to 200 neighbours and no weights",
 }
 
 // namedSearch is a search with the name of its rows.

@@ -32,7 +32,7 @@ func TestReproduceMachines(t *testing.T) {
 		Mean        *float64 `json:"error_mean"`
 		Paper       *float64
 	}
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 28 || rows[0].Method != "LapSVM, X" || rows[0].Mean == nil || rows[0].Paper != nil {
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 56 || rows[0].Method != "LapSVM, X" || rows[0].Mean == nil || rows[0].Paper != nil {
 		t.Errorf("%v, %d rows in %s", err, len(rows), out)
 	}
 	for _, name := range []string{"point-cloud", "usps", "isolet", "ssl-book"} {

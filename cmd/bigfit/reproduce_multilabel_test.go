@@ -28,7 +28,7 @@ func TestPlotMultiLabel(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	picture := string(readFile(t, "a.svg"))
-	for _, w := range []string{">targets ±1, gamma_o 0<", ">targets ±1, gamma_o 0.5<", ">targets centred, gamma_o 1<", ">0<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
+	for _, w := range []string{">±1, gamma_o 0<", ">±1, gamma_o 0.5<", ">centred, gamma_o 1<", ">0<", ">0.0001<", ">0.001<", ">0.01<", ">auc_mean<"} {
 		if !strings.Contains(picture, w) {
 			t.Errorf("no %q in the picture", w)
 		}

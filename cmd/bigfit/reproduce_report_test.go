@@ -25,7 +25,7 @@ func TestReproduceReport(t *testing.T) {
 			t.Errorf("the report lacks %q", w)
 		}
 	}
-	if n := strings.Count(page, `<p class="panel">`); n != 6 {
+	if n := strings.Count(page, `<p class="panel">`); n != 12 {
 		t.Errorf("%d panels", n)
 	}
 	if strings.Contains(page, "<dt>splits</dt>") {

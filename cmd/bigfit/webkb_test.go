@@ -48,7 +48,7 @@ func TestReproduceWebKB(t *testing.T) {
 		Draws int
 	}
 	out = succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1", "--json")
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 41 {
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 45 {
 		t.Fatalf("%v, %d rows in %s", err, len(rows), out)
 	}
 	for _, r := range rows {
