@@ -105,6 +105,9 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	}
 	g.PCA = kept.PCA
 	in.Graph = &g.Graph
+	if info.Needs.Has(models.NeedsPoints) {
+		in.Points = g.Points
+	}
 	if kept.Start != nil {
 		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 			return nil, err

@@ -179,7 +179,7 @@ func (e *Propagation) table() *results.Table {
 		Views:   []results.View{{Show: []string{"labels", "method", wrong.Key, "seconds_mean", "iterations_max", "residual_max", "draws"}}},
 		Figures: []results.Figure{{Title: "labels: ", Each: "labels", By: "method", Value: wrong.Key}},
 		Notes: []string{"The figures of the paper are those of Poisson learning in Table 1 of Calder et al. (2020), by 100 draws on another graph: " +
-			"10 nearest by features of an autoencoder, which are not in the data. On pixels they are out of reach of the same method."},
+			"10 nearest by features of an autoencoder, which are not in the data. They stand here for the size of the errors and are not comparable."},
 	}
 }
 

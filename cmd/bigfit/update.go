@@ -34,8 +34,8 @@ func (a *app) updateCommand() *cobra.Command {
 with the same settings, at a cost that depends on what is new: the new points are
 searched for their neighbours, the lists of old points that they enter are mended,
 and the solver begins with the scores or eigenvectors of the model. It is for
-eigenmap, harmonic, lgc, tikhonov and poisson, for knn, and for auto, which keeps the
-models and the weights that it chose.
+eigenmap, harmonic, lgc, tikhonov, poisson and reweighted, for knn and geodesic, and for
+auto, which keeps the models and the weights that it chose.
 
 y holds the labels of the new points, or those of all points, the old ones first,
 which then replace the labels that the model was fitted with. A class that the model
