@@ -78,3 +78,46 @@ func IndependentOutputs(n int) *Outputs {
 	}
 	return o
 }
+
+// RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, none of
+// them missing: equation (17) of Minh & Sindhwani (2011), by a [Representer] for each
+// eigenvalue θ of Q, as each column in the eigenvectors of Q is a system of its
+// own with γ/θ. It returns A and AQ.
+func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs, q VectorNorm) (a, aq *mat.Dense, err error) {
+	l, n := y.Dims()
+	inBasis, alpha, scaled := mat.NewDense(l, n, nil), mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+	inBasis.Mul(y, o.Vectors)
+	solved := map[float64]*Representer{}
+	for j, theta := range q.Theta {
+		if theta == 0 { // f is zero, and A what is left
+			for p, i := range b.Labeled {
+				alpha.Set(i, j, inBasis.At(p, j)/(float64(l)*q.Gamma))
+			}
+			continue
+		}
+		if solved[theta] == nil {
+			if solved[theta], err = NewRepresenter(ctx, gram, b, q.Gamma/theta, q.Tell); err != nil {
+				return nil, nil, err
+			}
+		}
+		found, err := solved[theta].Fit(ctx, mat.NewDense(l, 1, mat.Col(nil, j, inBasis)))
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, v := range found.Alpha.RawMatrix().Data {
+			alpha.Set(i, j, v/theta)
+			scaled.Set(i, j, v)
+		}
+	}
+	a, aq = mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, alpha, o.Vectors, 0, a)
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.Vectors, 0, aq)
+	return a, aq, nil
+}
+
+// VectorNorm is γ‖f‖² in the space of functions with several outputs.
+type VectorNorm struct {
+	Gamma float64
+	Theta []float64 // eigenvalues of Q
+	Tell  func(part float64, note string)
+}

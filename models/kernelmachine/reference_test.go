@@ -242,3 +242,27 @@ func TestLapRLSIsExact(t *testing.T) {
 		}
 	}
 }
+
+// With outputs that have nothing in common vvmr is LapRLS, and as exact.
+func TestVVMRIsExact(t *testing.T) {
+	c := newReference(t, 18, 7, 2, false)
+	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+		l, err := sparse.NewLaplacian(c.graph, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, worst := bigLaplacian(c.graph, kind), 0.0
+		references(kind, func(r models.Regularizer) {
+			m, err := kernelmachine.FitVVMR(t.Context(), &kernelmachine.Data{Points: c.Points, Kernel: c.kernel, Laplacian: l}, c.targets, nil, &kernelmachine.VVMRSettings{Regularizer: r}, nil)
+			if err != nil {
+				t.Errorf("%s: %v", r.Describe(), err)
+				return
+			}
+			e := farFrom(m.Values, equation8(c.gram, exact, c.targets, r))
+			if worst = math.Max(worst, e); !(e <= 1e-10) {
+				t.Errorf("%s: off by %.1e, after %d iterations, residual %.1e", r.Describe(), e, m.Iterations, m.Residual)
+			}
+		})
+		t.Logf("%v: off by at most %.1e", kind, worst)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
@@ -99,6 +100,15 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if ctx.Err() != nil { // which products do not tell
 		return nil, ctx.Err()
 	}
+	var a, aq *mat.Dense
+	g, exact := p.operator.(kernel.Matrix)
+	if lost := new(cg.BreakdownError); exact && !e.Incomplete() && (errors.As(err, &lost) || errors.Is(err, cg.ErrNotConverged)) {
+		res = &cg.Result{}
+		a, aq, err = solvers.RepresentOutputs(ctx, g.Values, t.Y, p.pointNorm(t, &filled.Regularizer), o,
+			solvers.VectorNorm{Gamma: filled.GammaA, Theta: theta, Tell: func(part float64, note string) { p.data.report(part, 1, note) }})
+	} else if res != nil {
+		a, aq = e.Coefficients(res.X.RawMatrix().Data)
+	}
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
@@ -107,7 +117,6 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 		by := p.settings
 		m.Approximation, m.KernelError = &by, p.report.KernelError
 	}
-	a, aq := e.Coefficients(res.X.RawMatrix().Data)
 	m.Values = mat.NewDense(t.Len, n, nil)
 	p.until(ctx).MulTo(m.Values, aq)
 	m.Residual = p.equation17(m.Values, a, t, filled)

@@ -241,9 +241,6 @@ func (p *Problem) nullLoss(w *Warped) float64 {
 	return worst
 }
 
-// At returns k̃ between the i-th and the j-th of the points.
-func (w *Warped) At(i, j int) float64 { return w.Gram.At(i, j) }
-
 // Outputs returns f at all n points of the problem, n×c, from the Gram matrix;
 // m was fitted on a kernel of this problem.
 func (p *Problem) Outputs(m *Machine) *mat.Dense {
