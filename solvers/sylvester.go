@@ -30,6 +30,9 @@ func NewSylvester(root *NormRoot, kernel sparse.Operator, q, y *mat.Dense, ridge
 	return &Sylvester{root, kernel, q, ridge, newMask(y), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)}
 }
 
+// Incomplete tells whether targets are missing.
+func (e *Sylvester) Incomplete() bool { return len(e.missing) > 0 }
+
 // RightSide returns the entries of [Y/√l; 0] with 0 for missing ones, as a column.
 func (e *Sylvester) RightSide(y *mat.Dense) *mat.Dense {
 	l, n := y.Dims()

@@ -334,7 +334,7 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 	for a, point := range labeled {
 		at[a], _ = slices.BinarySearch(points, point)
 		for b := range a + 1 {
-			v := w.At(at[a], at[b])
+			v := w.Gram.At(at[a], at[b])
 			gram.Set(a, b, v)
 			gram.Set(b, a, v)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -158,7 +159,7 @@ func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.
 	if err != nil {
 		return err
 	}
-	outputs, err := kernelmachine.NewOutputs(ctx, graph)
+	outputs, err := solvers.NewOutputs(ctx, graph)
 	if err != nil {
 		return err
 	}

@@ -375,7 +375,7 @@ func warped(ctx context.Context, p *kernelmachine.Problem, r models.Regularizer,
 	gram := mat.NewDense(n, n, nil)
 	for i := range n {
 		for j := range n {
-			gram.Set(i, j, w.At(i, j))
+			gram.Set(i, j, w.Gram.At(i, j))
 		}
 	}
 	problem, err := newProblem(ctx, gram, nil)

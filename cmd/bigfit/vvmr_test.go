@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -144,7 +145,7 @@ func TestVVMRInputs(t *testing.T) {
 	must(t, err)
 	l, err := sparse.NewLaplacian(g, sparse.Combinatorial)
 	must(t, err)
-	outputs, err := kernelmachine.NewOutputs(t.Context(), w)
+	outputs, err := solvers.NewOutputs(t.Context(), w)
 	must(t, err)
 	s := &kernelmachine.VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
 	m, err := kernelmachine.FitVVMR(context.Background(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, Laplacian: l}, targets, outputs, s, nil)

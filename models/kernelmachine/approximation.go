@@ -253,7 +253,7 @@ func (m *Approximate) Encode() (*models.Encoded, error) {
 	if m.Frequencies != nil {
 		arrays = append(arrays, models.MatrixEntry("frequencies", m.Frequencies))
 	}
-	return &models.Encoded{Values: m.options().values(), Fit: machineFit{m.Labeled, m.Gap, m.Seed, &m.Report}, Arrays: arrays}, nil
+	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Seed: m.Seed, Report: &m.Report}, Arrays: arrays}, nil
 }
 
 // check returns an error unless the parts of the model fit together.

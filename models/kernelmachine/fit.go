@@ -53,6 +53,9 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	if err != nil {
 		return nil, err
 	}
+	if filled.Method == RLS && (filled.GammaI > 0 || mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
+		return p.leastSquares(ctx, t, &filled)
+	}
 	w, err := p.warpFor(ctx, &filled, t.Labeled)
 	if err != nil {
 		return nil, err

@@ -138,6 +138,10 @@ type Machine struct {
 	// Gap is the largest duality gap of the quadratic programs, relative to
 	// their objectives; 0 for RLS.
 	Gap float64
+	// Residual is ‖K(Jy/l − γ_Aα − BKα)‖/‖KJy/l‖ of least squares with a graph,
+	// recomputed from equation (8) of 2006: K times it is what a minimum asks. 0
+	// where not computed.
+	Residual float64
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
 }
@@ -159,6 +163,10 @@ func (m *Machine) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
 		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
 	}
+	if m.Residual > 0 {
+		s.Facts = append(s.Facts, models.Fact{Key: "residual", Value: m.Residual})
+		s.Text += fmt.Sprintf(", residual %.1e of equation (8)", m.Residual)
+	}
 	return s
 }
 
@@ -169,8 +177,9 @@ func (m *Machine) options() *options {
 
 // machineFit is the part of a machine in its manifest.
 type machineFit struct {
-	Labeled int     `json:"labeled"`
-	Gap     float64 `json:"gap"`
+	Labeled  int     `json:"labeled"`
+	Gap      float64 `json:"gap"`
+	Residual float64 `json:"residual,omitempty"`
 	// Of an Approximate.
 	Seed   uint64               `json:"seed,omitempty"`
 	Report *ApproximationReport `json:"approximation_report,omitempty"`
@@ -178,7 +187,7 @@ type machineFit struct {
 
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap}, Arrays: m.Arrays()}, nil
+	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -199,7 +208,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}
+	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual}
 	if o.Approximation == Exact {
 		return &m, m.check()
 	}
@@ -250,8 +259,8 @@ func (m *Machine) check() error {
 }
 
 func (m *Machine) checkOutputs() error {
-	if m.Labeled < 1 || !(m.Gap >= 0) {
-		return fmt.Errorf("kernelmachine: %d labeled points and a gap of %v", m.Labeled, m.Gap)
+	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) {
+		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled, m.Gap, m.Residual)
 	}
 	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM || m.Settings.Method == OneClass)
 }

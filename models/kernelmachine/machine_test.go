@@ -698,7 +698,7 @@ func warpedValues(w *kernelmachine.Warped, n int) *mat.Dense {
 	out := mat.NewDense(n, n, nil)
 	for i := range n {
 		for j := range n {
-			out.Set(i, j, w.At(i, j))
+			out.Set(i, j, w.Gram.At(i, j))
 		}
 	}
 	return out

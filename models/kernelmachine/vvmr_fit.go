@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
@@ -17,7 +18,7 @@ import (
 // FitVVMR fits one function, exactly or by the approximation a: [NewVVMRProblem]
 // and Fit in one call. o may be nil if γ_O is 0 or s says how to make the graph of
 // outputs.
-func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVMRSettings, a *ApproximationSettings) (*VVMR, error) {
+func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs, s *VVMRSettings, a *ApproximationSettings) (*VVMR, error) {
 	if s == nil {
 		s = &VVMRSettings{} // whose fault is named
 	}
@@ -30,7 +31,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVM
 		if err != nil {
 			return nil, err
 		}
-		if o, err = NewOutputs(ctx, w); err != nil {
+		if o, err = solvers.NewOutputs(ctx, w); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +71,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *Outputs, s *VVM
 //
 // With [cg.ErrNotConverged] the function is usable; Residual is recomputed in any
 // case.
-func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s *VVMRSettings) (*VVMR, error) {
+func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Outputs, s *VVMRSettings) (*VVMR, error) {
 	if s == nil {
 		s = &VVMRSettings{}
 	}
@@ -83,9 +84,9 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s 
 	}
 	l, n := t.Y.Dims()
 	if o == nil {
-		o = independentOutputs(n)
+		o = solvers.IndependentOutputs(n)
 	}
-	theta := o.scaled(filled.GammaO)
+	theta := o.Scaled(filled.GammaO)
 	direct, err := p.shifted(ctx, t, theta, filled.Regularizer)
 	if err != nil {
 		return nil, err
@@ -93,11 +94,20 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.matrix(theta), t.Y, filled.GammaA)
+	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.Matrix(theta), t.Y, filled.GammaA)
 	res, err := cg.Solve(ctx, e, e.RightSide(t.Y), &cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations,
-		Preconditioner: solvers.SylvesterPreconditioner{System: e, Direct: direct, Phi: p.phi, Vectors: o.vectors}, OnIteration: p.data.reportCG})
+		Preconditioner: solvers.SylvesterPreconditioner{System: e, Direct: direct, Phi: p.phi, Vectors: o.Vectors}, OnIteration: p.data.reportCG})
 	if ctx.Err() != nil { // which products do not tell
 		return nil, ctx.Err()
+	}
+	var a, aq *mat.Dense
+	g, exact := p.operator.(kernel.Matrix)
+	if lost := new(cg.BreakdownError); exact && !e.Incomplete() && (errors.As(err, &lost) || errors.Is(err, cg.ErrNotConverged)) {
+		res = &cg.Result{}
+		a, aq, err = solvers.RepresentOutputs(ctx, g.Values, t.Y, p.pointNorm(t, &filled.Regularizer), o,
+			solvers.VectorNorm{Gamma: filled.GammaA, Theta: theta, Tell: func(part float64, note string) { p.data.report(part, 1, note) }})
+	} else if res != nil {
+		a, aq = e.Coefficients(res.X.RawMatrix().Data)
 	}
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
@@ -107,7 +117,6 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *Outputs, s 
 		by := p.settings
 		m.Approximation, m.KernelError = &by, p.report.KernelError
 	}
-	a, aq := e.Coefficients(res.X.RawMatrix().Data)
 	m.Values = mat.NewDense(t.Len, n, nil)
 	p.until(ctx).MulTo(m.Values, aq)
 	m.Residual = p.equation17(m.Values, a, t, filled)
@@ -129,7 +138,7 @@ func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []fl
 }
 
 // checkFit returns an error unless the problem has a function for t, o and s.
-func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) error {
+func (p *VVMRProblem) checkFit(t *models.Targets, o *solvers.Outputs, s VVMRSettings) error {
 	points, _ := p.data.Source().Rows().Dims()
 	switch {
 	case t.Len != points:
@@ -138,8 +147,8 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *Outputs, s VVMRSettings) er
 		return errors.New("kernelmachine: no point has a target")
 	case o == nil && s.GammaO > 0:
 		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
-	case o != nil && len(o.values) != t.Y.RawMatrix().Cols:
-		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.values), t.Y.RawMatrix().Cols)
+	case o != nil && len(o.Values) != t.Y.RawMatrix().Cols:
+		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.Values), t.Y.RawMatrix().Cols)
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
 )
 
 // VVMRLearner fits a [VVMR].
@@ -147,9 +148,9 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 	if err != nil {
 		return nil, err
 	}
-	var outputs *Outputs
+	var outputs *solvers.Outputs
 	if o.GammaO > 0 && in.Outputs != nil {
-		if outputs, err = NewOutputs(ctx, in.Outputs); err != nil {
+		if outputs, err = solvers.NewOutputs(ctx, in.Outputs); err != nil {
 			return nil, err
 		}
 	}

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -60,7 +59,11 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		if need := featureBytes(n, columns); limit > 0 && need > limit {
 			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are allowed; use fewer points, or allow more memory", n, columns, need, limit)
 		}
-		p.phi = wholeBlock(d.Points)
+		if x, ok := d.Points.(*sparse.CSR); ok {
+			p.phi = x.ToDense()
+		} else {
+			p.phi, _ = data.Block(d.Points, nil, 0, n, 0, columns)
+		}
 		p.operator = kernel.Factor{Phi: p.phi}
 		return p, p.form(ctx, power)
 	case n > linear.MaxFormed:
@@ -88,25 +91,19 @@ func onPoints(x kernel.Source, s *ApproximationSettings) bool {
 	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) && (s == nil || s.Approximation == Nystrom)
 }
 
-// wholeBlock returns x as float64.
-func wholeBlock(x data.Points) *mat.Dense {
-	n, d := x.Dims()
-	if m, ok := x.(*data.Dense[float64]); ok {
-		return mat.NewDense(n, d, m.Data)
-	}
-	out := mat.NewDense(n, d, nil)
-	par.For(n, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			data.RowTo(out.RawRowView(i), x, i)
-		}
-	})
-	return out
-}
-
 // until returns the kernel for products until ctx is cancelled.
 func (p *VVMRProblem) until(ctx context.Context) sparse.Operator {
 	if p.products != nil {
 		return p.products.Until(ctx)
 	}
 	return p.operator
+}
+
+// pointNorm is B of targets t, none of them missing.
+func (p *VVMRProblem) pointNorm(t *models.Targets, r *models.Regularizer) *solvers.PointNorm {
+	b := &solvers.PointNorm{Points: t.Len, Labeled: t.Labeled, Gamma: r.Intrinsic(t.Len)}
+	if r.GammaI > 0 {
+		b.M = p.data.Laplacian.With(r.Power, 0)
+	}
+	return b
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -60,13 +61,13 @@ func vvmrData(t *testing.T, points, l, outputs int) (*data.Dense[float64], *spar
 	return x, lap, targets
 }
 
-func vvmrOutputs(t *testing.T, targets *models.Targets) *Outputs {
+func vvmrOutputs(t *testing.T, targets *models.Targets) *solvers.Outputs {
 	t.Helper()
 	w, err := models.OutputGraph(targets, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := NewOutputs(t.Context(), w)
+	o, err := solvers.NewOutputs(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestVVMRIsEquation17(t *testing.T) {
 
 // kroneckerVVMR solves (PG⊗Q + lγ_I LᵖG⊗Q + lγ_A I)a = y, equation (15), and
 // returns f = GAQ.
-func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Laplacian, targets *models.Targets, o *Outputs, s VVMRSettings) *mat.Dense {
+func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Laplacian, targets *models.Targets, o *solvers.Outputs, s VVMRSettings) *mat.Dense {
 	t.Helper()
 	g, err := kernel.Gram(x, k, 0)
 	if err != nil {
@@ -124,8 +125,8 @@ func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Lap
 	lg := mat.NewDense(points, points, nil)
 	lap.MulTo(lg, g)
 	var q mat.Dense
-	q.Mul(o.vectors, mat.NewDiagDense(n, o.scaled(s.GammaO)))
-	q.Mul(&q, o.vectors.T())
+	q.Mul(o.Vectors, mat.NewDiagDense(n, o.Scaled(s.GammaO)))
+	q.Mul(&q, o.Vectors.T())
 	for i := range n {
 		for j := range i {
 			q.Set(i, j, q.At(j, i))
@@ -194,8 +195,8 @@ func TestVVMRSpecialCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	var q, big mat.Dense
-	q.Mul(o.vectors, mat.NewDiagDense(4, o.scaled(0.7)))
-	q.Mul(&q, o.vectors.T())
+	q.Mul(o.Vectors, mat.NewDiagDense(4, o.Scaled(0.7)))
+	q.Mul(&q, o.Vectors.T())
 	big.Kronecker(g, &q)
 	right := mat.NewDense(30*4, 1, nil)
 	for i := range 30 * 4 {
@@ -303,14 +304,14 @@ func TestVVMRFaults(t *testing.T) {
 	good := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
 	for want, c := range map[string]struct {
 		s     VVMRSettings
-		o     *Outputs
+		o     *solvers.Outputs
 		l     *sparse.Laplacian
 		scale *ApproximationSettings
 	}{
 		"γ_A":              {VVMRSettings{}, o, lap, nil},
 		"γ_O is 2":         {VVMRSettings{Regularizer: good.Regularizer, GammaO: 2}, o, lap, nil},
 		"graph of outputs": {good, nil, lap, nil},
-		"2 outputs":        {good, independentOutputs(2), lap, nil},
+		"2 outputs":        {good, solvers.IndependentOutputs(2), lap, nil},
 		"no graph":         {good, o, nil, nil},
 		"matrix-free":      {good, o, lap, &ApproximationSettings{Approximation: Fourier}},
 	} {

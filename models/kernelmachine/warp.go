@@ -88,13 +88,11 @@ func (p *Problem) Warp(ctx context.Context, r models.Regularizer, points []int) 
 	if r.GammaI == 0 {
 		return p.warp(ctx, nil, r, points)
 	}
-	if p.data.Laplacian == nil {
-		return nil, errors.New("kernelmachine: γ_I is positive, but there is no graph")
+	m, err := p.norm(&Settings{Regularizer: r})
+	if err != nil {
+		return nil, err
 	}
-	if p.data.Laplacian.Kind() != r.Laplacian {
-		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one", p.data.Laplacian.Kind(), r.Laplacian)
-	}
-	w, err := p.warp(ctx, p.data.Laplacian.With(max(r.Power, 1), 0), r, points)
+	w, err := p.warp(ctx, m, r, points)
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +102,42 @@ func (p *Problem) Warp(ctx context.Context, r models.Regularizer, points []int) 
 	return w, nil
 }
 
-// warpFor is Warp, or warps by exp(tL), as the settings say.
-func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warped, error) {
-	if s.Heat == 0 || s.GammaI == 0 || p.data.Laplacian == nil {
-		return p.Warp(ctx, s.Regularizer, points)
+// norm returns Lᵖ or exp(tL), as the settings say.
+func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
+	l := p.data.Laplacian
+	switch {
+	case l == nil:
+		return nil, errors.New("kernelmachine: γ_I is positive, but there is no graph")
+	case l.Kind() != s.Laplacian:
+		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one", l.Kind(), s.Laplacian)
+	case s.Heat == 0:
+		return l.With(max(s.Power, 1), 0), nil
 	}
-	m, err := sparse.NewFunction(p.data.Laplacian, func(lambda float64) float64 { return math.Exp(s.Heat * lambda) })
+	m, err := sparse.NewFunction(l, func(lambda float64) float64 { return math.Exp(s.Heat * lambda) })
 	if err != nil {
 		return nil, fmt.Errorf("kernelmachine: exp(tL) with t = %v; take a smaller t, or the normalized Laplacian: %w", s.Heat, err)
+	}
+	return m, nil
+}
+
+// warpFor is Warp, or warps by exp(tL), as the settings say.
+func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warped, error) {
+	if s.Heat == 0 || s.GammaI == 0 {
+		return p.Warp(ctx, s.Regularizer, points)
+	}
+	m, err := p.norm(s)
+	if err != nil {
+		return nil, err
 	}
 	w, err := p.warp(ctx, m, s.Regularizer, points)
 	if w != nil {
 		w.heat = s.Heat
 	}
 	return w, err
+}
+
+func tooLarge(n int, need, limit int64) error {
+	return fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, limit)
 }
 
 func lostWarp(e float64) error {
@@ -149,7 +169,7 @@ func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regulari
 		return w, nil
 	}
 	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
-		return nil, fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, p.data.Limit)
+		return nil, tooLarge(n, need, p.data.Limit)
 	}
 	a, err := p.system(ctx, m, r)
 	if err != nil {
@@ -220,9 +240,6 @@ func (p *Problem) nullLoss(w *Warped) float64 {
 	}
 	return worst
 }
-
-// At returns k̃ between the i-th and the j-th of the points.
-func (w *Warped) At(i, j int) float64 { return w.Gram.At(i, j) }
 
 // Outputs returns f at all n points of the problem, n×c, from the Gram matrix;
 // m was fitted on a kernel of this problem.

@@ -72,7 +72,8 @@ const (
 // that lowers their losses by more than the tolerance, which is where the
 // negative one has the larger output, the worst with the worst, all at once;
 // then Newton's method goes on from where it was, inexactly until the last rounds.
-// Each trade lowers the objective and keeps the share, so that the rounds end.
+// Each trade lowers the objective and keeps the share, so that the rounds end. The
+// mean of the points is taken out of them meanwhile, and put into the intercepts.
 //
 // x is n×d, dense or sparse. All outputs go on together: a step of conjugate
 // gradients costs a product of X and of Xᵀ with a block of m outputs, 4·nnz·m
@@ -100,8 +101,10 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 		return nil, ErrNoUnlabeled
 	}
 	_, c := t.Y.Dims()
+	design := solvers.NewDesign(x)
+	mean := meanOf(design)
 	r := &linearTSVM{
-		s: &filled, x: solvers.NewDesign(x), labeled: t.Labeled, unlabeled: unlabeled, weights: make([]float64, n), progress: progress,
+		s: &filled, points: design, x: inBasis{x: design, mean: mean}, labeled: t.Labeled, unlabeled: unlabeled, weights: make([]float64, n), progress: progress,
 		y: mat.NewDense(n, c, nil), w: mat.NewDense(d, c, nil), b: make([]float64, c),
 	}
 	for i := range n {
@@ -117,6 +120,9 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	if err != nil && !errors.Is(err, solvers.ErrNotConverged) {
 		return nil, err
 	}
+	for j, v := range MeanProduct(mean, r.w) {
+		r.b[j] -= v // of the points as they are
+	}
 	m := &TSVM{Settings: filled, Model: &Model{Settings: filled.Settings, Classes: t.Classes, Coefficients: r.w, Intercepts: r.b,
 		Labeled: len(t.Labeled), Iterations: r.iterations}}
 	m.Transduced = Transduced{Unlabeled: unlabeled, Assigned: mat.NewDense(len(unlabeled), c, nil), Objective: r.objective(), Start: r.start, Rounds: r.rounds}
@@ -124,10 +130,22 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	return m, err
 }
 
+// meanOf returns the mean of the rows of x.
+func meanOf(x solvers.Design) []float64 {
+	n, d := x.Dims()
+	mean, ones := mat.NewDense(d, 1, nil), mat.NewDense(n, 1, nil)
+	for i := range n {
+		ones.Set(i, 0, 1/float64(n))
+	}
+	x.MulTransTo(mean, ones)
+	return mean.RawMatrix().Data
+}
+
 // linearTSVM is a run for all outputs.
 type linearTSVM struct {
 	s                  *TSVMSettings
-	x                  solvers.Design
+	points             solvers.Design
+	x                  solvers.Design // the points less their mean, wherever they lie
 	labeled, unlabeled []int
 	weights            []float64  // of the losses, times 1/l
 	y                  *mat.Dense // given or assigned, n×c
@@ -223,9 +241,9 @@ func (r *linearTSVM) diagonal() []float64 {
 	}
 	curve /= float64(len(r.labeled))
 	total, mean := floats.Sum(r.weights), mat.NewDense(d, 1, nil)
-	r.x.MulTransTo(mean, mat.NewDense(n, 1, r.weights))
+	r.points.MulTransTo(mean, mat.NewDense(n, 1, r.weights))
 	out := make([]float64, d)
-	solvers.AddSquares(out, r.x, func(i int) float64 { return curve * r.weights[i] })
+	solvers.AddSquares(out, r.points, func(i int) float64 { return curve * r.weights[i] })
 	for j, v := range mean.RawMatrix().Data {
 		out[j] = max(0, out[j]-curve*v*v/total) + 2*r.s.Regularizer.GammaA
 	}

@@ -249,3 +249,38 @@ func TestTransducedFileDamage(t *testing.T) {
 		}
 	}
 }
+
+// Where the points lie does not matter: far from the origin the machine is the same
+// with another intercept.
+func TestLinearTSVMFarFromTheOrigin(t *testing.T) {
+	x, _, drawn := modeltest.NewTwoClouds(t, 60, 2, 5)
+	targets := modeltest.CodedClasses(t, drawn)
+	const shift = 1 << 24
+	far := &data.Dense[float64]{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
+	near := &data.Dense[float64]{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
+	for i, v := range x.Data {
+		far.Data[i] = v + shift
+		near.Data[i] = far.Data[i] - shift // with its rounding
+	}
+	s := machine(0.1)
+	s.Tolerance = 1e-5
+	want, err := FitTSVM(t.Context(), near, targets, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, points := range []data.Points{far, data.ToSparse(far)} {
+		got, err := FitTSVM(t.Context(), points, targets, s, nil)
+		if err != nil {
+			t.Fatalf("%T: %v", points, err)
+		}
+		if !mat.Equal(got.Assigned, want.Assigned) {
+			t.Errorf("%T: other targets are assigned", points)
+		}
+		if !mat.EqualApprox(got.Coefficients, want.Coefficients, 1e-4) {
+			t.Errorf("%T: coefficients %v, near the origin %v", points, got.Coefficients, want.Coefficients)
+		}
+		if a, b := got.Objective[0], want.Objective[0]; !(math.Abs(a-b) <= 1e-6*b) {
+			t.Errorf("%T: objective %v, near the origin %v", points, a, b)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package kernelmachine
+
+import (
+	"context"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
+)
+
+// leastSquares fits LapRLS without a warped kernel: its coefficients solve
+//
+//	(γ_A I + BK)α = Jy/l,  B = J/l + γ_I s Lᵖ,
+//
+// equation (8) of 2006 over γ_A l, by a [solvers.Representer]. As γ_A → 0 it tends to
+// the smoothest interpolation, where K̃ of [Warped] is lost in rounding. With an
+// intercept b, which minimizes the loss, J takes the mean over the labeled points out
+// of what it selects, and b is the mean of y − f.
+func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settings) (*Machine, error) {
+	n, _ := p.gram.Dims()
+	if need := 16 * int64(n) * int64(n); p.data.Limit > 0 && need > p.data.Limit {
+		return nil, tooLarge(n, need, p.data.Limit)
+	}
+	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept, Gamma: s.Intrinsic(n)}
+	if s.GammaI > 0 {
+		var err error
+		if b.M, err = p.norm(s); err != nil {
+			return nil, err
+		}
+	}
+	r, err := solvers.NewRepresenter(ctx, p.gram, b, s.GammaA, func(part float64, note string) { p.data.report(part, 1, note) })
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.Fit(ctx, t.Y)
+	if err != nil {
+		return nil, err
+	}
+	m := newMachine(s, p.data, t)
+	m.Intercepts, m.Residual = found.Intercepts, found.Residual
+	m.rows = m.keep(p.data.Points, found.Alpha)
+	return m, nil
+}
