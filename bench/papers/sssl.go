@@ -169,8 +169,54 @@ func SSSL(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table
 			remark = ""
 		}
 		obs.End(fmt.Sprintf("%d draws", ssslDraws))
+		t.Notes = append(t.Notes, ssslClaim(t, s.name)...)
 	}
 	return t, nil
+}
+
+// ssslClaim sets what the paper says about SSSL on a set beside what the records of the
+// set say; there is nothing to say about a set that is not the paper's.
+func ssslClaim(t *results.Table, set string) []string {
+	paper, ok := ssslPaper[set]
+	if !ok {
+		return nil
+	}
+	// ahead counts the rates at which a method of the paper errs less than SSSL.
+	ahead := func(m int) (here, there int) {
+		own := map[string]float64{} // of SSSL, by rate
+		records := t.Select(results.Where{Key: "set", Is: set})
+		for _, r := range records {
+			if t.Value(r, "method").Text == ssslMethods[ssslOwn] {
+				own[fmt.Sprint(t.Value(r, "percent").Number)] = t.Value(r, "error_mean").Number
+			}
+		}
+		for _, r := range records {
+			if t.Value(r, "method").Text == ssslMethods[m] && t.Value(r, "error_mean").Number < own[fmt.Sprint(t.Value(r, "percent").Number)] {
+				here++
+			}
+		}
+		for p, v := range paper[m] {
+			if v < paper[ssslOwn][p] {
+				there++
+			}
+		}
+		return here, there
+	}
+	var parts []string
+	for m, name := range ssslMethods[:ssslOwn] {
+		here, there := ahead(m)
+		parts = append(parts, fmt.Sprintf("%s is ahead of SSSL at %d of %d rates (in the paper at %d)", name, here, ssslShares, there))
+	}
+	return []string{fmt.Sprintf("%s: the paper claims that SSSL errs least. Here %s", set, strings.Join(parts, ", ")),
+		ssslReason[set]}
+}
+
+// ssslReason is why the claim does not hold, as far as it was found out. The settings were
+// found by a search with other code; docs/papers.md has the numbers.
+var ssslReason = map[string]string{
+	"wine": "wine: the likely reason is the baseline. KRR comes near the paper's figures at seven of eight rates with columns scaled to [0, 1], σ the median distance, 0.01 added to the diagonal of the Gram matrix, " +
+		"and labels of 3 to 9 that are not centred, though a Gaussian kernel has no constant; with centred labels and the diagonal by cross-validation it errs less than the paper's SSSL, at 2 and at 9 %",
+	"insurance": "insurance: 6 % of the labels are 1, so that the mean of the labels is hard to beat with 2 % of them; compare the column of the mean",
 }
 
 // ssslRecords makes the records of one share of labels, number p, from the errors by

@@ -183,3 +183,24 @@ func TestSSSLTable(t *testing.T) {
 	table.Records[0][3].Deviation = 0.01
 	checkJSON(t, table, `[{"set":"wine","percent":2,"method":"SSSL","error_mean":0.6273,"error_std":0.01,"paper":0.612,"above_sssl":0,"above_sssl_std_err":0}]`)
 }
+
+// What is said of the claim is counted in the records.
+func TestSSSLClaim(t *testing.T) {
+	table := ssslTable([]string{"wine"})
+	for p := range ssslShares {
+		errs := []float64{0.5, 0.7, 0.7, 0.6, 0.7, 0.9} // KRR is ahead, of the others none
+		if p == 3 {
+			errs[0], errs[2] = 0.65, 0.55 // and LapRLS once
+		}
+		table.Records = append(table.Records, ssslRecords("wine", p, [][]float64{errs, errs}, "")...)
+	}
+	said := strings.Join(ssslClaim(table, "wine"), "\n")
+	for _, want := range []string{"KRR is ahead of SSSL at 7 of 8 rates (in the paper at 0)", "SVR is ahead of SSSL at 0 of 8 rates (in the paper at 0)", "LapRLS is ahead of SSSL at 1 of 8 rates (in the paper at 1)"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %s", want, said)
+		}
+	}
+	if said := ssslClaim(table, "sphere"); said != nil {
+		t.Errorf("of a set that the paper has not: %q", said)
+	}
+}

@@ -256,3 +256,26 @@ func TestFaultsAreReportedTogether(t *testing.T) {
 		}
 	}
 }
+
+// Words under cells and links from them.
+func TestMarksAndLinks(t *testing.T) {
+	table := Table{Header: []string{"a", "b"}, Rows: [][]string{{"x<", "1"}, {"y", "2"}}, Marks: []Mark{{Cell{0, 1}, "better", true, false}, {Cell{1, 1}, "missed", false, true}},
+		Links: []Link{{Cell{0, 0}, "x.html"}, {Cell{1, 0}, "javascript:alert(1)"}}}
+	var b strings.Builder
+	if err := Write(&b, &Report{Title: "t", Index: "index.html", Sections: []Section{{Title: "s", Blocks: []Block{table}}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<a href="x.html">x&lt;</a>`, `1<small class="mark good">better</small>`, `2<small class="mark bad">missed</small>`, `<a href="index.html">All pages</a>`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in %s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "javascript:") {
+		t.Error("a link runs a script")
+	}
+	table.Marks[0].Row, table.Links[0].Col = 2, -1
+	err := Write(&b, &Report{Sections: []Section{{Blocks: []Block{table}}}})
+	if err == nil || !strings.Contains(err.Error(), "marked cell (2, 1)") || !strings.Contains(err.Error(), "linked cell (0, -1)") {
+		t.Errorf("got %v", err)
+	}
+}
