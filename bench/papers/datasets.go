@@ -70,12 +70,12 @@ var mnistReadings = []Reading{{"8 neighbours either way, as written", 8}, {"5 ne
 // mnist reads images and labels; part is train or t10k.
 func mnist(o Options, part string) (data.Points, *data.Labels, error) {
 	own := map[string]string{"train": "mnist_train", "t10k": "mnist_test"}[part]
-	images, err := find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte", part+"-images-idx3-ubyte.gz",
+	images, err := Find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte", part+"-images-idx3-ubyte.gz",
 		part+"-images.idx3-ubyte", part+"-images.idx3-ubyte.gz")
 	if err != nil {
 		return nil, nil, err
 	}
-	labels, err := find(o.Dir, mnistOrigin, own+"_labels.npy", part+"-labels-idx1-ubyte", part+"-labels-idx1-ubyte.gz",
+	labels, err := Find(o.Dir, mnistOrigin, own+"_labels.npy", part+"-labels-idx1-ubyte", part+"-labels-idx1-ubyte.gz",
 		part+"-labels.idx1-ubyte", part+"-labels.idx1-ubyte.gz")
 	if err != nil {
 		return nil, nil, err
@@ -90,11 +90,11 @@ const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C
 // angle as distance, 8 neighbours either way, weights one, L = D − W. Scaling
 // the counts to sum 1, as the paper does, leaves the angles as they are.
 func Newsgroups(o Options) (*Experiment, error) {
-	counts, err := find(o.Dir, newsgroupsOrigin, "news20_full_X.npz")
+	counts, err := Find(o.Dir, newsgroupsOrigin, "news20_full_X.npz")
 	if err != nil {
 		return nil, err
 	}
-	labels, err := find(o.Dir, newsgroupsOrigin, "news20_full_y.npz")
+	labels, err := Find(o.Dir, newsgroupsOrigin, "news20_full_y.npz")
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ const newsgroupsOrigin = `20 Newsgroups was collected by K. Lang (1995); the 19,
 // Tibshirani & Friedman, "The Elements of Statistical Learning", 10 neighbours
 // either way, weights one, L = D − W.
 func Phonemes(o Options) (*Experiment, error) {
-	file, err := find(o.Dir, phonemesOrigin, "phoneme_esl.npz")
+	file, err := Find(o.Dir, phonemesOrigin, "phoneme_esl.npz")
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("papers: %s has none of %s; %s", e.Dir, strings.Join(e.Files, ", "), e.Origin)
 }
 
-// find returns the first of the names that exists in dir.
-func find(dir, origin string, names ...string) (string, error) {
+// Find returns the first of the names that exists in dir.
+func Find(dir, origin string, names ...string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("papers: no folder of data is given; set --data or the environment variable BIGFIT_DATA. If you do not have the data: %s", origin)
 	}

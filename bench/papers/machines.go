@@ -190,7 +190,7 @@ func (m machine) settings(r models.Regularizer) kernelmachine.Settings {
 // may be one file.
 func readSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int, err error) {
 	for _, name := range []string{points, labels} {
-		if _, err := find(o.Dir, origin, name); err != nil {
+		if _, err := Find(o.Dir, origin, name); err != nil {
 			return nil, nil, nil, err
 		}
 	}

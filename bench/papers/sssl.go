@@ -248,7 +248,7 @@ const ssslOrigin = `the wine quality (white) and the insurance (CoIL 2000) data 
 func ssslSets(o Options) ([]ssslSet, error) {
 	var sets []ssslSet
 	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
-		if _, err := find(o.Dir, ssslOrigin, f.file); err != nil {
+		if _, err := Find(o.Dir, ssslOrigin, f.file); err != nil {
 			return nil, err
 		}
 		x, y, err := read(filepath.Join(o.Dir, f.file), filepath.Join(o.Dir, f.file), o.Limit)

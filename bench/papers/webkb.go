@@ -165,12 +165,12 @@ func (e *WebKB) tasks() []webKBTask {
 // there are many, are taken by their order.
 func NewWebKB(o Options) (*WebKB, error) {
 	e := &WebKB{Draws: 5 * o.Splits, Seed: o.Seed, Limit: o.Limit}
-	labels, err := find(o.Dir, webKBOrigin, "webkb_sindhwani_y.npy")
+	labels, err := Find(o.Dir, webKBOrigin, "webkb_sindhwani_y.npy")
 	if err != nil {
 		return nil, err
 	}
 	for name, to := range map[string]**sparse.CSR{"webkb_sindhwani_page_X.npz": &e.Page, "webkb_sindhwani_link_X.npz": &e.Link} {
-		path, err := find(o.Dir, webKBOrigin, name)
+		path, err := Find(o.Dir, webKBOrigin, name)
 		if err != nil {
 			return nil, err
 		}

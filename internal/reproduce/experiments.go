@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/bench/multilabel"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/knn"
@@ -75,9 +76,9 @@ var experiments = []experiment{
 	{name: "temperature", paper: paper2012, shows: "Table 4: temperatures of the earth",
 		other: "the measured climate is not public in the form of the paper; sssl has a made-up field on the sphere in its place"},
 	{name: "scene", paper: paper2011, shows: "Figure 1: images with several labels", minutes: 0.3,
-		needs: []string{"scene_multilabel.npz"}, fixed: fixedRows, ownDraws: true, run: multiLabel(papers.Scene)},
+		needs: []string{"scene_multilabel.npz"}, fixed: fixedRows, ownDraws: true, run: multiLabel(multilabel.Scene)},
 	{name: "rcv1", paper: paper2011, shows: "Figure 1: messages with several labels", minutes: 3,
-		needs: []string{"rcv1subset1_binary944_X.npz", "rcv1subset1_binary944_Y.npz"}, fixed: fixedRows, ownDraws: true, run: multiLabel(papers.RCV1),
+		needs: []string{"rcv1subset1_binary944_X.npz", "rcv1subset1_binary944_Y.npz"}, fixed: fixedRows, ownDraws: true, run: multiLabel(multilabel.RCV1),
 		other: "which of 944 words occur, in place of 2900 words with weights: RCV1 is not public in that form"},
 }
 

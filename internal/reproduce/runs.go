@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/bench/multilabel"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/internal/report"
@@ -147,7 +148,7 @@ func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error)
 }
 
 // multiLabel makes the run of an experiment of Minh & Sindhwani (2011).
-func multiLabel(experiment func(papers.Options) (*papers.MultiLabel, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		st := a.Progress.Stage("data")
 		e, err := experiment(o)
@@ -158,7 +159,7 @@ func multiLabel(experiment func(papers.Options) (*papers.MultiLabel, error)) fun
 	}
 }
 
-func (a *app) multiLabel(ctx context.Context, e *papers.MultiLabel, o papers.Options, done func(string)) (*reproduction, error) {
+func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers.Options, done func(string)) (*reproduction, error) {
 	if a.Given["splits"] {
 		e.Draws = o.Splits
 	}

@@ -1,7 +1,8 @@
-package papers
+package multilabel
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -39,7 +40,7 @@ func TestMultiLabel(t *testing.T) {
 			}
 		}
 	}
-	e := &MultiLabel{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
+	e := &Experiment{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Targets: []string{signTargets}, Labeled: 20, Draws: 2, Paper: 84.9, Notes: []string{"points are drawn"}}
 	var training, test []int
@@ -73,7 +74,7 @@ func TestMultiLabel(t *testing.T) {
 }
 
 func TestMultiLabelTable(t *testing.T) {
-	e := &MultiLabel{Paper: 84.9, Targets: []string{signTargets}}
+	e := &Experiment{Paper: 84.9, Targets: []string{signTargets}}
 	table := e.table([]*gridPoint{
 		{targets: signTargets, gammaI: 0, gammaO: 0, unlabeled: []float64{80}, test: []float64{79}}, {targets: signTargets, gammaI: 0, gammaO: 1, unlabeled: []float64{81}, test: []float64{80}},
 		{targets: signTargets, gammaI: 0.1, gammaO: 0, unlabeled: []float64{81, 83}, test: []float64{82}, residual: 3e-9}, {targets: signTargets, gammaI: 0.1, gammaO: 1, unlabeled: []float64{83}, test: []float64{82}},
@@ -102,7 +103,13 @@ func TestMultiLabelTable(t *testing.T) {
 		t.Errorf("curves %+v, want %+v", d[0].Curves, want)
 	}
 	table.Records = table.Records[3:]
-	checkJSON(t, table, `[{"targets":"±1","gamma_i":0.1,"gamma_o":1,"auc_mean":83,"auc_std":0,"paper":84.9,"test_auc_mean":82,"test_auc_std":0,"residual_max":0}]`)
+	text, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"targets":"±1","gamma_i":0.1,"gamma_o":1,"auc_mean":83,"auc_std":0,"paper":84.9,"test_auc_mean":82,"test_auc_std":0,"residual_max":0}]`; string(text) != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
 }
 
 // A strong γ_I of the normalized Laplacian ranks points by their degree, as the mean of
@@ -124,7 +131,7 @@ func TestMultiLabelCentred(t *testing.T) {
 			}
 		}
 	}
-	e := &MultiLabel{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
+	e := &Experiment{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: []float64{0, 10}, GammaO: []float64{0}, Labeled: 30, Draws: 2, Targets: []string{signTargets, centredTargets}}
 	e.split(x, y, data.Range(0, 200), data.Range(200, n))

@@ -1,4 +1,6 @@
-package papers
+// Package multilabel holds the experiments of Minh & Sindhwani (2011) with several labels a
+// point, run by bigfit reproduce.
+package multilabel
 
 import (
 	"context"
@@ -10,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
@@ -23,10 +26,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// MultiLabel is an experiment of Minh & Sindhwani (2011), section 6: vector-valued
+// Experiment is an experiment of Minh & Sindhwani (2011), section 6: vector-valued
 // manifold regularization over a grid of γ_I and γ_O. γ_O = 0 is LapRLS for every
 // label by itself, γ_I = 0 vector-valued RLS, both zero RLS.
-type MultiLabel struct {
+type Experiment struct {
 	Name   string
 	Points data.Points // training points
 	Labels *mat.Dense  // their labels, 1 and 0
@@ -54,9 +57,9 @@ var (
 )
 
 // readMultiLabel reads points and their labels.
-func readMultiLabel(o Options, origin, points, labels string) (data.Points, *mat.Dense, error) {
+func readMultiLabel(o papers.Options, origin, points, labels string) (data.Points, *mat.Dense, error) {
 	for _, name := range []string{points, labels} {
-		if _, err := find(o.Dir, origin, name); err != nil {
+		if _, err := papers.Find(o.Dir, origin, name); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -76,7 +79,7 @@ func readMultiLabel(o Options, origin, points, labels string) (data.Points, *mat
 }
 
 // split sets training and test points to the given rows of x.
-func (e *MultiLabel) split(x data.Points, y *mat.Dense, training, test []int) {
+func (e *Experiment) split(x data.Points, y *mat.Dense, training, test []int) {
 	e.Points, e.Labels = data.Select(x, training), rowsOf(y, training)
 	e.Test, e.TestLabels = data.Select(x, test), rowsOf(y, test)
 }
@@ -91,7 +94,7 @@ func rowsOf(y *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// The targets of a [MultiLabel] experiment: ±1, and these less their mean over the
+// The targets of a [Experiment] experiment: ±1, and these less their mean over the
 // labeled points.
 const signTargets, centredTargets = "±1", "centred"
 
@@ -105,7 +108,7 @@ type gridPoint struct {
 
 // Run carries out the experiment. Records hold mean areas under the ROC curve over
 // the labels, in percent.
-func (e *MultiLabel) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.Points, &knn.Settings{Metric: e.Metric})
 	if err != nil {
@@ -147,7 +150,7 @@ func (e *MultiLabel) Run(ctx context.Context, obs pipeline.Observer) (*results.T
 }
 
 // draw labels points and fits with all weights of the grid.
-func (e *MultiLabel) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs pipeline.Observer) error {
+func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs pipeline.Observer) error {
 	n, _ := e.Points.Dims()
 	drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
 	known, rest := e.hide(drawn)
@@ -207,7 +210,7 @@ func centred(t *models.Targets) *models.Targets {
 // table holds a record for each point of the grid, printed with one line for each
 // γ_I and one column for each γ_O, once for the targets of the paper and once for
 // centred ones.
-func (e *MultiLabel) table(grid []*gridPoint) *results.Table {
+func (e *Experiment) table(grid []*gridPoint) *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
 			{Key: "targets", Name: "targets"},
@@ -246,7 +249,7 @@ func (e *MultiLabel) table(grid []*gridPoint) *results.Table {
 
 // hide returns the labels of the drawn points, NaN for the others, and the other
 // way round.
-func (e *MultiLabel) hide(drawn []int) (known, rest *mat.Dense) {
+func (e *Experiment) hide(drawn []int) (known, rest *mat.Dense) {
 	n, c := e.Labels.Dims()
 	known, rest = mat.NewDense(n, c, nil), mat.DenseCopyOf(e.Labels)
 	for i := range n {

@@ -1,8 +1,9 @@
-package papers
+package multilabel
 
 import (
 	"math/rand/v2"
 
+	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -14,12 +15,12 @@ const sceneOrigin = `the scene data of Boutell et al. (2004) are published by Mu
 // them labeled, and 1203 for the test. The paper does not name its split; this one
 // is drawn by the seed. The kernel is Gaussian with σ = 4.3, the median distance of
 // the features as they are published.
-func Scene(o Options) (*MultiLabel, error) {
+func Scene(o papers.Options) (*Experiment, error) {
 	x, y, err := readMultiLabel(o, sceneOrigin, "scene_multilabel.npz", "scene_multilabel.npz")
 	if err != nil {
 		return nil, err
 	}
-	e := &MultiLabel{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5, Outputs: 2,
+	e := &Experiment{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5, Outputs: 2,
 		Norms:  models.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets, centredTargets}, Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed,
 		Notes: []string{

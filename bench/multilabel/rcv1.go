@@ -1,4 +1,4 @@
-package papers
+package multilabel
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -20,7 +21,7 @@ const rcv1Origin = `subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most
 // them labeled, the others for the test. Points are which of 944 words occur,
 // scaled to length one; the paper has 2900 words of other weights, so its figure
 // is of other data. The labels are the 25 categories most frequent in training.
-func RCV1(o Options) (*MultiLabel, error) {
+func RCV1(o papers.Options) (*Experiment, error) {
 	points, y, err := readMultiLabel(o, rcv1Origin, "rcv1subset1_binary944_X.npz", "rcv1subset1_binary944_Y.npz")
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func RCV1(o Options) (*MultiLabel, error) {
 	for c, j := range order {
 		frequent.SetCol(c, mat.Col(nil, j, y))
 	}
-	e := &MultiLabel{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
+	e := &Experiment{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
 		Norms:  models.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
 		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets}, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
 		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other weights, so its figure is of other data"}}
