@@ -8,7 +8,7 @@ RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent 
 # Tests of accuracy whose goroutines other tests of their package run as well.
 ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 # The same with more kinds of points, settings or damage: once a run is enough.
-QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone)$$
+QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred)$$
 
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
