@@ -51,6 +51,8 @@ type Info struct {
 	// OpenGraph tells that settings of the graph that are not given follow from the
 	// points, in place of the defaults: see pipeline.AutoGraph.
 	OpenGraph bool `json:"open_graph,omitempty"`
+	// Lengths tells that the points measure the edges of the graph, and are kept with it.
+	Lengths bool `json:"lengths,omitempty"`
 }
 
 // Learns is a set of kinds of targets.
@@ -106,6 +108,10 @@ func listNames(set int, names []string) []byte {
 func (i *Info) UsesGraph(v Values) bool {
 	return i.Needs.Has(NeedsGraph) && (i.GraphIf == "" || v.Float(i.GraphIf) != 0)
 }
+
+// KeepsGraph tells whether models answer for new points by their neighbours among those of
+// the graph, and keep them.
+func (i *Info) KeepsGraph() bool { return i.Transductive() || i.Lengths }
 
 // Transductive tells whether a graph without points is enough: the model then
 // answers for the points of the graph alone.

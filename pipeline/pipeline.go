@@ -189,7 +189,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 			return nil, short
 		}
 		in.Graph = &made.Graph
-	} else if in.Points != nil && in.Graph.Points == nil && info.Transductive() {
+	} else if in.Points != nil && in.Graph.Points == nil && info.KeepsGraph() {
 		if in.Graph, err = p.Join(ctx, in.Graph, in.Points, s); err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Grid.Neighbors = nil
 		return t, checkHeldBack(&s)
 	}
-	if in.Graph != nil && in.Points != nil && info.Transductive() && in.Graph.Points == nil {
+	if in.Graph != nil && in.Points != nil && info.KeepsGraph() && in.Graph.Points == nil {
 		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
 		if err != nil {
 			return nil, err

@@ -63,7 +63,11 @@ func run(t *testing.T, e *Experiment) *Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"neighbours", "graph", "eigenpairs", "classifiers"}; !slices.Equal(obs.stages, want) || obs.open != "" {
+	want := []string{"neighbours", "graph", "eigenpairs", "classifiers"}
+	if len(obs.stages) > len(want) {
+		want = append(want, want[1:]...) // of another number of neighbours, from the same lists
+	}
+	if !slices.Equal(obs.stages, want) || obs.open != "" {
 		t.Errorf("stages %v, %q open", obs.stages, obs.open)
 	}
 	return o

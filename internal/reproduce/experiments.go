@@ -54,7 +54,7 @@ var experiments = []experiment{
 		other: "4509 phonemes of Hastie, Tibshirani & Friedman in place of 13,168 vowels of TIMIT"},
 	{name: "timit", paper: paper2004, shows: "Table 3 and Figure 4: vowels of TIMIT",
 		other: "TIMIT is sold by the LDC and not public; phonemes has the same form on free data"},
-	{name: "propagation", paper: "Zhou et al. 2004, Calder et al. 2020", shows: "graph regularization on the graph of mnist, 1 to 5 labels a class and 100 labels", minutes: 10,
+	{name: "propagation", paper: "Zhou et al. 2004, Calder et al. 2020", shows: "graph regularization on MNIST, 1 to 5 labels a class", minutes: 10,
 		needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy"}, fixed: fixedRows, run: (*app).propagation},
 	{name: "webkb", paper: paper2006, shows: "Table 5, and three columns of 2005: course pages", minutes: 2,
 		needs: []string{"webkb_sindhwani_page_X.npz", "webkb_sindhwani_link_X.npz", "webkb_sindhwani_y.npy"}, fixed: fixedRows, run: (*app).webkb},
