@@ -10,6 +10,9 @@ ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|
 # The same with more kinds of points, settings or damage: once a run is enough.
 QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred)$$
 
+# Damaged model files of every learner.
+DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
+
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
 
@@ -27,7 +30,7 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short -skip '$(ALIKE)|$(QUIET)' $(RACE)
+	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(DAMAGE)' $(RACE)
 
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
 purego:

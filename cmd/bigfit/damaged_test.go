@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ func TestDamagedArchives(t *testing.T) {
 	succeed(t, "eigs", "graph.npz", "-n", "10")
 	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--pca", "3", "-o", "model.npz")
 	succeed(t, "fit", "--model", "eigenmap", "-X", "csr.npz", "-y", "y.npy", "-o", "csrmodel.npz")
+	tried := 0
 	for file, lines := range map[string][]string{
 		"graph.npz":    {"info damaged.npz", "eigs damaged.npz -n 5 -o out.npz", "graph damaged.npz -k 3 -o out.npz"},
 		"eigs.npz":     {"info damaged.npz", "fit --model eigenmap --eigs damaged.npz -y y.npy -o out.npz", "fit --model eigenmap --eigs damaged.npz --graph graph.npz -X X.npy -y y.npy -o out.npz"},
@@ -29,7 +31,11 @@ func TestDamagedArchives(t *testing.T) {
 		"csrmodel.npz": {"predict damaged.npz -o out.npy", "predict damaged.npz -X csr.npz -o out.npy"},
 	} {
 		damage(t, file, func(what string) {
-			for _, line := range lines {
+			tried++
+			for i, line := range lines {
+				if os.Getenv("BIGFIT_SOAK") == "" && (tried+i)%len(lines) != 0 {
+					continue // each damage is tried with one command line, in turn
+				}
 				o := bigfit(t, strings.Fields(line)...)
 				if o.code != 0 && o.code != 2 || strings.Contains(o.stderr, "internal error") {
 					t.Errorf("%s, %s: bigfit %s: exit code %d\n%.1500s", file, what, line, o.code, o.stderr)
