@@ -421,7 +421,10 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 		part = 16*int64(z.NNZ())*int64(min(n, partSize))/int64(n) + 16*columns
 	case *data.Stored:
 		if z.Kind() == data.Float16 && !m.ofSets() {
-			rows = 4 * int64(n) * (1 + nndescent.SketchColumns)
+			rows = 4 * int64(n)
+			if nndescent.Sketched(d) {
+				rows += 4 * int64(n) * nndescent.SketchColumns
+			}
 		}
 	}
 	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {

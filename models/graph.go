@@ -125,6 +125,22 @@ var ErrNoQuery = errors.New("models: no points to answer for")
 // ErrNoPoints is returned by models that were fitted on a graph alone.
 var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot answer for new ones; fit it with the points")
 
+// Joined returns the number of training points that a new one is joined to: those that s
+// asks for, or the k of the graph. A graph by a radius has none.
+func (h *Neighborhood) Joined(s *PredictSettings) (int, error) {
+	k := h.Edges.K
+	if s != nil && s.Neighbors != 0 {
+		k = s.Neighbors
+	}
+	switch {
+	case k < 0:
+		return 0, fmt.Errorf("models: %d neighbours; the number must be positive", k)
+	case k == 0:
+		return 0, fmt.Errorf("models: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", h.Edges.Radius)
+	}
+	return k, nil
+}
+
 // Nearest finds the k nearest training points of every point of x, or takes those that s
 // names as found. The first search restores or builds the index. The recall is that of a
 // [Prediction].

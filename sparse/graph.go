@@ -105,11 +105,11 @@ func (m *CSR) T() *CSR {
 	if m.Val != nil {
 		t.Val = make([]float64, len(m.Val))
 	}
-	// Each goroutine reads all entries and takes those of its columns: what costs is to write
-	// them, not to read.
+	// Each of a few goroutines reads all entries and writes those of its columns, as writing
+	// them takes longer.
 	columns := max(m.Cols, 1)
 	if len(m.Col) >= 1<<18 {
-		columns = (m.Cols-1)/runtime.GOMAXPROCS(0) + 1
+		columns = (m.Cols-1)/min(runtime.GOMAXPROCS(0), 8) + 1
 	}
 	par.For(m.Cols, columns, func(lo, hi int) {
 		for _, c := range m.Col {

@@ -26,15 +26,14 @@ type method struct {
 	values  models.Values
 }
 
-// methods are auto, each of its members with its settings chosen in the same way, and
-// those that are asked for.
+// parseModels returns auto, with members each of its members with its settings chosen in
+// the same way, and those that are asked for.
 func parseModels(text string, members bool) ([]method, error) {
 	out := []method{{"auto", all.Auto, nil}}
-	for _, m := range all.Auto.Members {
-		if !members {
-			break
+	if members {
+		for _, m := range all.Auto.Members {
+			out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone", Members: []pool.Member{m}}, nil})
 		}
-		out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone", Members: []pool.Member{m}}, nil})
 	}
 	if text == "" {
 		return out, nil

@@ -26,7 +26,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Experiment is an experiment of Minh & Sindhwani (2011), section 6: vector-valued
+// Experiment is one of Minh & Sindhwani (2011), section 6: vector-valued
 // manifold regularization over a grid of γ_I and γ_O. γ_O = 0 is LapRLS for every
 // label by itself, γ_I = 0 vector-valued RLS, both zero RLS.
 type Experiment struct {
@@ -94,8 +94,7 @@ func rowsOf(y *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// The targets of a [Experiment] experiment: ±1, and these less their mean over the
-// labeled points.
+// The targets of an [Experiment]: ±1, and these less their mean over the labeled points.
 const signTargets, centredTargets = "±1", "centred"
 
 // gridPoint collects what all draws give with one pair of weights.

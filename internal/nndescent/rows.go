@@ -23,7 +23,8 @@ type Meter interface {
 // A group measures rows from each other. Its distances are those of its Meter, bit for bit.
 type group interface {
 	Meter
-	// Gather holds the rows with the numbers ids, which must not change meanwhile.
+	// Gather holds the rows with the numbers ids, which must not change, until the next
+	// call of Gather or Measure.
 	Gather(ids []int32)
 	// Among sets dst[p] to the distance of the gathered row a from row a+1+p.
 	Among(dst []float32, a int)

@@ -29,9 +29,12 @@ func NewHalves(d int, row func(point int32) []uint16, scale []float32) *Halves {
 // Chen & Farach-Colton, ICALP 2002). Squared distances are those of the rows on average.
 const SketchColumns = 32
 
-// Sketch returns float32 rows of [SketchColumns], for rows four times as long or more.
+// Sketched reports whether float16 rows of d coordinates have sketches.
+func Sketched(d int) bool { return d >= 4*SketchColumns }
+
+// Sketch returns float32 rows of [SketchColumns], or nil: see [Sketched].
 func (h *Halves) Sketch(n int, seed uint64) Rows {
-	if h.d < 4*SketchColumns {
+	if !Sketched(h.d) {
 		return nil
 	}
 	r := rand.New(rand.NewPCG(seed, SketchColumns))
@@ -87,7 +90,7 @@ func (m *HalfMeter) load(dst []float32, i, next int32) bool {
 // ahead is the number of rows that are fetched before they are read.
 const ahead = 4
 
-// Gather holds rows for [HalfMeter.Among].
+// Gather holds rows for [HalfMeter.Among], until the next call of it or of Measure.
 func (m *HalfMeter) Gather(ids []int32) {
 	d := m.rows.d
 	m.flat = slices.Grow(m.flat[:0], len(ids)*d)[:len(ids)*d]

@@ -181,7 +181,7 @@ func (a *app) carryOut(ctx context.Context, e *experiment, o *reproduceOptions) 
 	return r, err
 }
 
-// text is what is printed of the outcome.
+// text returns the tables, the times of the stages and the note, to be printed.
 func (r *reproduction) text() string {
 	text := r.table.Markdown() + "\n" + stageList(r.stages)
 	if r.note != "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 )
 
-// outcome is what became of an experiment of all.
+// outcome is the result of one experiment, or why there is none.
 type outcome struct {
 	Experiment string         `json:"experiment"`
 	Paper      string         `json:"paper"`

@@ -31,7 +31,7 @@ func SaveReport(path string, page *report.Report) error {
 // Timings returns a chart and a table of the stages of the run.
 func (a *App) Timings() []report.Block { return Timings(a.Progress.Stages()) }
 
-// Timing is what a stage took.
+// Timing is the time of a stage.
 type Timing = progress.Timing
 
 // Timings returns a chart and a table of stages.

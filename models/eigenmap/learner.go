@@ -62,7 +62,7 @@ var params = models.Table[options]{
 		At: func(o *options) any { return &o.Order }},
 	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
-	{Param: models.Param{Name: "penalty-unit", Doc: "what λ in the penalty is measured in: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: models.Names(One + 1), Only: penalized},
+	{Param: models.Param{Name: "penalty-unit", Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: models.Names(One + 1), Only: penalized},
 		At: func(o *options) any { return &o.Unit }},
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
 		At: func(o *options) any { return &o.Folds }},

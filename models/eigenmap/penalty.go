@@ -38,7 +38,7 @@ func (p Penalty) MarshalText() ([]byte, error) { return penalties.Marshal(p) }
 // UnmarshalText is the inverse of MarshalText.
 func (p *Penalty) UnmarshalText(text []byte) error { return penalties.Unmarshal(p, text) }
 
-// Unit is what eigenvalues in a penalty are measured in: r is taken of λ/u.
+// Unit says by which u eigenvalues are divided in a penalty r(λ/u).
 type Unit int
 
 const (

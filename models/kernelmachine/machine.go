@@ -139,8 +139,8 @@ type Machine struct {
 	// their objectives; 0 for RLS.
 	Gap float64
 	// Residual is ‖K(Jy/l − γ_Aα − BKα)‖/‖KJy/l‖ of least squares with a graph,
-	// recomputed from equation (8) of 2006: K times it is what a minimum asks. 0
-	// where not computed.
+	// recomputed: equation (8) of 2006, multiplied by K, which is the condition for a
+	// minimum also where K is singular. 0 where not computed.
 	Residual float64
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode

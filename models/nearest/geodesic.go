@@ -197,17 +197,10 @@ func (m *Geodesic) Training(scores bool) *models.Prediction {
 	return p
 }
 
-// neighbors returns the number of training points that a new one is joined to.
-func (m *Geodesic) neighbors(s *models.PredictSettings) int {
-	if s != nil && s.Neighbors != 0 {
-		return s.Neighbors
-	}
-	return m.Edges.K
-}
-
 // QueryCost is that of the search and the scores.
 func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) models.Cost {
-	c := m.Neighborhood.QueryCost(n, m.neighbors(s))
+	k, _ := m.Joined(s) // whose error Predict returns
+	c := m.Neighborhood.QueryCost(n, k)
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
 	return c
 }
@@ -225,12 +218,9 @@ func (m *Geodesic) Predict(ctx context.Context, x data.Points, s *models.Predict
 	if m.Points == nil {
 		return nil, models.ErrNoPoints
 	}
-	k := m.neighbors(s)
-	switch {
-	case k < 0:
-		return nil, fmt.Errorf("nearest: %d neighbours; the number must be positive", k)
-	case k == 0:
-		return nil, fmt.Errorf("nearest: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", m.Edges.Radius)
+	k, err := m.Joined(s)
+	if err != nil {
+		return nil, err
 	}
 	nb, recall, err := m.Nearest(ctx, x, k, s)
 	if err != nil {

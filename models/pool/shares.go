@@ -49,11 +49,11 @@ const (
 //
 //	q_c = (Σ_i p'_ic + s r_c)/(n + s),  p'_ic ∝ p_ic q_c/r_c,  s = l + n(e/0.15)³
 //
-// over the n points that are not among the l given ones, of many every so-manyth: the
-// maximum a posteriori of the shares by the EM algorithm (Saerens, Latinne & Decaestecker,
-// Neural Computation 14 (2002), equations 2.4 to 2.9) under a Dirichlet distribution around r.
-// e is the mean of 1 − max_c p_ic: where answers are uncertain, the labels keep their say.
-// It returns nil without such points, and the shares q. It costs O(nc) a step.
+// over the n points that are not among the l given ones, or a regular choice of 20,000 of
+// them: the EM algorithm of Saerens, Latinne & Decaestecker (Neural Computation 14, 2002) for
+// the shares, with a Dirichlet distribution around r as their prior. e is the mean of
+// 1 − max_c p_ic: where answers are uncertain, the labels decide. It returns q beside the
+// factors, both nil if all points are given. It costs O(nc) a step.
 func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, shares []float64) {
 	rows, c := p.Dims()
 	known := make([]bool, rows)
@@ -106,11 +106,8 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 	return factors, shares
 }
 
-// weighClassRow multiplies probabilities by factors, nil for ones, and makes their sum one.
+// weighClassRow multiplies probabilities by factors and makes their sum one.
 func weighClassRow(row, factors []float64) {
-	if factors == nil {
-		return
-	}
 	var sum float64
 	for k, f := range factors {
 		row[k] *= f
@@ -121,7 +118,7 @@ func weighClassRow(row, factors []float64) {
 	}
 }
 
-// weighClassRows does so with all rows.
+// weighClassRows does so with all rows; nil factors are ones.
 func weighClassRows(p *mat.Dense, factors []float64) {
 	if factors == nil {
 		return

@@ -52,17 +52,10 @@ func (s *Solution) answers(scores bool) *models.Prediction {
 	return p
 }
 
-// neighbors returns the number of training points that a new one is joined to.
-func (m *Model) neighbors(s *models.PredictSettings) int {
-	if s != nil && s.Neighbors != 0 {
-		return s.Neighbors
-	}
-	return m.Edges.K
-}
-
 // QueryCost is that of the search and the scores.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
-	c := m.Neighborhood.QueryCost(n, m.neighbors(s))
+	k, _ := m.Joined(s) // whose error Predict returns
+	c := m.Neighborhood.QueryCost(n, k)
 	_, columns := m.Scores.Dims()
 	c.Bytes += 8 * int64(n) * int64(columns)
 	return c
@@ -88,12 +81,9 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	if m.Points == nil {
 		return nil, models.ErrNoPoints
 	}
-	k := m.neighbors(s)
-	switch {
-	case k < 0:
-		return nil, fmt.Errorf("propagation: %d neighbours; the number must be positive", k)
-	case k == 0:
-		return nil, fmt.Errorf("propagation: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", m.Edges.Radius)
+	k, err := m.Joined(s)
+	if err != nil {
+		return nil, err
 	}
 	nb, recall, err := m.Nearest(ctx, x, k, s)
 	if err != nil {

@@ -5,8 +5,7 @@
 //
 // Zhu, Ghahramani & Lafferty, ICML 2003; Zhou, Bousquet, Lal, Weston & Schölkopf,
 // NIPS 2003; Belkin, Matveeva & Niyogi, COLT 2004; Calder, Cook, Thorpe & Slepčev,
-// ICML 2020; Calder & Slepčev, Applied Mathematics & Optimization 82 (2020); Miller &
-// Calder, SIAM Journal on Mathematics of Data Science 5 (2023).
+// ICML 2020; Calder & Slepčev 2020 and Miller & Calder 2023: see [FitReweighted].
 package propagation
 
 import (

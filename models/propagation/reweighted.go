@@ -89,15 +89,15 @@ func Reweight(w *sparse.CSR, gamma []float64) *sparse.CSR {
 //
 //	Σ_j γ_i γ_j w_ij (f_i − f_j) = 0 at points without a label,   f = y at labels.
 //
-// Weights that grow without bound towards the labels keep f from being flat with spikes at
-// them, which is what becomes of harmonic functions where labels are few (Calder & Slepčev,
-// Properly-weighted graph Laplacian for semi-supervised learning, Applied Mathematics &
-// Optimization 82 (2020), section 1, take a power of the distance from the labels for γ;
-// Miller & Calder, Poisson reweighted Laplacian uncertainty sampling, SIAM Journal on
-// Mathematics of Data Science 5 (2023), take the solution of Poisson's equation). It
-// returns γ beside the solution, whose settings are those of Harmonic.
+// Where labels are few, harmonic functions are nearly constant, with spikes at the labels.
+// Weights that grow without bound towards the labels prevent it: Calder & Slepčev,
+// Properly-weighted graph Laplacian for semi-supervised learning (2020), take a power of the
+// distance from the labels for γ; Miller & Calder, Poisson reweighted Laplacian uncertainty
+// sampling (2023), the solution of Poisson's equation. It returns γ beside the solution,
+// whose settings are those of Harmonic.
 //
-// p is w prepared. It costs a linear system with one right-hand side and one as of Harmonic.
+// p is w prepared. It costs a linear system with one right-hand side, which s.OnIteration
+// is told of as the first column, and one as of Harmonic.
 func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Targets, s *Settings) (*Solution, []float64, error) {
 	if y.Len != p.Len() || w.Rows != p.Len() {
 		return nil, nil, fmt.Errorf("propagation: targets of %d points and weights of %d for a graph of %d", y.Len, w.Rows, p.Len())
@@ -106,7 +106,14 @@ func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Tar
 	if gamma == nil || !models.Usable(short) {
 		return nil, nil, short
 	}
-	g, err := p.harmonicOn(ctx, Reweight(w, gamma), y, s)
+	own := *s
+	if s.OnIteration != nil {
+		own.OnIteration = func(state cg.State) error {
+			state.Converged++
+			return s.OnIteration(state)
+		}
+	}
+	g, err := p.harmonicOn(ctx, Reweight(w, gamma), y, &own)
 	return g, gamma, errors.Join(short, err)
 }
 
@@ -129,7 +136,7 @@ type ReweightedLearner struct{}
 // Info describes the learner.
 func (ReweightedLearner) Info() models.Info {
 	return models.Info{Name: ReweightedName, Help: "harmonic functions on weights that grow towards the labels, for very few labels (Miller & Calder 2023)",
-		Source: "Calder & Slepčev 2020, section 1; Miller & Calder 2023: Poisson-reweighted Laplace learning",
+		Source: "Miller & Calder 2023: Poisson-reweighted Laplace learning; Calder & Slepčev 2020",
 		Scores: "probability that a random walk by these weights first meets a label of the class; or the value",
 		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
 }
@@ -170,22 +177,11 @@ func (l ReweightedLearner) Fit(ctx context.Context, in *models.Input) (models.Mo
 	if err != nil {
 		return nil, err
 	}
-	systems := float64(1 + columns(in.Targets))
-	s.OnIteration = func(state cg.State) error {
-		in.Report(float64(state.Converged), systems, state.String())
+	s.Start, s.OnIteration = in.Start, func(state cg.State) error {
+		in.Report(float64(state.Converged), float64(1+columns(in.Targets)), state.String())
 		return nil
 	}
-	gamma, short := p.Potential(ctx, in.Targets, &s)
-	if gamma == nil || !models.Usable(short) {
-		return nil, short
-	}
-	s.OnIteration = func(state cg.State) error {
-		in.Report(float64(1+state.Converged), systems, state.String())
-		return nil
-	}
-	s.Start = in.Start
-	g, err := p.harmonicOn(ctx, Reweight(in.Graph.W, gamma), in.Targets, &s)
-	err = errors.Join(short, err)
+	g, gamma, err := FitReweighted(ctx, in.Graph.W, p, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
