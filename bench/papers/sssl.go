@@ -183,15 +183,15 @@ func ssslClaim(t *results.Table, set string) []string {
 	}
 	// ahead counts the rates at which a method of the paper errs less than SSSL.
 	ahead := func(m int) (here, there int) {
-		own := map[string]float64{} // of SSSL, by rate
+		own := map[float64]float64{} // of SSSL, by rate
 		records := t.Select(results.Where{Key: "set", Is: set})
 		for _, r := range records {
 			if t.Value(r, "method").Text == ssslMethods[ssslOwn] {
-				own[fmt.Sprint(t.Value(r, "percent").Number)] = t.Value(r, "error_mean").Number
+				own[t.Value(r, "percent").Number] = t.Value(r, "error_mean").Number
 			}
 		}
 		for _, r := range records {
-			if t.Value(r, "method").Text == ssslMethods[m] && t.Value(r, "error_mean").Number < own[fmt.Sprint(t.Value(r, "percent").Number)] {
+			if t.Value(r, "method").Text == ssslMethods[m] && t.Value(r, "error_mean").Number < own[t.Value(r, "percent").Number] {
 				here++
 			}
 		}
