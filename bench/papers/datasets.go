@@ -44,7 +44,7 @@ const BestDimensions = 50
 // MNIST returns the experiment of section 6.1 and Table 1: the 60,000 training
 // images, their first 100 principal components, 8 neighbours, weights one,
 // L = D − W. The paper's "8 nearest" is read in two ways: 8 neighbours of each point
-// either way, as written, and 5, which give every point about 8 neighbours in the mean.
+// either way, as written, and 5, which give a point 7.4 neighbours in the mean.
 func MNIST(o Options) (*Experiment, error) {
 	x, truth, err := mnist(o, "train")
 	if err != nil {

@@ -54,7 +54,7 @@ var experiments = []experiment{
 		other: "4509 phonemes of Hastie, Tibshirani & Friedman in place of 13,168 vowels of TIMIT"},
 	{name: "timit", paper: paper2004, shows: "Table 3 and Figure 4: vowels of TIMIT",
 		other: "TIMIT is sold by the LDC and not public; phonemes has the same form on free data"},
-	{name: "propagation", paper: "Zhou et al. 2004, Calder et al. 2020", shows: "graph regularization on MNIST, 1 to 5 labels a class", minutes: 10,
+	{name: "propagation", paper: "Zhou et al. 2004, Calder et al. 2020", shows: "graph regularization on MNIST, 1 to 5 labels a class", minutes: 50,
 		needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy"}, fixed: fixedRows, run: (*app).propagation,
 		other: "principal components in place of the features of an autoencoder that the published graph is made of"},
 	{name: "webkb", paper: paper2006, shows: "Table 5, and three columns of 2005: course pages", minutes: 2,
