@@ -3,12 +3,12 @@ BIGFIT_DATA ?= $(wildcard $(abspath ../shared/data))
 export BIGFIT_DATA
 
 FUZZTIME ?= 20s
-# Packages in which goroutines run.
-RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers ./models/...
+# Packages in which goroutines run; of learners the tests that all of them pass.
+RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers
 # Tests of accuracy whose goroutines other tests of their package run as well.
 ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 # The same with more kinds of points, settings or damage: once a run is enough.
-QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred)$$
+QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred|NormOfTwoClusters|KnownNotSmallest|Refine|Append|AppendManyIsSearchAnew)$$
 
 # Damaged model files of every learner.
 DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
@@ -30,7 +30,8 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(DAMAGE)' $(RACE)
+	go test -race -short -skip '$(ALIKE)|$(QUIET)' $(RACE)
+	go test -race -short -run 'Conform|Concurrent|Threads' -skip '$(DAMAGE)' ./models/...
 
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
 purego:

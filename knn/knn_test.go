@@ -59,15 +59,15 @@ func testIndex(t *testing.T, build func(x data.Points, s *knn.Settings) (knn.Ind
 				continue // the race detector finds in one metric what it finds in all
 			}
 			t.Run(fmt.Sprintf("%v/%v", metric, typ), func(t *testing.T) {
-				for _, set := range pointSets() {
-					if typ == bytes && !set.bytes {
+				for j, set := range pointSets() {
+					if typ == bytes && !set.bytes || testing.Short() && j%3 > 0 {
 						continue
 					}
 					t.Run(set.name, func(t *testing.T) { s.checkSet(t, set, metric, typ) })
 				}
 				t.Run("faults", func(t *testing.T) { s.checkFaults(t, metric, typ) })
 				t.Run("threads", func(t *testing.T) { s.checkThreads(t, metric, typ) })
-				if s.recall == 0 {
+				if s.recall == 0 && !testing.Short() {
 					t.Run("property", func(t *testing.T) { s.checkProperty(t, metric, typ) })
 				}
 			})

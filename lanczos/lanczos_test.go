@@ -107,7 +107,7 @@ func TestSpectraKrylov(t *testing.T) {
 	} {
 		for _, kind := range c.kinds {
 			for _, k := range c.ks {
-				if (raceEnabled || testing.Short()) && c.f.w.Rows*k > 8000 {
+				if (raceEnabled || testing.Short()) && c.f.w.Rows*k > 4000 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%v/%d", c.f.name, kind, k), func(t *testing.T) {
