@@ -14,7 +14,8 @@ import (
 // Laplacian returns the s.K smallest (or largest) eigenpairs of the graph
 // Laplacian l of any power, without shift. c are the components of its graph; their number is the
 // nullity, and that many exact null vectors come first, in the order of the
-// components. See [Solve] for costs and errors.
+// components. See [Solve] for costs and errors. Pairs of several components are found
+// in each alone ([LaplacianBytes]), unless s.Known or s.Largest is given.
 //
 // For sparse.RandomWalk the vectors are D^-½u with u those of the normalized
 // Laplacian: orthonormal in the inner product xᵀDy. Orthogonality and residuals
@@ -43,7 +44,11 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		}
 		s = &inner
 	}
-	r, err := ordered(ctx, mild, c, s)
+	find := ordered
+	if byComponent(c, s) {
+		find = searchComponents
+	}
+	r, err := find(ctx, mild, c, s)
 	if r == nil {
 		return nil, err
 	}

@@ -260,7 +260,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -292,19 +292,19 @@ func checkWalk(l *sparse.Laplacian) error {
 	return nil
 }
 
-// AnnounceEigenpairs announces what eigenpairs of n points and nnz stored edges
-// take. Where the memory allowed is short, the basis is made smaller before anything
-// is refused.
-func (p *Pipeline) AnnounceEigenpairs(n, nnz int, s lanczos.Settings, remedy string) error {
-	bytes, err := lanczos.Bytes(n, &s)
+// AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
+// edges and the components c (nil if they are not known) take. Where the memory allowed
+// is short, the basis is made smaller before anything is refused.
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, s lanczos.Settings, remedy string) error {
+	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, &s)
 	if err != nil && s.MemoryLimit > 0 {
 		s.MemoryLimit, s.Basis = 0, 1
-		bytes, err = lanczos.Bytes(n, &s)
+		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, &s)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: lanczos.Operations(n, nnz, &s), Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer

@@ -230,7 +230,7 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	n := g.W.Rows
 	s.Seed, s.MemoryLimit = a.Seed, int64(a.Memory)
 	k := min(s.Clusters, n)
-	if err := a.Pipeline().AnnounceEigenpairs(n, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
+	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
 	if err := a.Need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
