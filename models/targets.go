@@ -26,6 +26,10 @@ func BothClasses(f *mat.Dense) *mat.Dense {
 	return out
 }
 
+// Difference returns half the difference of the scores of two classes, (s₁ − s₀)/2, which
+// is f where they are −f and f.
+func Difference(scores []float64) float64 { return scores[1]/2 - scores[0]/2 }
+
 // Decide returns the class of every row of scores.
 func Decide(scores *mat.Dense) []int32 {
 	_, c := scores.Dims()
