@@ -145,6 +145,10 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 	if err != nil {
 		return nil, err
 	}
+	if s.Rule == Zero {
+		p.Classes = models.Decide(p.Scores)
+		return t, nil
+	}
 	p.Classes = make([]int32, n)
 	for i, v := range scores {
 		if v >= t.Value {
