@@ -8,17 +8,20 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // invertedIndex answers queries on sparse points from the transposed matrix:
 // the inner products of a query with all points are summed over the query's
-// columns in float64, so that no candidate needs a second look.
+// columns in float64. Where distances are sums over coordinates, those that may be among the
+// nearest are measured again as dense points are, so that equal distances are equal in both.
 type invertedIndex struct {
 	*sparseSet
 	columns *sparse.CSR
 	used    []int32   // numbers in x of the rows of columns; nil if it has all
 	inverse []float64 // 1/‖x‖, or 0 for zero points
+	whole   bool      // distances of points from each other are exact in integers
 }
 
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
@@ -28,8 +31,10 @@ func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 		narrow, ix.used = ix.x.Narrow()
 	}
 	ix.columns = narrow.T()
+	ix.whole = m == Euclidean && !slices.ContainsFunc(x.Val, func(v float64) bool { return v != math.Trunc(v) })
 	for i, v := range ix.sq {
 		ix.inverse[i] = inverseRoot(v)
+		ix.whole = ix.whole && v < 1<<50
 	}
 	return ix
 }
@@ -74,25 +79,38 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 // all points from a query of squared norm sq, to within bound; for other metrics to
 // the distances.
 func (q *sparseQuery) compare(sq float64) {
-	near := q.near[:len(q.dots)]
-	if m := q.ix.metric; !m.angular() {
-		norms := q.ix.sq[:len(q.dots)]
-		for j, dot := range q.dots {
-			if near[j] = sq + norms[j] - 2*dot; m != Euclidean {
-				near[j] = q.ix.square(sq, j, dot)
-			}
-		}
-		return
-	}
+	near, norms, inverse := q.near[:len(q.dots)], q.ix.sq[:len(q.dots)], q.ix.inverse[:len(q.dots)]
 	own := 2 * inverseRoot(sq)
-	inverse := q.ix.inverse[:len(q.dots)]
-	for j, dot := range q.dots {
-		near[j] = 2 - dot*inverse[j]*own
+	switch m := q.ix.metric; {
+	case m == Euclidean:
+		for j, dot := range q.dots {
+			near[j] = sq + norms[j] - 2*dot
+		}
+	case m.angular():
+		for j, dot := range q.dots {
+			near[j] = 2 - dot*inverse[j]*own
+		}
+	default:
+		for j, dot := range q.dots {
+			near[j] = q.ix.product(sq, j, dot)
+		}
 	}
 }
 
-// bound returns more than the rounding error of compare for a query of squared
-// norm sq and count entries, and for points not farther from it than a point
+// distance returns that of point j from row i of x, for which compare was called.
+func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 {
+	switch ix := q.ix; {
+	case !ix.metric.sums():
+		return q.near[j]
+	case ix.whole && x == ix.x:
+		return math.Sqrt(q.near[j])
+	default:
+		return ix.sum(x, i, sq, j)
+	}
+}
+
+// bound returns more than the rounding errors of compare and distance for a query of
+// squared norm sq and count entries, and for points not farther from it than a point
 // for which compare gives d.
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
@@ -103,7 +121,7 @@ func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	case !q.ix.metric.angular():
 		return 0 // compare gives the distances themselves
 	}
-	return 0x1p-51 * float64(count+8) * scale
+	return 0x1p-51 * float64(count+q.ix.longest+8) * scale
 }
 
 func (ix *invertedIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
@@ -141,7 +159,7 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 		set.Heap = set.Heap[:0]
 		for j, v := range q.near {
 			if !(v > limit) && !(self && j == i) {
-				set.Add(topk.Pair{Dist: q.ix.distance(x, i, sq, j, q.dots[j]), Index: int32(j)})
+				set.Add(topk.Pair{Dist: q.distance(x, i, sq, j), Index: int32(j)})
 			}
 		}
 		out.set(i, set.Take())
@@ -158,7 +176,7 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, vi
 		q := &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
 		return func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				sq := squaredNorm(x, i)
+				sq := x.SquaredNorm(i)
 				q.score(x, i)
 				q.compare(sq)
 				visit(q, i, sq)
@@ -169,12 +187,18 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, vi
 
 func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
 	rows := make([][]topk.Pair, ix.x.Rows)
+	squared := ix.metric.square(radius)
+	top := squared * (1 + trees.RootTie)
+	if ix.metric == Angle {
+		top = ix.metric.widen(squared)
+	}
 	err := ix.each(ctx, ix.x, p, func(q *sparseQuery, i int, sq float64) {
-		for j := range q.dots {
-			if j == i {
+		limit := top + 2*q.bound(sq, int(ix.x.Ptr[i+1]-ix.x.Ptr[i]), squared)
+		for j, v := range q.near {
+			if v > limit || j == i {
 				continue
 			}
-			if d := ix.distance(ix.x, i, sq, j, q.dots[j]); d <= radius && budget.take(1) {
+			if d := q.distance(ix.x, i, sq, j); d <= radius && budget.take(1) {
 				rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
 			}
 		}

@@ -4,21 +4,22 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// sparseSet measures pairs of sparse points by their inner products.
+// sparseSet measures pairs of sparse points.
 type sparseSet struct {
-	metric Metric
-	x      *sparse.CSR
-	sq     []float64 // ‖x‖²
+	metric  Metric
+	x       *sparse.CSR
+	sq      []float64 // ‖x‖²
+	longest int       // most entries of a point
 }
 
 func newSparseSet(x *sparse.CSR, m Metric) *sparseSet {
-	s := &sparseSet{m, m.entries(x), make([]float64, x.Rows)}
+	s := &sparseSet{metric: m, x: m.entries(x), sq: make([]float64, x.Rows)}
 	for i := range s.sq {
-		s.sq[i] = squaredNorm(s.x, i)
+		s.sq[i] = s.x.SquaredNorm(i)
+		s.longest = max(s.longest, int(s.x.Ptr[i+1]-s.x.Ptr[i]))
 	}
 	return s
 }
@@ -26,28 +27,10 @@ func newSparseSet(x *sparse.CSR, m Metric) *sparseSet {
 // entries returns x as the metric sees it: for metrics of sets every entry that is not
 // zero counts as 1.
 func (m Metric) entries(x *sparse.CSR) *sparse.CSR {
-	if !m.ofSets() || x.Val == nil {
-		return x
+	if m.ofSets() {
+		return x.Pattern()
 	}
-	out := &sparse.CSR{Rows: x.Rows, Cols: x.Cols, Ptr: make([]int64, x.Rows+1), Col: make([]int32, 0, len(x.Col))}
-	for i := range x.Rows {
-		col, val := x.Row(i)
-		for p, v := range val {
-			if v != 0 {
-				out.Col = append(out.Col, col[p])
-			}
-		}
-		out.Ptr[i+1] = int64(len(out.Col))
-	}
-	return out
-}
-
-func squaredNorm(x *sparse.CSR, i int) float64 {
-	col, val := x.Row(i)
-	if val == nil {
-		return float64(len(col))
-	}
-	return prepared.SquaredNorm(val)
+	return x
 }
 
 // inverseRoot returns 1/√v, or 0 for 0.
@@ -58,40 +41,29 @@ func inverseRoot(v float64) float64 {
 	return 1 / math.Sqrt(v)
 }
 
-// square returns what Metric.distance turns into the distance of point j from a query of
-// squared norm sq, given their inner product.
-func (s *sparseSet) square(sq float64, j int, dot float64) float64 {
-	other := s.sq[j]
-	switch {
-	case s.metric == Euclidean:
-		return max(0, sq+other-2*dot)
-	case s.metric == InnerProduct:
-		return 0 - dot
-	case s.metric.ofSets():
-		return s.metric.overlap(sq, other, dot, s.x.Cols)
-	case sq == 0 || other == 0:
-		return 2
+// sums tells whether the distance is made of a sum over coordinates, which has the bits of
+// [measurer] if it is added up in their order. Other metrics follow from inner products.
+func (m Metric) sums() bool { return m == Euclidean || m.angular() }
+
+// sum returns the distance of point j from row i of x, of squared norm sq, for metrics
+// that are sums: as measurer.square has it, of the same points.
+func (s *sparseSet) sum(x *sparse.CSR, i int, sq float64, j int) float64 {
+	own, other := 1.0, 1.0
+	if s.metric.angular() {
+		if own, other = math.Sqrt(sq), math.Sqrt(s.sq[j]); own == 0 || other == 0 {
+			return s.metric.distance(2)
+		}
 	}
-	norms := math.Sqrt(sq * other)
-	if norms < 0x1p-500 || math.IsInf(norms, 1) { // the product left the range of float64
-		norms = math.Sqrt(sq) * math.Sqrt(other)
-	}
-	return max(0, 2-2*dot/norms)
+	return s.metric.distance(sparse.SquaredDistance(x, i, own, s.x, j, other))
 }
 
-// distance returns the distance of point j from row i of x, of squared norm sq, given
-// their inner product. It measures close pairs again, where the difference of large
-// numbers says little.
-func (s *sparseSet) distance(x *sparse.CSR, i int, sq float64, j int, dot float64) float64 {
-	const near = 1e-3
-	d := s.square(sq, j, dot)
-	switch {
-	case s.metric == Euclidean && !(d > near*(sq+s.sq[j])):
-		d = sparse.SquaredDistance(x, i, 1, s.x, j, 1)
-	case s.metric.angular() && d < near:
-		d = sparse.SquaredDistance(x, i, 1/math.Sqrt(sq), s.x, j, 1/math.Sqrt(s.sq[j]))
+// product returns the distance of point j from a query of squared norm sq for the other
+// metrics, given their inner product.
+func (s *sparseSet) product(sq float64, j int, dot float64) float64 {
+	if s.metric == InnerProduct {
+		return 0 - dot
 	}
-	return s.metric.distance(d)
+	return s.metric.overlap(sq, s.sq[j], dot, s.x.Cols)
 }
 
 // sparseMeter is the meter of a sparseSet.
@@ -105,9 +77,12 @@ type sparseMeter struct {
 // load makes point i of x, which is sparse, the query.
 func (m *sparseMeter) load(x data.Points, i int) {
 	m.from, m.row = x.(*sparse.CSR), i
-	m.norm = squaredNorm(m.from, i)
+	m.norm = m.from.SquaredNorm(i)
 }
 
 func (m *sparseMeter) distance(j int) float64 {
-	return m.sparseSet.distance(m.from, m.row, m.norm, j, sparse.Dot(m.from, m.row, m.x, j))
+	if m.metric.sums() {
+		return m.sum(m.from, m.row, m.norm, j)
+	}
+	return m.product(m.norm, j, sparse.Dot(m.from, m.row, m.x, j))
 }

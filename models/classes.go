@@ -2,6 +2,8 @@ package models
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -9,19 +11,25 @@ import (
 	"github.com/bigfit/bigfit/internal/par"
 )
 
-// Argmax returns for every row of scores, n×c, the position of its largest
-// entry, the first of equals.
+// scoreTie is the difference, relative to the largest magnitude in a row, up to which scores
+// count as equal: rounding in another order of a sum is some 1e-15, and classes that stand
+// alike to a point must not be told apart by it.
+const scoreTie = 0x1p-40
+
+// Argmax returns for every row of scores, n×c, the position of its largest entry, the first
+// of those that are equal to it up to 2⁻⁴⁰ of the largest magnitude in the row: where scores
+// tie, the class that comes first in the list of classes wins. See [Decide] for two classes.
 func Argmax(scores *mat.Dense) []int32 {
 	n, _ := scores.Dims()
 	out := make([]int32, n)
 	par.For(n, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := scores.RawRowView(i)
-			for j, v := range row {
-				if v > row[out[i]] {
-					out[i] = int32(j)
-				}
+			top, size := row[0], math.Abs(row[0])
+			for _, v := range row[1:] {
+				top, size = max(top, v), max(size, math.Abs(v))
 			}
+			out[i] = int32(max(0, slices.IndexFunc(row, func(v float64) bool { return top-v <= scoreTie*size || v == top })))
 		}
 	})
 	return out

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
@@ -35,9 +36,14 @@ const (
 	// PerPair is γ_I/(l+u)²·fᵀLᵖf with l+u the number of points: Belkin, Niyogi
 	// & Sindhwani (2006), equation (4).
 	PerPair
+	// PerEdge is γ_I/Σ W_ij·fᵀLᵖf with the sum of the weights of the graph, each edge twice,
+	// in the place of (l+u)²: the 2006 paper offers it for sparse graphs below equation (4).
+	// It does not depend on the number of points, nor, with the combinatorial Laplacian and
+	// p = 1, on the scale of the weights.
+	PerEdge
 )
 
-var scalings = enum.New[Scaling]("scaling", "direct", "per-pair")
+var scalings = enum.New[Scaling]("scaling", "direct", "per-pair", "per-edge")
 
 // String returns the name used on the command line and in manifests.
 func (s Scaling) String() string { return scalings.String(s) }
@@ -53,7 +59,7 @@ func (s *Scaling) UnmarshalText(text []byte) error { return scalings.Unmarshal(s
 //
 //	1/l Σ V(f(x_i), y_i) + γ_A ‖f‖² + γ_I s fᵀLᵖf
 //
-// with s = 1 or 1/n² (see [Scaling]), ‖f‖ the norm of the space of functions and
+// with s = 1, 1/n² or 1/Σ W_ij (see [Scaling]), ‖f‖ the norm of the space of functions and
 // fᵀLᵖf taken over the values at all n points.
 type Regularizer struct {
 	// GammaA is γ_A, the weight of the ambient norm. It must be positive.
@@ -74,7 +80,7 @@ var Norms = Table[Regularizer]{
 	{Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: Positive(), Axis: true, Grid: gammaAGrid, Few: "0.01"}, func(r *Regularizer) any { return &r.GammaA }},
 	{Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: NotNegative(), Axis: true, Grid: gammaIGrid, Few: "0.0001"}, func(r *Regularizer) any { return &r.GammaI }},
 	{Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1", Range: AtLeast(1), Axis: true, Smaller: true, Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Power }},
-	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points", Default: "direct", Choices: Names(PerPair + 1), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
+	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct", Choices: Names(PerEdge + 1), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
 	{Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian", Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Laplacian }},
 }
 
@@ -89,10 +95,19 @@ var (
 // Ambient is [Norms] of a model without an intrinsic norm.
 var Ambient = Norms[:1]
 
-// Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for n points.
-func (r Regularizer) Intrinsic(n int) float64 {
-	if r.Scaling == PerPair {
+// Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for the n points of l, which matters
+// to PerEdge alone; it costs O(n) there. Without edges that is 0, as fᵀLᵖf is.
+func (r Regularizer) Intrinsic(n int, l *sparse.Laplacian) float64 {
+	switch {
+	case r.GammaI == 0:
+		return 0
+	case r.Scaling == PerPair:
 		return r.GammaI / float64(n) / float64(n)
+	case r.Scaling == PerEdge:
+		if total := floats.Sum(l.Degrees()); total > 0 {
+			return r.GammaI / total
+		}
+		return 0
 	}
 	return r.GammaI
 }
@@ -122,7 +137,7 @@ func (r Regularizer) Fill() (Regularizer, error) {
 	if r.Power < 0 {
 		faults = append(faults, fmt.Errorf("models: power %d of the Laplacian; it must be at least 1", r.Power))
 	}
-	if r.Scaling < Direct || r.Scaling > PerPair {
+	if r.Scaling < Direct || r.Scaling > PerEdge {
 		faults = append(faults, fmt.Errorf("models: scaling %v", r.Scaling))
 	}
 	if r.Laplacian < sparse.Combinatorial || r.Laplacian > sparse.RandomWalk {

@@ -26,13 +26,18 @@ func BothClasses(f *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Decide returns the class of every row of scores.
+// Difference returns half the difference of the scores of two classes, (s₁ − s₀)/2, which
+// is f where they are −f and f.
+func Difference(scores []float64) float64 { return scores[1]/2 - scores[0]/2 }
+
+// Decide returns the class of every row of scores: that of [Argmax], and of two classes with
+// equal scores the second, as step 4 of the 2004 paper has it for f = 0.
 func Decide(scores *mat.Dense) []int32 {
 	_, c := scores.Dims()
 	out := Argmax(scores)
 	if c == 2 {
 		for i := range out {
-			if scores.At(i, 0) == scores.At(i, 1) {
+			if a, b := scores.At(i, 0), scores.At(i, 1); a == b || math.Abs(a-b) <= scoreTie*max(math.Abs(a), math.Abs(b)) {
 				out[i] = 1
 			}
 		}

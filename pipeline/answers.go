@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/table"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/threshold"
 )
 
 // AnswerSettings are what the manifest of a file of answers says of them.
@@ -16,6 +17,8 @@ type AnswerSettings struct {
 	Learner string `json:"learner,omitempty"`
 	// Answers are classes, scores, values, labels, coordinates or clusters.
 	Answers string `json:"answers"`
+	// Threshold that decided between two classes; nil if the model did.
+	Threshold *threshold.Threshold `json:"threshold,omitempty"`
 }
 
 // Answers are results of one row a point, which [Answers.Write] writes in the format that

@@ -1,6 +1,9 @@
 package sparse
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Narrow returns m without its empty columns, and the numbers that the others have in
 // m, ascending. The values are those of m. It costs O(nnz log nnz) time and O(nnz)
@@ -17,35 +20,74 @@ func (m *CSR) Narrow() (*CSR, []int32) {
 	return out, used
 }
 
-// SquaredDistance returns ‖s·x_i − t·y_j‖² of two rows, summed over the columns in
-// ascending order. It costs as many operations as the rows have entries.
+// Pattern returns m with ones in the place of all entries that are not 0, and without those
+// that are; m itself if it has no values.
+func (m *CSR) Pattern() *CSR {
+	if m.Val == nil {
+		return m
+	}
+	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, len(m.Col))}
+	for i := range m.Rows {
+		col, val := m.Row(i)
+		for p, v := range val {
+			if v != 0 {
+				out.Col = append(out.Col, col[p])
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}
+
+// SquaredNorm returns ‖x_i‖² of row i, summed over the columns in ascending order.
+func (m *CSR) SquaredNorm(i int) float64 {
+	col, val := m.Row(i)
+	if val == nil {
+		return float64(len(col))
+	}
+	var s float64
+	for _, v := range val {
+		s += v * v
+	}
+	return s
+}
+
+// SquaredDistance returns ‖x_i/s − y_j/t‖² of two rows, summed over the columns in
+// ascending order, so that it has the bits of the same sum over dense rows. It costs as many
+// operations as the rows have entries.
 func SquaredDistance(x *CSR, i int, s float64, y *CSR, j int, t float64) float64 {
 	ac, av := x.Row(i)
 	bc, bv := y.Row(j)
-	at := func(v []float64, p int) float64 {
-		if v == nil {
-			return 1
-		}
-		return v[p]
-	}
 	var sum float64
-	for p, q := 0, 0; p < len(ac) || q < len(bc); {
-		var d float64
-		switch {
-		case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
-			d = s * at(av, p)
-			p++
-		case p == len(ac) || bc[q] < ac[p]:
-			d = t * at(bv, q)
-			q++
-		default:
-			d = s*at(av, p) - t*at(bv, q)
-			p++
-			q++
-		}
-		sum += d * d
+	p, q := 0, 0
+	for p < len(ac) && q < len(bc) {
+		// Masks in place of branches, which could not be predicted: all bits for a row with an
+		// entry in the next column, none for one without.
+		order := int64(ac[p]) - int64(bc[q])
+		a, b := (order-1)>>63, (-order-1)>>63
+		v := math.Float64frombits(math.Float64bits(valueAt(av, p)/s) & uint64(a))
+		w := math.Float64frombits(math.Float64bits(valueAt(bv, q)/t) & uint64(b))
+		sum += (v - w) * (v - w)
+		p -= int(a)
+		q -= int(b)
+	}
+	for ; p < len(ac); p++ {
+		v := valueAt(av, p) / s
+		sum += v * v
+	}
+	for ; q < len(bc); q++ {
+		w := valueAt(bv, q) / t
+		sum += w * w
 	}
 	return sum
+}
+
+// valueAt returns the value of entry p of a row; rows without values have ones.
+func valueAt(v []float64, p int) float64 {
+	if v == nil {
+		return 1
+	}
+	return v[p]
 }
 
 // Dot returns x_iᵀy_j of two rows, summed over the columns in ascending order. It

@@ -44,13 +44,15 @@ func TestSquaredDistance(t *testing.T) {
 	for i := range m.Rows {
 		for j := range m.Rows {
 			for _, x := range []*CSR{m, ones} {
-				var want float64
-				for c := range m.Cols {
-					d := x.At(i, c) - m.At(j, c)
-					want += d * d
-				}
-				if got := SquaredDistance(x, i, 1, m, j, 1); got != want {
-					t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
+				for _, s := range []float64{1, 3} {
+					var want float64
+					for c := range m.Cols {
+						d := x.At(i, c)/s - m.At(j, c)/7
+						want += d * d
+					}
+					if got := SquaredDistance(x, i, s, m, j, 7); got != want {
+						t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
+					}
 				}
 			}
 		}

@@ -121,28 +121,22 @@ func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
 
 // breakEven returns, in percent of the points without a label in drawn, nil
 // counting all, the break-even point of precision and recall of class 1, the
-// error there, and that of the sign of f. At the break-even point as many points
-// are called positive as there are, r of n, and each that is not is one of r that
-// was missed: 2(1 − PRBEP)r/n.
+// error there ([metrics.BreakEven]), and that of the sign of f.
 func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign float64, err error) {
 	var scores []float64
 	var positive []bool
-	r, wrong := 0, 0
+	wrong := 0
 	for i, c := range truth.Index {
 		if drawn != nil && drawn.Index[i] != data.Unlabeled {
 			continue
 		}
 		scores, positive = append(scores, f[i]), append(positive, c == 1)
-		if c == 1 {
-			r++
-		}
 		if (f[i] > 0) != (c == 1) {
 			wrong++
 		}
 	}
-	n := float64(len(scores))
-	p, err := metrics.PRBEP(scores, positive)
-	return 100 * p, 200 * (1 - p) * float64(r) / n, 100 * float64(wrong) / n, err
+	b, err := metrics.BreakEven(scores, positive)
+	return 100 * b.PRBEP, 100 * b.Error, 100 * float64(wrong) / float64(len(scores)), err
 }
 
 // outputs fits a machine and returns its outputs at the points of the problem

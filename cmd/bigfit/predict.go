@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/models/threshold"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -29,6 +30,7 @@ type predictOptions struct {
 	y, out, scores, proba string
 	reject, interval      float64
 	label                 shell.LabelOptions
+	threshold             thresholdFlags
 	settings              models.PredictSettings
 }
 
@@ -53,7 +55,16 @@ difference), and --proba writes the probabilities of all classes, a row a point 
 has -1 there. Of a calibrated regression --interval 0.9 adds the columns low and high of
 intervals that are meant to hold 90 % of the true values.
 
-For new points those two look at the nearest training points: --extension knn
+--threshold moves the place where the second of two classes begins. With the scores s₀
+and s₁ of the classes, a point is of the second where (s₁ − s₀)/2 ≥ t. zero is t = 0, the
+sign of the score. prior takes the t that as large a share of these points reaches as the
+class has among the labels of the fit, or the share given as prior:0.3. break-even takes
+the t at which precision and recall are equal on labeled points: as many of them reach t
+as are of the class. They are those that fit held out (--calibrate), or with
+--threshold-labels those of some of the points asked for; prior counts these too. The
+threshold and what decided it are printed.
+
+For new points --extension and --neighbors look at the nearest training points: --extension knn
 lets them vote with the classes that the eigenmap classifier gave them; nystrom
 extends the eigenvectors to the new points through the weights of the graph and
 applies the classifier. --neighbors is how many vote, or of a graph method how
@@ -80,6 +91,7 @@ many edges a new point has.`,
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
 	f.StringVar(&o.proba, "proba", "", "also write the probabilities of all classes, n×c, to this `file`")
 	f.Float64Var(&o.reject, "reject", 0, "answer \"unsure\" where the class is less probable than this")
+	o.threshold.flags(f)
 	f.Float64Var(&o.interval, "interval", 0, "of a regression, add intervals of this `level`, as 0.9")
 	shell.NameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
 	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
@@ -93,13 +105,15 @@ type predictSummary struct {
 	Labels  []int64 `json:"labels,omitempty"`  // of the columns, of points that may have several
 	pipeline.Measured
 	Unsure *int `json:"unsure,omitempty"` // points below --reject
+	// Threshold that was asked for; nil if the model decided.
+	Threshold *threshold.Threshold `json:"threshold,omitempty"`
 	// Recall of the graph in which neighbours were searched for; nil if they are
 	// exact or none were needed.
 	Recall *knn.Recall `json:"recall,omitempty"`
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.out, o.scores, o.proba}); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.threshold.labels), []string{o.out, o.scores, o.proba}); err != nil {
 		return err
 	}
 	switch {
@@ -109,6 +123,9 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return shell.Usagef("--reject is %v; it is a probability, above 0 and at most 1", o.reject)
 	case a.Given["interval"] && !(o.interval > 0 && o.interval < 1):
 		return shell.Usagef("--interval is %v; it is the level of intervals, between 0 and 1", o.interval)
+	}
+	if err := o.threshold.check(o); err != nil {
+		return err
 	}
 	m, err := a.loadModel(path)
 	if err != nil {
@@ -120,8 +137,9 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	o.settings.Probabilities = o.proba != "" || o.reject > 0 || pipeline.HasProbabilities(m) && table.IsTable(o.out)
 	var p *models.Prediction
 	var hashes pipeline.Hashes
+	scores := o.scores != "" || o.threshold.settings != nil
 	if len(o.x) == 0 {
-		if p, err = pipeline.Training(m, o.scores != "", o.settings.Probabilities); err != nil {
+		if p, err = pipeline.Training(m, scores, o.settings.Probabilities); err != nil {
 			return err
 		}
 		if p == nil {
@@ -133,12 +151,16 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 			return err
 		}
 		hashes = shell.AnswerHashes(x, o.out, o.scores, o.proba)
-		if p, err = a.Pipeline().Predict(ctx, m, x, o.settings, o.scores != ""); err != nil {
+		if p, err = a.Pipeline().Predict(ctx, m, x, o.settings, scores); err != nil {
 			return err
 		}
 	}
+	moved, err := o.threshold.apply(a, m, p, o.label)
+	if err != nil {
+		return err
+	}
 	output := m.Output()
-	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes, output.Names), Labels: output.Labels, Recall: p.Recall}
+	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes, output.Names), Labels: output.Labels, Recall: p.Recall, Threshold: moved}
 	if o.y != "" || a.Points.Label != "" {
 		if sum.Measured, err = a.compare(m, p, o); err != nil {
 			return err
@@ -148,6 +170,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if err != nil {
 		return err
 	}
+	answers.Settings.Threshold = moved
 	if o.reject > 0 {
 		count := pipeline.ConfidenceOf(p).Rejected(o.reject)
 		sum.Unsure = &count
@@ -184,6 +207,9 @@ func (s predictSummary) text(kind models.OutputKind) string {
 	if s.MultiLabel != nil {
 		text += "; " + s.MultiLabel.Summary()
 	}
+	if s.Threshold != nil {
+		text += fmt.Sprintf("; %v", s.Threshold)
+	}
 	if s.Unsure != nil {
 		text += fmt.Sprintf("; %d unsure", *s.Unsure)
 	}
@@ -207,6 +233,11 @@ func (a *app) loadModel(path string) (models.Model, error) {
 
 // checkPredict returns an error if flags are not for the model.
 func (a *app) checkPredict(m models.Model, o *predictOptions) error {
+	if o.threshold.settings != nil {
+		if err := threshold.Check(m); err != nil {
+			return shell.Usagef("--threshold: %v", err)
+		}
+	}
 	output := m.Output()
 	switch {
 	case a.Given["extension"] && !output.Extends:

@@ -54,6 +54,7 @@ var order = []string{
 	"models/calibration",
 	"models",
 	"models/metrics",
+	"models/threshold",
 	"models/modeltest",
 	"models/nearest",
 	"models/eigenmap",

@@ -52,6 +52,10 @@ type Calibration struct {
 	// Classes is that of a classifier, Intervals that of a regression; one of them is nil.
 	Classes   *Classes   `json:"classes,omitempty"`
 	Intervals *Intervals `json:"-"`
+	// BreakEven is the threshold of a model with two classes at which precision and recall of
+	// the second are equal on the held-out points: it is a value of (s₁ − s₀)/2, half the
+	// difference of their scores, from which on a point is called the second. Nil of others.
+	BreakEven *float64 `json:"break_even,omitempty"`
 }
 
 // ErrFew is that of a calibration on fewer than [Fewest] points.
@@ -76,6 +80,8 @@ func (c *Calibration) Check(classes, values int) error {
 		return fmt.Errorf("calibration: %d points held out in %d folds", c.Held, c.Folds)
 	case (c.Classes != nil) != (classes > 0) || (c.Intervals != nil) == (classes > 0):
 		return fmt.Errorf("calibration: of a model with %d classes there are probabilities: %v, intervals: %v", classes, c.Classes != nil, c.Intervals != nil)
+	case c.BreakEven != nil && (classes != 2 || *c.BreakEven-*c.BreakEven != 0):
+		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes", *c.BreakEven, classes)
 	case c.Classes != nil:
 		return c.Classes.check(classes)
 	}

@@ -348,10 +348,10 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r m
 	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
 	h.Scale(factor/float64(w.Rows), w.Gram.Slice(0, size, 0, size))
 	b.Scale(math.Sqrt(factor)/float64(w.Rows), w.Moments.Slice(0, size, 0, outputs))
+	gamma := factor * r.Intrinsic(n, p.data.Laplacian)
 	for i := range size {
 		row := h.RawRowView(i)
 		if r.GammaI > 0 {
-			gamma := factor * r.Intrinsic(n)
 			for j := range row {
 				row[j] += gamma * p.linear.Norm.At(i, j)
 			}

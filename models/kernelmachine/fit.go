@@ -144,7 +144,8 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 // among returns K̃ among the labeled points of t and their positions in w.
 func (w *Warped) among(t *models.Targets, s *Settings) (*mat.Dense, []int, error) {
 	n, _ := w.problem.gram.Dims()
-	ours, theirs := w.reg.Intrinsic(n)/w.reg.GammaA, s.Intrinsic(n)/s.GammaA
+	graph := w.problem.data.Laplacian
+	ours, theirs := w.reg.Intrinsic(n, graph)/w.reg.GammaA, s.Intrinsic(n, graph)/s.GammaA
 	switch {
 	case t.Len != n:
 		return nil, nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)

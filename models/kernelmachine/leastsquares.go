@@ -20,7 +20,7 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 	if need := 16 * int64(n) * int64(n); p.data.Limit > 0 && need > p.data.Limit {
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
-	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept, Gamma: s.Intrinsic(n)}
+	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept, Gamma: s.Intrinsic(n, p.data.Laplacian)}
 	if s.GammaI > 0 {
 		var err error
 		if b.M, err = p.norm(s); err != nil {

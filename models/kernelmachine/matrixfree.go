@@ -122,7 +122,7 @@ func (p *ApproximateProblem) normRoot(labeled []int, r models.Regularizer) *solv
 	if r.GammaI == 0 {
 		return solvers.NewNormRoot(n, labeled, nil, 0)
 	}
-	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0), r.Intrinsic(n))
+	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0), r.Intrinsic(n, p.data.Laplacian))
 }
 
 // residual returns the largest ‖Sb − γ_A α − BKα‖/‖Sb‖ of a column.

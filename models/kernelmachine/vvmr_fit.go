@@ -131,7 +131,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 // eigenvalues of Q.
 func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64, r models.Regularizer) (*solvers.Shifted, error) {
 	n, d := p.phi.Dims()
-	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA, Weight: r.Intrinsic(n), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
+	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA, Weight: r.Intrinsic(n, p.data.Laplacian), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
 	dense.Gather(q.Rows, p.phi, t.Labeled)
 	p.data.report(0, 1, "factors for the eigenvalues of Q")
 	return solvers.NewShifted(ctx, q)
@@ -164,7 +164,7 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 	e := mat.NewDense(points, n, nil)
 	if s.GammaI > 0 {
 		p.data.Laplacian.With(s.Power, 0).MulTo(e, f)
-		dense.Multiply(e, -l*s.Intrinsic(points))
+		dense.Multiply(e, -l*s.Intrinsic(points, p.data.Laplacian))
 	}
 	dense.AddScaled(e, 1, -l*s.GammaA, a)
 	var size float64

@@ -204,7 +204,7 @@ func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regulari
 func (p *Problem) system(ctx context.Context, m sparse.Operator, r models.Regularizer) (*mat.Dense, error) {
 	const columns = 512
 	n, _ := p.gram.Dims()
-	ratio := r.Intrinsic(n) / r.GammaA
+	ratio := r.Intrinsic(n, p.data.Laplacian) / r.GammaA
 	a := dense.New(n, n)
 	for lo := 0; lo < n; lo += columns {
 		if err := ctx.Err(); err != nil {

@@ -129,9 +129,10 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 	n, _ := w.p.x.Dims()
 	h := mat.NewDense(w.Dim, w.Dim, nil)
 	h.Scale(1/float64(w.Rows), w.Gram)
+	gamma := r.Intrinsic(n, w.p.l)
 	for i := range w.Dim {
 		if r.GammaI > 0 {
-			row, gamma := h.RawRowView(i), r.Intrinsic(n)
+			row := h.RawRowView(i)
 			for j, v := range w.p.Norm.RawRowView(i) {
 				row[j] += gamma * v
 			}
@@ -188,8 +189,9 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
 	n, _ := w.p.x.Dims()
 	out := make([]float64, len(values))
+	gamma := r.Intrinsic(n, w.p.l)
 	for j, v := range values {
-		out[j] = r.GammaA + r.Intrinsic(n)*v
+		out[j] = r.GammaA + gamma*v
 	}
 	return out
 }

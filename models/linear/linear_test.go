@@ -151,7 +151,7 @@ func (c *linearCase) kernelFormula(s Settings) *mat.Dense {
 	a, b := mat.NewDense(n+1, n+1, nil), mat.NewDense(n+1, outputs, nil)
 	for i := range n {
 		for j := range n {
-			a.Set(i, j, float64(l)*s.Regularizer.Intrinsic(n)*lk.At(i, j))
+			a.Set(i, j, float64(l)*s.Regularizer.Intrinsic(n, nil)*lk.At(i, j))
 		}
 		a.Set(i, i, a.At(i, i)+float64(l)*s.Regularizer.GammaA)
 	}

@@ -268,8 +268,9 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 		f, lf := mat.NewDense(n, outputs, nil), mat.NewDense(n, outputs, nil)
 		solvers.DenseDesign{Points: p.given}.MulTo(f, m.Coefficients)
 		p.l.MulTo(lf, f)
+		gamma := r.Intrinsic(n, p.l)
 		for j := range total {
-			total[j] += r.Intrinsic(n) * mat.Dot(f.ColView(j), lf.ColView(j))
+			total[j] += gamma * mat.Dot(f.ColView(j), lf.ColView(j))
 		}
 	}
 	return total

@@ -22,7 +22,7 @@ type normOperator struct {
 // norm returns factor·(γ_A I + γ_I s XᵀLᵖX).
 func (p *Problem) norm(r models.Regularizer, factor float64) normOperator {
 	n, _ := p.x.Dims()
-	return normOperator{p.design, p.l, factor * r.Intrinsic(n), factor * r.GammaA}
+	return normOperator{p.design, p.l, factor * r.Intrinsic(n, p.l), factor * r.GammaA}
 }
 
 // Dim returns d.
@@ -116,7 +116,7 @@ func (w *Labeled) diagonal(r models.Regularizer, factor, weight float64) []float
 	}
 	if r.GammaI > 0 {
 		n, _ := w.p.x.Dims()
-		gamma := factor * r.Intrinsic(n)
+		gamma := factor * r.Intrinsic(n, w.p.l)
 		solvers.AddSquares(out, w.p.design, func(i int) float64 {
 			v := 1.0
 			if w.p.l.Kind() == sparse.Combinatorial {

@@ -133,34 +133,6 @@ func (m *Confusion) MicroF1() float64 {
 	return 2 * float64(right) / float64(all)
 }
 
-// PRBEP returns the break-even point of precision and recall: where the cut
-// through the points in order of their score is such that both are equal. That
-// is where as many points are above it as there are positive ones, r:
-//
-//	PRBEP = positive points among the r highest scores / r
-//
-// Of points of one score that the cut separates, each counts for its share: it
-// is the mean over all orders among them. NaN if no point is positive. Lengths
-// that differ, no points and NaN among the scores are errors. O(n log n).
-func PRBEP(scores []float64, positive []bool) (float64, error) {
-	groups, err := tied(scores, positive)
-	if err != nil {
-		return 0, err
-	}
-	var r int
-	for _, g := range groups {
-		r += g.positive
-	}
-	var found float64
-	left := r
-	for _, g := range groups {
-		take := min(left, g.points)
-		found += float64(g.positive) * float64(take) / float64(g.points)
-		left -= take
-	}
-	return found / float64(r), nil
-}
-
 // AUC returns the area under the receiver operating characteristic, which is the
 // share of the pairs of a positive and a negative point in which the positive
 // one has the higher score; equal scores count one half. NaN if all points are

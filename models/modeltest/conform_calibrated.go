@@ -20,8 +20,13 @@ import (
 func someCalibration(o models.Output) *calibration.Calibration {
 	switch c := len(o.Classes); {
 	case o.Kind == models.OutputClasses:
-		return &calibration.Calibration{Folds: 5, Held: 20, Classes: &calibration.Classes{Temperature: 1.5, Vanishing: 1e-12,
+		given := &calibration.Calibration{Folds: 5, Held: 20, Classes: &calibration.Classes{Temperature: 1.5, Vanishing: 1e-12,
 			Priors: slices.Repeat([]float64{1 / float64(c)}, c), Knots: [][2]float64{{0.1, 0}, {0.9, 1}}}}
+		if c == 2 {
+			at := -0.25
+			given.BreakEven = &at
+		}
+		return given
 	case o.Kind == models.OutputValues:
 		r := mat.NewDense(12, o.Columns, nil)
 		for i := range 12 {

@@ -100,8 +100,8 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 	switch reg := s.Regularizer; {
 	case s.Method == LGC:
 		r = (1 - s.Alpha) / s.Alpha
-	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1:
-		r = reg.GammaA / reg.Intrinsic(n)
+	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 && reg.Scaling != models.PerEdge:
+		r = reg.GammaA / reg.Intrinsic(n, nil)
 	}
 	const most = 100
 	if !(r > 0) || !(s.Tolerance >= 1e-3) {
@@ -215,7 +215,7 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 		for q, j := range split.Kept[:p+1] {
 			a.SetSym(p, q, g.At(i, j))
 		}
-		a.SetSym(p, p, a.At(p, p)+s.Regularizer.Intrinsic(n)*float64(train))
+		a.SetSym(p, p, a.At(p, p)+s.Regularizer.Intrinsic(n, nil)*float64(train))
 	}
 	var c mat.Cholesky
 	if !c.Factorize(a) {

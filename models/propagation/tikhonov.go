@@ -38,7 +38,7 @@ func (d *draw) weighted() (*weighted, []float64) {
 	reg := d.settings.Regularizer
 	n, labels := d.problem.Len(), float64(len(d.at))
 	l := d.problem.laplacian(reg.Laplacian)
-	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(n), g: make([]float64, n)}
+	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(n, l), g: make([]float64, n)}
 	for i := range a.g {
 		a.g[i] = reg.GammaA
 	}

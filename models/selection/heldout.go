@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
+	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // HeldOut holds the answers of one setting for labeled points that were held out.
@@ -169,8 +170,24 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	}
 	held := h.classAnswers()
 	out.Held = len(held)
-	out.Classes, err = calibration.FitClasses(held, priors)
+	if out.Classes, err = calibration.FitClasses(held, priors); err == nil && len(t.Classes) == 2 {
+		out.BreakEven, err = heldBreakEven(held)
+	}
 	return out, err
+}
+
+// heldBreakEven returns the threshold at the break-even point of held-out answers of two
+// classes; nil if none of them is of the second.
+func heldBreakEven(held []calibration.Answer) (*float64, error) {
+	scores, second := make([]float64, len(held)), make([]bool, len(held))
+	for i, a := range held {
+		scores[i], second[i] = models.Difference(a.Scores), a.Class == 1
+	}
+	b, err := metrics.BreakEven(scores, second)
+	if err != nil || b.PRBEP != b.PRBEP {
+		return nil, err
+	}
+	return &b.Threshold, nil
 }
 
 // classAnswers are the held-out scores of points whose class the model of the fold knows.
