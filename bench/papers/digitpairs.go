@@ -38,7 +38,7 @@ const (
 // neighbours: they are (xᵀz/256)³ for the 256 pixels, and 10.
 func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
-	x, truth, _, err := readSet(o, setsOrigin, "usps_X.npz", "usps_y.npy", "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, "usps_X.npz", "usps_y.npy", "")
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +149,10 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 	q := &pairProblem{problems: map[sparse.Kind]*kernelmachine.Problem{}, y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
 	xs, xt := data.Select(x, train), data.Select(x, test)
 	var err error
-	if q.draws, err = drawPerClass(q.y, pairsLabels/2, pairsDraws, o.Seed); err != nil {
+	if q.draws, err = DrawPerClass(q.y, pairsLabels/2, pairsDraws, o.Seed); err != nil {
 		return nil, err
 	}
-	nb, err := neighbors(ctx, xs, 10)
+	nb, err := Neighbors(ctx, xs, 10)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		return nil, err
 	}
 	for _, v := range section5 {
-		l, err := laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
+		l, err := Laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 			count := 0
 			for i, p := range pairs {
 				row := fmt.Sprintf("%d and %d, %s", truth.Classes[p.a], truth.Classes[p.b], name)
-				each = append(each, machineRecord(row, column, p.errors[part][j], 0, ""))
+				each = append(each, MachineRecord(row, column, p.errors[part][j], 0, ""))
 				mean, _ := results.MeanStd(p.errors[part][j])
 				all = append(all, mean)
 				below[column][i] = mean
@@ -257,9 +257,9 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 			if m.inductive != "" {
 				remark = fmt.Sprintf("below %s on %d of %d pairs", m.inductive, count, len(pairs))
 			}
-			means = append(means, machineRecord("mean over pairs, "+name, column, all, 0, remark))
+			means = append(means, MachineRecord("mean over pairs, "+name, column, all, 0, remark))
 		}
 	}
-	return machineTable(append(means, each...), section5Note,
+	return MachineTable(append(means, each...), section5Note,
 		"the paper names neither the scale of the kernel nor the number of neighbours: here they are (xᵀz/256)³ for the 256 pixels, and 10; it prints no errors but draws them (Figure 4)")
 }

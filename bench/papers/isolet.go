@@ -42,7 +42,7 @@ func Isolet(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tab
 				Power: power + 1, Laplacian: sparse.Normalized}})
 		}
 	}
-	nb, err := neighbors(ctx, d.x, 20)
+	nb, err := Neighbors(ctx, d.x, 20)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Isolet(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tab
 		obs.Update(float64(i+1), float64(len(runs)), strings.TrimPrefix(r.String(), ", "))
 	}
 	obs.End(fmt.Sprintf("%d speakers labeled in turn", len(d.draws)))
-	return machineTable(records, "the paper does not name the graph: several are shown, with the normalized Laplacian",
+	return MachineTable(records, "the paper does not name the graph: several are shown, with the normalized Laplacian",
 		"a finding, not the authors' method: of these graphs "+closest(records)), nil
 }
 
@@ -70,7 +70,7 @@ type isoletData struct {
 
 // readIsolet reads the utterances and splits them by their speakers.
 func readIsolet(o Options) (*isoletData, error) {
-	x, truth, _, err := readSet(o, setsOrigin, "isolet.npz", "isolet.npz", "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, "isolet.npz", "isolet.npz", "")
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 	var l *sparse.Laplacian
 	var err error
 	if r.neighbors > 0 {
-		if l, err = laplacian(nb, knn.GraphSettings{K: min(r.neighbors, nb.K)}, r.reg.Laplacian); err != nil {
+		if l, err = Laplacian(nb, knn.GraphSettings{K: min(r.neighbors, nb.K)}, r.reg.Laplacian); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +127,8 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 			errs[1] = append(errs[1], wrong(ft, d.truthT, nil))
 		}
 		paper := isoletPaper[m.name]
-		unlabeled = append(unlabeled, machineRecord("unlabeled"+r.String(), m.name, errs[0], paper[0], ""))
-		test = append(test, machineRecord("test"+r.String(), m.name, errs[1], paper[1], ""))
+		unlabeled = append(unlabeled, MachineRecord("unlabeled"+r.String(), m.name, errs[0], paper[0], ""))
+		test = append(test, MachineRecord("test"+r.String(), m.name, errs[1], paper[1], ""))
 	}
 	return append(unlabeled, test...), nil
 }

@@ -65,12 +65,12 @@ func Landmarks(ctx context.Context, o Options, obs pipeline.Observer) (*results.
 	if err != nil {
 		return nil, err
 	}
-	return machineTable(append(records, deskewed...)), nil
+	return MachineTable(append(records, deskewed...)), nil
 }
 
 // mnistImages reads the images of [mnist] as bytes.
 func mnistImages(o Options, part string) (*data.Dense[uint8], *data.Labels, error) {
-	x, y, err := mnist(o, part)
+	x, y, err := ReadMNIST(o, part)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,8 +187,8 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		last.Float("gamma-a"), last.Float("gamma-i"), r.landmarks, prepared.Seconds(), fitted.Seconds())
 	obs.End(remark)
 	return []results.Record{
-		machineRecord("unlabeled, images "+in.name, name, unlabeled, 0, remark),
-		machineRecord("test, images "+in.name, name, test, 0, ""),
+		MachineRecord("unlabeled, images "+in.name, name, unlabeled, 0, remark),
+		MachineRecord("test, images "+in.name, name, test, 0, ""),
 	}, nil
 }
 

@@ -243,15 +243,16 @@ func ssslRecords(set string, p int, errs [][]float64, remark string) []results.R
 	return out
 }
 
-const ssslOrigin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
+// SSSLOrigin says where the sets of [SSSL] come from.
+const SSSLOrigin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
 
 func ssslSets(o Options) ([]ssslSet, error) {
 	var sets []ssslSet
 	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
-		if _, err := Find(o.Dir, ssslOrigin, f.file); err != nil {
+		if _, err := Find(o.Dir, SSSLOrigin, f.file); err != nil {
 			return nil, err
 		}
-		x, y, err := read(filepath.Join(o.Dir, f.file), filepath.Join(o.Dir, f.file), o.Limit)
+		x, y, err := Read(filepath.Join(o.Dir, f.file), filepath.Join(o.Dir, f.file), o.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -310,17 +311,17 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	out.train, out.y = take(train)
 	out.test, out.want = take(test)
 	if s.name != "sphere" {
-		rank(out.train, out.test)
+		Rank(out.train, out.test)
 	}
 	sigma, err := kernel.Width(out.train, kernel.Median, out.seed)
 	if err != nil {
 		return nil, err
 	}
-	nb, err := neighbors(ctx, out.train, ssslNeighbors)
+	nb, err := Neighbors(ctx, out.train, ssslNeighbors)
 	if err != nil {
 		return nil, err
 	}
-	l, err := laplacian(nb, knn.GraphSettings{K: ssslNeighbors}, sparse.Normalized)
+	l, err := Laplacian(nb, knn.GraphSettings{K: ssslNeighbors}, sparse.Normalized)
 	if err != nil {
 		return nil, err
 	}
@@ -342,9 +343,9 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	return out, nil
 }
 
-// rank replaces the values of each column by the share of those of train that are
+// Rank replaces the values of each column by the share of those of train that are
 // less, and half of those that are equal.
-func rank(train, test *data.Dense[float64]) {
+func Rank(train, test *data.Dense[float64]) {
 	column := make([]float64, train.Rows)
 	for j := range train.Cols {
 		for i := range column {

@@ -68,7 +68,7 @@ func TestSSSLSplit(t *testing.T) {
 func TestRank(t *testing.T) {
 	train := &data.Dense[float64]{Rows: 4, Cols: 2, Data: []float64{3, 7, -1, 7, 3, 7, 10, 7}}
 	test := &data.Dense[float64]{Rows: 3, Cols: 2, Data: []float64{-2, 6, 3, 7, 4, 8}}
-	rank(train, test)
+	Rank(train, test)
 	if want := []float64{0.5, 0.5, 0.125, 0.5, 0.5, 0.5, 0.875, 0.5}; !slices.Equal(train.Data, want) {
 		t.Errorf("%v, want %v", train.Data, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/bench/figures"
 	"github.com/bigfit/bigfit/bench/multilabel"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
@@ -120,6 +121,24 @@ func machines(table func(context.Context, papers.Options, pipeline.Observer) (*r
 			return nil, err
 		}
 		return &reproduction{table: t}, nil
+	}
+}
+
+// pictured makes the run of an experiment whose report has pictures besides the figures of
+// its table.
+func pictured(experiment func(context.Context, papers.Options, pipeline.Observer) (*results.Table, []figures.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
+		t, pictures, err := experiment(ctx, o, a.Observer())
+		if err != nil {
+			return nil, err
+		}
+		return &reproduction{table: t, figures: func(context.Context) ([]report.Block, error) {
+			var out []report.Block
+			for _, p := range pictures {
+				out = append(out, &report.Figure{Title: p.Title, Caption: p.Caption, Charts: p.Charts})
+			}
+			return out, nil
+		}}, nil
 	}
 }
 
