@@ -111,7 +111,7 @@ func addDecay(t *results.Table, set string, n int, f *eigenfunction.Functions) {
 	if !(p > 2) {
 		verdict = "not above 2, as assumption A1 asks"
 	}
-	about := fmt.Sprintf("%s: the fitted power is %.2f, %s; the %d eigenvalues have %.4f of the trace", set, p, verdict, len(f.Values), f.Captured(len(f.Values)))
+	about := fmt.Sprintf("%s: the fitted power is %.3f, %s; the %d eigenvalues have %.4f of the trace", set, p, verdict, len(f.Values), f.Captured(len(f.Values)))
 	if len(f.Values) < min(decayCount, n) {
 		about += fmt.Sprintf("; %d were asked for, and no others are above the cut, 1e-9 of the largest", min(decayCount, n))
 	} else {

@@ -33,7 +33,9 @@ type experiment struct {
 
 var (
 	fixedRows = []string{"labels", "recipe", "baselines"}
-	fixedAll  = []string{"labels", "splits", "recipe", "baselines"}
+	// fixedSubsets are the flags that the subsets of 2004 do not have.
+	fixedSubsets = []string{"recipe", "baselines"}
+	fixedAll     = []string{"labels", "splits", "recipe", "baselines"}
 )
 
 const (
@@ -52,6 +54,13 @@ var experiments = []experiment{
 		needs: []string{"news20_full_X.npz", "news20_full_y.npz"}, run: eigenmaps(papers.Newsgroups)},
 	{name: "phonemes", paper: paper2004, shows: "form of Table 3 and Figure 4: phonemes", minutes: 0.5,
 		needs: []string{"phoneme_esl.npz"}, run: eigenmaps(papers.Phonemes),
+		other: "4509 phonemes of Hastie, Tibshirani & Friedman in place of 13,168 vowels of TIMIT"},
+	{name: "mnist-subsets", paper: paper2004, shows: "Figures 2, 5 and 6: subsets of MNIST, geodesic neighbours, held-out points", minutes: 3,
+		needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy", "mnist_test_images.npz", "mnist_test_labels.npy"}, fixed: fixedSubsets, run: subsets(figures.MNISTSubsets)},
+	{name: "newsgroups-subsets", paper: paper2004, shows: "Figure 3: subsets of 20 Newsgroups", minutes: 4,
+		needs: []string{"news20_full_X.npz", "news20_full_y.npz"}, fixed: fixedSubsets, run: subsets(figures.NewsgroupsSubsets)},
+	{name: "phonemes-subsets", paper: paper2004, shows: "form of Figure 4: subsets of phonemes", minutes: 0.3,
+		needs: []string{"phoneme_esl.npz"}, fixed: fixedSubsets, run: subsets(figures.PhonemesSubsets),
 		other: "4509 phonemes of Hastie, Tibshirani & Friedman in place of 13,168 vowels of TIMIT"},
 	{name: "timit", paper: paper2004, shows: "Table 3 and Figure 4: vowels of TIMIT",
 		other: "TIMIT is sold by the LDC and not public; phonemes has the same form on free data"},

@@ -142,6 +142,30 @@ func pictured(experiment func(context.Context, papers.Options, pipeline.Observer
 	}
 }
 
+// subsets makes the run of figures over the number of points.
+func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
+		st := a.Progress.Stage("data")
+		s, err := experiment(o)
+		if err != nil {
+			return nil, err
+		}
+		n, d := s.Base.X.Dims()
+		if err := checkRows(o.Labels, s.Base.Rows, n); err != nil {
+			return nil, err
+		}
+		st.Done(fmt.Sprintf("%s: %d points × %d", s.Base.Name, n, d))
+		if err := a.needExperiment(s.Base); err != nil {
+			return nil, err
+		}
+		table, notConverged := s.Run(ctx, a.Observer())
+		if table == nil {
+			return nil, notConverged
+		}
+		return &reproduction{table: table}, notConverged
+	}
+}
+
 // moons runs the experiment on two moons, whose report has their decision surfaces.
 func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 	r, err := machines(papers.Moons)(a, ctx, o)
