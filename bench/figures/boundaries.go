@@ -80,7 +80,7 @@ func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, 
 // settings. “Best” is by the labels of all points, as in the paper, which is why the table has
 // the median and the worst of the grid as well. TSVM has its defaults, and as share of
 // class 1 that of the labels. LapSVM has the normalized Laplacian of 10 neighbours.
-func Boundaries(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []Picture, error) {
+func Boundaries(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
 	x, truth, _, err := papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, nil, err
@@ -102,7 +102,7 @@ func Boundaries(ctx context.Context, o papers.Options, obs pipeline.Observer) (*
 		return nil, nil, err
 	}
 	var records []results.Record
-	picture := Picture{Title: "Two moons, best decision surfaces",
+	picture := results.Picture{Title: "Two moons, best decision surfaces",
 		Caption: fmt.Sprintf("Figure 3 of Belkin, Niyogi & Sindhwani (2006), on the first of %d draws of one label a class: of each machine the settings whose error on all %d points is least, the first of equals. The stronger the tint, the larger |f|.", boundaryDraws, n)}
 	for _, m := range boundaryMethods {
 		obs.Begin(m.name)
@@ -137,7 +137,7 @@ func Boundaries(ctx context.Context, o papers.Options, obs pipeline.Observer) (*
 		"“best” is chosen by the labels of all points, which no machine sees: it says what a machine can reach and not what one would choose; the other rows need no choice",
 		fmt.Sprintf("the graph: %d neighbours either way, weights one, normalized Laplacian (Remark 3); the paper names neither neighbours nor weights and prints no errors", boundaryNeighbors))
 	t.Figures = nil
-	return t, []Picture{picture}, nil
+	return t, []results.Picture{picture}, nil
 }
 
 // boundaries fits all settings of a machine to a draw; those of least error come first.

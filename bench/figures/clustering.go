@@ -46,7 +46,7 @@ type clusterSet struct {
 // picture is the embedding of Remark 2 by two functions. No label is used but to count
 // errors. The moons are those of Figure 2; the paper's spirals are not to be had, and these
 // are made up.
-func Clustering(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []Picture, error) {
+func Clustering(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
 	moons := clusterSet{name: "two moons", sigma: 0.35, neighbors: 6}
 	var err error
 	if moons.x, moons.truth, _, err = papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, ""); err != nil {
@@ -64,7 +64,7 @@ func Clustering(ctx context.Context, o papers.Options, obs pipeline.Observer) (*
 	spirals.later, spirals.truthL = twoSpirals(spiralPoints, o.Seed+1)
 
 	t := clusterTable()
-	var pictures []Picture
+	var pictures []results.Picture
 	for i, s := range []*clusterSet{&moons, &spirals} {
 		obs.Begin(s.name)
 		p, err := s.run(ctx, o, t, i)
@@ -99,7 +99,7 @@ func clusterTable() *results.Table {
 
 // run clusters the points for all γ, adds the records and returns the pictures, of which
 // the first is figure 9 + number.
-func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table, number int) ([]Picture, error) {
+func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table, number int) ([]results.Picture, error) {
 	nb, err := papers.Neighbors(ctx, s.x, s.neighbors)
 	if err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 	}
 	d := &kernelmachine.Data{Points: s.x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, Laplacian: l, Limit: o.Limit}
 	n, _ := s.x.Dims()
-	clusters := Picture{Title: "Regularized spectral clustering, " + s.name,
+	clusters := results.Picture{Title: "Regularized spectral clustering, " + s.name,
 		Caption: fmt.Sprintf("Figure %d of Belkin, Niyogi & Sindhwani (2006) for growing γ_A/γ_I: %d points in the colour of their class, which is not used, and where the function of equation (14) is positive and negative.", 9+number, n)}
-	embedding := Picture{Title: "Regularized embedding, " + s.name,
+	embedding := results.Picture{Title: "Regularized embedding, " + s.name,
 		Caption: "Remark 2 of section 6.1: the first two functions of equation (14) at the points, and at those that came later."}
 	for _, gamma := range clusterGammas {
 		m, err := cluster.FitSpectral(ctx, d, &cluster.SpectralSettings{Gamma: gamma, Clusters: 2, Components: 2, Seed: o.Seed})
@@ -141,7 +141,7 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 		}
 		embedding.Charts = append(embedding.Charts, embedded(title, m.Embedding, f, s))
 	}
-	return []Picture{clusters, embedding}, nil
+	return []results.Picture{clusters, embedding}, nil
 }
 
 // embedded draws the first two coordinates of points and of later ones.

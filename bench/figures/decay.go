@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/bench/sssl"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models/eigenfunction"
@@ -25,7 +26,7 @@ const (
 var decayShown = []int{1, 2, 5, 10, 20, 50, 100, 200}
 
 // decayWidths are the widths of the kernel, in median distances: those among which
-// [papers.SSSL] chooses.
+// [sssl.SSSL] chooses.
 var decayWidths = []float64{1, 2}
 
 // Decay repeats Figure 1 of Ji et al. (2012): the eigenvalues λ_k of the integral operator
@@ -34,10 +35,10 @@ var decayWidths = []float64{1, 2}
 // curve that no eigenvalue is above, as assumption A1 has it. The eigenvalues are exact.
 // The paper names neither the kernel nor the scaling: columns are replaced by their ranks,
 // and σ is the median distance or twice that.
-func Decay(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []Picture, error) {
+func Decay(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
 	t := decayTable()
 	for _, set := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
-		x, _, _, err := papers.ReadSet(o, papers.SSSLOrigin, set.file, set.file, "")
+		x, _, _, err := papers.ReadSet(o, sssl.Origin, set.file, set.file, "")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -46,7 +47,7 @@ func Decay(ctx context.Context, o papers.Options, obs pipeline.Observer) (*resul
 		for i := range n {
 			data.RowTo(ranked.Row(i), x, i)
 		}
-		papers.Rank(ranked, data.NewDense[float64](0, d))
+		sssl.Rank(ranked, data.NewDense[float64](0, d))
 		median, err := kernel.Width(ranked, kernel.Median, o.Seed)
 		if err != nil {
 			return nil, nil, err

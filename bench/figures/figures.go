@@ -13,12 +13,6 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// A Picture is drawn besides the figures of a table.
-type Picture struct {
-	Title, Caption string
-	Charts         []chart.Chart
-}
-
 // surfaceColumns is the number of columns of the grid of a surface.
 const surfaceColumns = 96
 

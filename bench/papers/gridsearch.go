@@ -43,7 +43,7 @@ func binary(counts ...int) []gridGraph {
 	return out
 }
 
-// Laplacian joins the first of the given neighbours; width is σ₀.
+// laplacian joins the first of the given neighbours; width is σ₀.
 func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64) (*sparse.Laplacian, error) {
 	s := knn.GraphSettings{K: min(g.neighbors, nb.K)}
 	if g.heat > 0 {

@@ -60,6 +60,19 @@ func Isolet(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tab
 		"a finding, not the authors' method: of these graphs "+closest(records)), nil
 }
 
+const (
+	isoletFile = "isolet.npz"
+	// isoletSpeakers are trained on, and as many tested on.
+	isoletSpeakers = 30
+)
+
+var isoletKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}
+
+// readSpeakers reads who spoke the utterances.
+func readSpeakers(o Options) (*data.Labels, error) {
+	return data.ReadLabels(filepath.Join(o.Dir, isoletFile)+":speaker", data.LabelOptions{Limit: o.Limit, NoUnlabeled: true})
+}
+
 // isoletData holds the utterances with their kernel.
 type isoletData struct {
 	x             data.Points
@@ -70,32 +83,25 @@ type isoletData struct {
 
 // readIsolet reads the utterances and splits them by their speakers.
 func readIsolet(o Options) (*isoletData, error) {
-	x, truth, _, err := ReadSet(o, SetsOrigin, "isolet.npz", "isolet.npz", "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, isoletFile, isoletFile, "")
 	if err != nil {
 		return nil, err
 	}
-	speakers, err := data.ReadLabels(filepath.Join(o.Dir, "isolet.npz")+":speaker", data.LabelOptions{Limit: o.Limit, NoUnlabeled: true})
+	speakers, err := readSpeakers(o)
 	if err != nil {
 		return nil, err
 	}
-	var train, test []int
-	utterances := make([][]int, 30) // of the speakers to train on
-	for i, s := range speakers.Index {
-		switch {
-		case int(s) < len(utterances):
-			utterances[s] = append(utterances[s], len(train))
-			train = append(train, i)
-		case int(s) >= len(speakers.Classes)-30:
-			test = append(test, i)
-		}
+	train, test := bySpeaker(speakers, truth)
+	utterances := make([][]int, isoletSpeakers) // of the speakers to train on
+	for at, i := range train {
+		utterances[speakers.Index[i]] = append(utterances[speakers.Index[i]], at)
 	}
 	d := &isoletData{x: data.Select(x, train), truth: truth.Select(train), truthT: truth.Select(test), cross: mat.NewDense(len(test), len(train), nil)}
 	d.draws = keep(d.truth, utterances)
-	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}
-	if d.gram, err = kernel.Gram(d.x, k, o.Limit); err != nil {
+	if d.gram, err = kernel.Gram(d.x, isoletKernel, o.Limit); err != nil {
 		return nil, err
 	}
-	return d, kernel.Cross(d.cross, data.Select(x, test), d.x, k)
+	return d, kernel.Cross(d.cross, data.Select(x, test), d.x, isoletKernel)
 }
 
 // run returns the records of the machines of r.

@@ -147,11 +147,11 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		return nil, err
 	}
 	prepared := time.Since(start)
-	learner := newPrepared(l)
-	learner.problems[in.kernel.Sigma] = problem
-	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": texts(r.gammaA)}}
+	learner := NewPrepared(l)
+	learner.Problems[in.kernel.Sigma] = problem
+	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": Texts(r.gammaA)}}
 	if l != nil {
-		grid.Axes["gamma-i"] = texts(r.gammaI)
+		grid.Axes["gamma-i"] = Texts(r.gammaI)
 	}
 	var unlabeled, test []float64
 	var last models.Values // of the last draw
@@ -192,8 +192,8 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 	}, nil
 }
 
-// texts writes numbers as values of a parameter.
-func texts(numbers []float64) []string {
+// Texts writes numbers as values of a parameter.
+func Texts(numbers []float64) []string {
 	out := make([]string, len(numbers))
 	for i, v := range numbers {
 		out[i] = models.FormatFloat(v)

@@ -73,6 +73,7 @@ var order = []string{
 	"bench/results",
 	"internal/summary",
 	"bench/papers",
+	"bench/sssl",
 	"bench/figures",
 	"bench/multilabel",
 	"bench/peers",

@@ -126,7 +126,7 @@ func machines(table func(context.Context, papers.Options, pipeline.Observer) (*r
 
 // pictured makes the run of an experiment whose report has pictures besides the figures of
 // its table.
-func pictured(experiment func(context.Context, papers.Options, pipeline.Observer) (*results.Table, []figures.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func pictured(experiment func(context.Context, papers.Options, pipeline.Observer) (*results.Table, []results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		t, pictures, err := experiment(ctx, o, a.Observer())
 		if err != nil {
