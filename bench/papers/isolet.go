@@ -46,17 +46,20 @@ func Isolet(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tab
 	if err != nil {
 		return nil, err
 	}
-	var records []results.Record
+	records, err := d.tsvm(ctx, models.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized})
+	if err != nil {
+		return nil, fmt.Errorf("TSVM, %w", err)
+	}
 	for i, r := range runs {
 		of, err := d.run(ctx, nb, r)
 		if err != nil {
 			return nil, err
 		}
 		records = append(records, of...)
-		obs.Update(float64(i+1), float64(len(runs)), strings.TrimPrefix(r.String(), ", "))
+		obs.Update(float64(i+2), float64(len(runs)+1), strings.TrimPrefix(r.String(), ", "))
 	}
 	obs.End(fmt.Sprintf("%d speakers labeled in turn", len(d.draws)))
-	return MachineTable(records, "the paper does not name the graph: several are shown, with the normalized Laplacian",
+	return MachineTable(records, "TSVM, one letter against the rest, has as its share of a letter that of the labels, and the γ_A of SVM", "the paper does not name the graph: several are shown, with the normalized Laplacian",
 		"a finding, not the authors' method: of these graphs "+closest(records)), nil
 }
 
@@ -139,6 +142,29 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 	return append(unlabeled, test...), nil
 }
 
+// tsvm returns the records of TSVM: one machine for each letter against the rest.
+func (d *isoletData) tsvm(ctx context.Context, reg models.Regularizer) ([]results.Record, error) {
+	problem, err := newProblem(ctx, d.gram, nil)
+	if err != nil {
+		return nil, err
+	}
+	w, err := problem.Warp(ctx, reg, data.Range(0, d.truth.Len()))
+	if err != nil {
+		return nil, err
+	}
+	var errs [2][]float64
+	for s, drawn := range d.draws {
+		m, err := transductive(ctx, w, drawn, reg)
+		if err != nil {
+			return nil, fmt.Errorf("speaker %d: %w", s+1, err)
+		}
+		errs[0] = append(errs[0], wrong(problem.Outputs(m), d.truth, drawn))
+		errs[1] = append(errs[1], wrong(outputsAt(m, d.cross), d.truthT, nil))
+	}
+	paper := isoletPaper["TSVM"]
+	return []results.Record{MachineRecord("unlabeled", "TSVM", errs[0], paper[0], ""), MachineRecord("test", "TSVM", errs[1], paper[1], "")}, nil
+}
+
 // closest names the graph whose errors are nearest to the paper's.
 func closest(records []results.Record) string {
 	sum, count := map[string]float64{}, map[string]int{}
@@ -160,7 +186,7 @@ func closest(records []results.Record) string {
 }
 
 // isoletPaper are the errors of Table 4, unlabeled and test.
-var isoletPaper = map[string][2]float64{"SVM": {28.6, 36.9}, "RLS": {28.3, 36.3}, "LapSVM": {24.5, 33.7}, "LapRLS": {24.1, 33.3}}
+var isoletPaper = map[string][2]float64{"TSVM": {46.6, 43.3}, "SVM": {28.6, 36.9}, "RLS": {28.3, 36.3}, "LapSVM": {24.5, 33.7}, "LapRLS": {24.1, 33.3}}
 
 // isoletRun names machines that share one warped kernel.
 type isoletRun struct {

@@ -132,14 +132,20 @@ func pictured(experiment func(context.Context, papers.Options, pipeline.Observer
 		if err != nil {
 			return nil, err
 		}
-		return &reproduction{table: t, figures: func(context.Context) ([]report.Block, error) {
-			var out []report.Block
-			for _, p := range pictures {
-				out = append(out, &report.Figure{Title: p.Title, Caption: p.Caption, Charts: p.Charts})
-			}
-			return out, nil
-		}}, nil
+		return withPictures(t, pictures...), nil
 	}
+}
+
+// withPictures returns the outcome of an experiment with pictures besides the figures of its
+// table.
+func withPictures(t *results.Table, pictures ...results.Picture) *reproduction {
+	return &reproduction{table: t, figures: func(context.Context) ([]report.Block, error) {
+		var out []report.Block
+		for _, p := range pictures {
+			out = append(out, &report.Figure{Title: p.Title, Caption: p.Caption, Charts: p.Charts})
+		}
+		return out, nil
+	}}
 }
 
 // subsets makes the run of figures over the number of points.
@@ -212,9 +218,9 @@ func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers
 	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
 		return nil, err
 	}
-	table, err := e.Run(ctx, a.Observer())
+	table, picture, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err
 	}
-	return &reproduction{table: table}, nil
+	return withPictures(table, *picture), nil
 }
