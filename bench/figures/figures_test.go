@@ -32,10 +32,10 @@ func (silent) End(string)                    {}
 func moonsIn(t *testing.T) papers.Options {
 	t.Helper()
 	dir := t.TempDir()
-	x, y := synthetic.TwoMoons(60, 0.05, 1)
-	xt, yt := synthetic.TwoMoons(40, 0.05, 2)
+	x, y := synthetic.TwoMoons(120, 0.03, 1)
+	xt, yt := synthetic.TwoMoons(40, 0.03, 2)
 	err := npy.WriteArchive(filepath.Join(dir, moonsFile), []npy.Entry{
-		{Name: "X", Shape: []int{60, 2}, Data: x.Data}, {Name: "y", Data: y.Index}, {Name: "Xt", Shape: []int{40, 2}, Data: xt.Data}, {Name: "yt", Data: yt.Index}})
+		{Name: "X", Shape: []int{120, 2}, Data: x.Data}, {Name: "y", Data: y.Index}, {Name: "Xt", Shape: []int{40, 2}, Data: xt.Data}, {Name: "yt", Data: yt.Index}})
 	if err != nil {
 		t.Fatal(err)
 	}
