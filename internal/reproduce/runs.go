@@ -105,6 +105,13 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
 		return nil, err
 	}
+	cost, err := e.Cost()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Need("fits", cost.Bytes, 0, cost.Remedy); err != nil {
+		return nil, err
+	}
 	table, notConverged := e.Run(ctx, a.Observer())
 	if table == nil {
 		return nil, notConverged
