@@ -9,7 +9,7 @@ import (
 )
 
 // pairCounts are the numbers of labels of [DigitPairLabels].
-var pairCounts = []int{2, 4, 8, 16, 32, 64, 128}
+var pairCounts = []int{2, 4, 8, 16, 32, 64}
 
 // pairCurves are the machines of [DigitPairLabels], with the Laplacian of the paper.
 var pairCurves = []pairMachine{{machine: machines[0]}, {machine: machines[1]},
@@ -26,8 +26,8 @@ func DigitPairLabels(ctx context.Context, o Options, obs pipeline.Observer) (*re
 	t := countsTable("error at break-even", "%", false,
 		"the paper draws these errors (Figure 5), prints none and does not say which numbers of labels it has; half of the labels are of each digit; kernel, weights and graph are those of usps, with the normalized Laplacian",
 		"± is the standard deviation over the 45 pairs of digits of means over 10 draws")
-	for _, labels := range pairCounts {
-		pairs, err := d.run(ctx, o, labels, pairCurves, obs)
+	for i, labels := range pairCounts {
+		pairs, err := d.run(ctx, o, labels, pairCurves, &partObserver{obs, i, len(pairCounts)})
 		if err != nil {
 			return nil, err
 		}
@@ -44,6 +44,17 @@ func DigitPairLabels(ctx context.Context, o Options, obs pipeline.Observer) (*re
 	}
 	obs.End(fmt.Sprintf("%d numbers of labels, %d draws", len(pairCounts), pairsDraws))
 	return t, nil
+}
+
+// partObserver shows part number at of a stage of several like parts.
+type partObserver struct {
+	pipeline.Observer
+	at, parts int
+}
+
+// Update says how far the stage is.
+func (p *partObserver) Update(done, total float64, note string) {
+	p.Observer.Update(float64(p.at)*total+done, float64(p.parts)*total, note)
 }
 
 // countsTable returns a table of a measure over the number of labels, without records: curves
