@@ -50,7 +50,7 @@ func Speakers(ctx context.Context, o Options, obs pipeline.Observer) (*results.T
 		if len(train) == 0 || len(test) == 0 {
 			return nil, nil, fmt.Errorf("%s: experiment %d has %d utterances to train on and %d to test on", isoletFile, number+1, len(train), len(test))
 		}
-		e, err := newSpeakerSplit(ctx, o, x, truth, speakers, train, test)
+		e, err := newSpeakerSplit(ctx, o, x, [2]*data.Labels{truth, speakers}, [2][]int{train, test})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,7 +155,10 @@ type speakerSplit struct {
 	draws         []*data.Labels
 }
 
-func newSpeakerSplit(ctx context.Context, o Options, x data.Points, letters, speakers *data.Labels, train, test []int) (*speakerSplit, error) {
+// newSpeakerSplit makes an experiment of the utterances x, of which are given letters and
+// speakers, with the rows to train on and to test on.
+func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*data.Labels, rows [2][]int) (*speakerSplit, error) {
+	letters, speakers, train, test := given[0], given[1], rows[0], rows[1]
 	half := func(rows []int) *data.Labels {
 		classes := make([]int64, len(rows))
 		for i, r := range rows {
