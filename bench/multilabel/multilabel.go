@@ -103,30 +103,32 @@ type gridPoint struct {
 	gammaI, gammaO  float64
 	unlabeled, test []float64 // mean areas under the ROC curve over the labels, percent
 	residual        float64   // the largest
+	// areas are those of each draw and label, NaN where a label has none: unlabeled and test.
+	areas [2][][]metrics.Number
 }
 
 // Run carries out the experiment. Records hold mean areas under the ROC curve over
-// the labels, in percent.
-func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+// the labels, in percent; the picture is Figure 2, with the areas of each label.
+func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, *results.Picture, error) {
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.Points, &knn.Settings{Metric: e.Metric})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w, _, err := knn.NewGraph(ctx, ix, knn.GraphSettings{K: e.Inputs})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	lap, err := sparse.NewLaplacian(w, e.Norms.Laplacian)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	obs.End(pipeline.DescribeGraph(models.NewGraph(w)))
 
 	obs.Begin("kernel")
 	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel, Laplacian: lap}, e.Norms.Power, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	obs.End("shared by all draws and weights")
 
@@ -141,11 +143,11 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.T
 	}
 	for draw := range e.Draws {
 		if err := e.draw(ctx, draw, problem, grid, obs); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	obs.End(fmt.Sprintf("%d draws of %d labeled points", e.Draws, e.Labeled))
-	return e.table(grid), nil
+	return e.table(grid), e.scatter(grid), nil
 }
 
 // draw labels points and fits with all weights of the grid.
@@ -186,6 +188,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 		if err != nil {
 			return err
 		}
+		p.areas[0], p.areas[1] = append(p.areas[0], inside.AUC), append(p.areas[1], outside.AUC)
 		p.unlabeled, p.test = append(p.unlabeled, 100*float64(inside.MeanAUC)), append(p.test, 100*float64(outside.MeanAUC))
 		obs.Update(float64(draw*len(grid)+c+1), float64(e.Draws*len(grid)), "")
 	}

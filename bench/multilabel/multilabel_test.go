@@ -13,6 +13,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/chart"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -52,7 +53,7 @@ func TestMultiLabel(t *testing.T) {
 		}
 	}
 	e.split(x, y, training, test)
-	table, err := e.Run(context.Background(), silent{})
+	table, _, err := e.Run(context.Background(), silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +136,24 @@ func TestMultiLabelCentred(t *testing.T) {
 		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: []float64{0, 10}, GammaO: []float64{0}, Labeled: 30, Draws: 2, Targets: []string{signTargets, centredTargets}}
 	e.split(x, y, data.Range(0, 200), data.Range(200, n))
-	table, err := e.Run(context.Background(), silent{})
+	table, picture, err := e.Run(context.Background(), silent{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	// A point for each of the labels of each draw, RLS first, then the largest weights; their
+	// mean is the mean of the table.
+	if len(picture.Charts) != 2 {
+		t.Fatalf("%d panels", len(picture.Charts))
+	}
+	for i, c := range picture.Charts {
+		s := c.(*chart.Scatter)
+		_, labels := y.Dims()
+		mean, _ := results.MeanStd(s.X)
+		test, _ := results.MeanStd(s.Y)
+		r := table.Records[i]
+		if want := table.Value(r, "auc_mean").Number; len(s.X) != 2*labels || len(s.Classes) != labels || !(math.Abs(mean-want) <= 1e-9) || !(math.Abs(test-table.Value(r, "test_auc_mean").Number) <= 1e-9) {
+			t.Errorf("panel %q: %d points of mean %v and %v, the table has %v", s.Title, len(s.X), mean, test, want)
+		}
 	}
 	auc := map[string][]float64{}
 	for _, r := range table.Records {

@@ -46,9 +46,29 @@ const BestDimensions = 50
 // L = D − W. The paper's "8 nearest" is read in two ways: 8 neighbours of each point
 // either way, as written, and 5, which give a point 7.4 neighbours in the mean.
 func MNIST(o Options) (*Experiment, error) {
-	x, truth, err := mnist(o, "train")
+	e, _, err := mnistComponents(o)
+	return e, err
+}
+
+// MNISTWithTest returns the experiment of [MNIST] with the 10,000 test images in the
+// principal components of the training images.
+func MNISTWithTest(o Options) (e *Experiment, test data.Points, truth *data.Labels, err error) {
+	if test, truth, err = ReadMNIST(o, "t10k"); err != nil {
+		return nil, nil, nil, err
+	}
+	e, p, err := mnistComponents(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
+	}
+	test, err = p.Apply(test)
+	return e, test, truth, err
+}
+
+// mnistComponents returns the experiment of [MNIST] and the principal components.
+func mnistComponents(o Options) (*Experiment, *pca.Projection, error) {
+	x, truth, err := ReadMNIST(o, "train")
+	if err != nil {
+		return nil, nil, err
 	}
 	e := &Experiment{Name: "MNIST", Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 1000, Rows: mnistTable.experimentRows(), Readings: mnistReadings}
 	dimensions := 100
@@ -57,18 +77,18 @@ func MNIST(o Options) (*Experiment, error) {
 	}
 	p, err := pca.New(context.Background(), x, dimensions)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if e.X, err = p.Apply(x); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return e.with(o), nil
+	return e.with(o), p, nil
 }
 
 var mnistReadings = []Reading{{"8 neighbours either way, as written", 8}, {"5 neighbours either way", 5}}
 
-// mnist reads images and labels; part is train or t10k.
-func mnist(o Options, part string) (data.Points, *data.Labels, error) {
+// ReadMNIST reads images and labels; part is train or t10k.
+func ReadMNIST(o Options, part string) (data.Points, *data.Labels, error) {
 	own := map[string]string{"train": "mnist_train", "t10k": "mnist_test"}[part]
 	images, err := Find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte", part+"-images-idx3-ubyte.gz",
 		part+"-images.idx3-ubyte", part+"-images.idx3-ubyte.gz")
@@ -80,7 +100,7 @@ func mnist(o Options, part string) (data.Points, *data.Labels, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return read(images, labels, o.Limit)
+	return Read(images, labels, o.Limit)
 }
 
 const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz (and the two of t10k) and give their folder with --data`
@@ -98,7 +118,7 @@ func Newsgroups(o Options) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, truth, err := read(counts, labels, o.Limit)
+	x, truth, err := Read(counts, labels, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +143,7 @@ func Phonemes(o Options) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, truth, err := read(file, file, o.Limit)
+	x, truth, err := Read(file, file, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +193,8 @@ func Find(dir, origin string, names ...string) (string, error) {
 	return "", &MissingError{dir, names, origin}
 }
 
-// read returns points and labels, one label a point.
-func read(points, labels string, limit int64) (data.Points, *data.Labels, error) {
+// Read returns points and labels, one label a point.
+func Read(points, labels string, limit int64) (data.Points, *data.Labels, error) {
 	x, err := data.ReadPoints(points, data.ReadOptions{Limit: limit})
 	if err != nil {
 		return nil, nil, err

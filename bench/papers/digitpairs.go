@@ -37,8 +37,30 @@ const (
 // D − W. The paper names neither the scale of the kernel nor the number of
 // neighbours: they are (xᵀz/256)³ for the 256 pixels, and 10.
 func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+	d, err := readPairs(ctx, o, obs)
+	if err != nil {
+		return nil, err
+	}
+	obs.Begin("pairs")
+	pairs, err := d.run(ctx, o, pairsLabels, pairMachines, obs)
+	if err != nil {
+		return nil, err
+	}
+	obs.End(fmt.Sprintf("%d pairs, %d draws", len(pairs), pairsDraws))
+	return pairTable(d.truth, pairs), nil
+}
+
+// pairData holds the images of all digits.
+type pairData struct {
+	x     data.Points // principal components
+	truth *data.Labels
+	of    [][]int // rows of each digit
+}
+
+// readPairs reads the images and finds their principal components.
+func readPairs(ctx context.Context, o Options, obs pipeline.Observer) (*pairData, error) {
 	obs.Begin("data")
-	x, truth, _, err := readSet(o, setsOrigin, "usps_X.npz", "usps_y.npy", "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, "usps_X.npz", "usps_y.npy", "")
 	if err != nil {
 		return nil, err
 	}
@@ -49,36 +71,37 @@ func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results
 	if err != nil {
 		return nil, err
 	}
-	y, err := p.Apply(x)
-	if err != nil {
+	out := &pairData{truth: truth, of: make([][]int, len(truth.Classes))}
+	if out.x, err = p.Apply(x); err != nil {
 		return nil, err
 	}
-	of := make([][]int, len(truth.Classes)) // rows of each digit
 	for i, c := range truth.Index {
-		of[c] = append(of[c], i)
+		out.of[c] = append(out.of[c], i)
 	}
-	obs.End(fmt.Sprintf("%d images of %d digits", n, len(of)))
+	obs.End(fmt.Sprintf("%d images of %d digits", n, len(out.of)))
+	return out, nil
+}
 
-	obs.Begin("pairs")
+// run fits the machines to all pairs of digits with so many labels a draw.
+func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine, obs pipeline.Observer) ([]*digitPair, error) {
 	var pairs []*digitPair
-	for a := range of {
+	for a := range d.of {
 		for b := range a {
-			pairs = append(pairs, &digitPair{a: b, b: a})
+			pairs = append(pairs, &digitPair{a: b, b: a, labels: labels, machines: machines})
 		}
 	}
 	faults := make([]error, len(pairs))
 	par.For(len(pairs), 1, func(i, _ int) {
 		p := pairs[i]
-		faults[i] = p.run(ctx, y, truth, of, o)
-		obs.Update(float64(i+1), float64(len(pairs)), fmt.Sprintf("%d and %d", p.a, p.b))
+		faults[i] = p.run(ctx, d.x, d.truth, d.of, o)
+		obs.Update(float64(i+1), float64(len(pairs)), fmt.Sprintf("%d labels, %d and %d", labels, p.a, p.b))
 	})
 	for i, err := range faults {
 		if err != nil {
-			return nil, fmt.Errorf("digits %d and %d: %w", truth.Classes[pairs[i].a], truth.Classes[pairs[i].b], err)
+			return nil, fmt.Errorf("%d labels, digits %d and %d: %w", labels, d.truth.Classes[pairs[i].a], d.truth.Classes[pairs[i].b], err)
 		}
 	}
-	obs.End(fmt.Sprintf("%d pairs, %d draws", len(pairs), pairsDraws))
-	return pairTable(truth, pairs), nil
+	return pairs, nil
 }
 
 // pairMachine is a column of [DigitPairs].
@@ -104,8 +127,10 @@ func (m *pairMachine) column() string { return m.name + m.laplacian.mark }
 
 // digitPair is one of the problems.
 type digitPair struct {
-	a, b   int
-	errors [2][][]float64 // unlabeled and test, by machine and draw
+	a, b     int
+	labels   int // of a draw, half of each digit
+	machines []pairMachine
+	errors   [2][][]float64 // unlabeled and test, by machine and draw
 }
 
 // run fits all machines to all draws.
@@ -114,10 +139,10 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 	if err != nil {
 		return err
 	}
-	for j := range pairMachines {
-		unlabeled, test, err := q.errors(ctx, &pairMachines[j])
+	for j := range p.machines {
+		unlabeled, test, err := q.errors(ctx, &p.machines[j])
 		if err != nil {
-			return fmt.Errorf("%s, %w", pairMachines[j].column(), err)
+			return fmt.Errorf("%s, %w", p.machines[j].column(), err)
 		}
 		p.errors[0], p.errors[1] = append(p.errors[0], unlabeled), append(p.errors[1], test)
 	}
@@ -130,6 +155,7 @@ type pairProblem struct {
 	cross    *mat.Dense   // kernel values between test images and those trained on
 	y, yt    *data.Labels // classes of the images trained on, and of the test images
 	draws    []*data.Labels
+	labels   float64
 }
 
 // prepare splits the images of the pair, of which of has the rows of each digit.
@@ -146,13 +172,13 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		}
 		return data.NewLabels(values, nil)
 	}
-	q := &pairProblem{problems: map[sparse.Kind]*kernelmachine.Problem{}, y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
+	q := &pairProblem{labels: float64(p.labels), problems: map[sparse.Kind]*kernelmachine.Problem{}, y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
 	xs, xt := data.Select(x, train), data.Select(x, test)
 	var err error
-	if q.draws, err = drawPerClass(q.y, pairsLabels/2, pairsDraws, o.Seed); err != nil {
+	if q.draws, err = DrawPerClass(q.y, p.labels/2, pairsDraws, o.Seed); err != nil {
 		return nil, err
 	}
-	nb, err := neighbors(ctx, xs, 10)
+	nb, err := Neighbors(ctx, xs, 10)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +191,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		return nil, err
 	}
 	for _, v := range section5 {
-		l, err := laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
+		l, err := Laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
 		if err != nil {
 			return nil, err
 		}
@@ -178,10 +204,10 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 
 // errors returns the errors of a machine at the break-even point for each draw.
 func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, test []float64, err error) {
-	reg := models.Regularizer{GammaA: 0.05 / pairsLabels, Laplacian: m.laplacian.kind}
+	reg := models.Regularizer{GammaA: 0.05 / q.labels, Laplacian: m.laplacian.kind}
 	points := union(q.draws)
 	if m.graph {
-		reg.GammaA, reg.GammaI = 0.005/pairsLabels, 0.045/pairsLabels
+		reg.GammaA, reg.GammaI = 0.005/q.labels, 0.045/q.labels
 	}
 	if m.transducts {
 		points = data.Range(0, q.y.Len())
@@ -245,7 +271,7 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 			count := 0
 			for i, p := range pairs {
 				row := fmt.Sprintf("%d and %d, %s", truth.Classes[p.a], truth.Classes[p.b], name)
-				each = append(each, machineRecord(row, column, p.errors[part][j], 0, ""))
+				each = append(each, MachineRecord(row, column, p.errors[part][j], 0, ""))
 				mean, _ := results.MeanStd(p.errors[part][j])
 				all = append(all, mean)
 				below[column][i] = mean
@@ -257,9 +283,9 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 			if m.inductive != "" {
 				remark = fmt.Sprintf("below %s on %d of %d pairs", m.inductive, count, len(pairs))
 			}
-			means = append(means, machineRecord("mean over pairs, "+name, column, all, 0, remark))
+			means = append(means, MachineRecord("mean over pairs, "+name, column, all, 0, remark))
 		}
 	}
-	return machineTable(append(means, each...), section5Note,
+	return MachineTable(append(means, each...), section5Note,
 		"the paper names neither the scale of the kernel nor the number of neighbours: here they are (xᵀz/256)³ for the 256 pixels, and 10; it prints no errors but draws them (Figure 4)")
 }

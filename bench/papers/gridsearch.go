@@ -49,7 +49,7 @@ func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64)
 	if g.heat > 0 {
 		s.Weights, s.T = knn.Heat, g.heat*width*width
 	}
-	return laplacian(nb, s, kind)
+	return Laplacian(nb, s, kind)
 }
 
 // setting is a point of a grid.
@@ -80,7 +80,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 	}
 	points := union(draws)
 	widest := slices.MaxFunc(v.graphs, func(a, b gridGraph) int { return a.neighbors - b.neighbors })
-	nb, err := neighbors(ctx, x, widest.neighbors)
+	nb, err := Neighbors(ctx, x, widest.neighbors)
 	if err != nil {
 		return err
 	}
@@ -233,22 +233,22 @@ const (
 
 const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' cross-validation errors, and so of labels that each draw hides from the machine; only a draw's own choice uses no label that is called unlabeled"
 
-// ownRecords returns records of a [machineTable]: each draw with the setting that its own
+// ownRecords returns records of a [MachineTable]: each draw with the setting that its own
 // labels chose. Machines that the search did not see have none.
 func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
 		if errs := g.own(j); len(errs) > 0 {
-			out = append(out, machineRecord(name+ownChoice, m.name, errs, paper[j], ""))
+			out = append(out, MachineRecord(name+ownChoice, m.name, errs, paper[j], ""))
 		}
 	}
 	return out
 }
 
-// oneRecords returns records of a [machineTable]: all draws with one setting.
+// oneRecords returns records of a [MachineTable]: all draws with one setting.
 func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
 		if c := g.common[j]; len(c.errors) > 0 {
-			out = append(out, machineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String()))
+			out = append(out, MachineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String()))
 		}
 	}
 	return out

@@ -65,12 +65,12 @@ func Landmarks(ctx context.Context, o Options, obs pipeline.Observer) (*results.
 	if err != nil {
 		return nil, err
 	}
-	return machineTable(append(records, deskewed...)), nil
+	return MachineTable(append(records, deskewed...)), nil
 }
 
 // mnistImages reads the images of [mnist] as bytes.
 func mnistImages(o Options, part string) (*data.Dense[uint8], *data.Labels, error) {
-	x, y, err := mnist(o, part)
+	x, y, err := ReadMNIST(o, part)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,11 +147,11 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		return nil, err
 	}
 	prepared := time.Since(start)
-	learner := newPrepared(l)
-	learner.problems[in.kernel.Sigma] = problem
-	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": texts(r.gammaA)}}
+	learner := NewPrepared(l)
+	learner.Problems[in.kernel.Sigma] = problem
+	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": Texts(r.gammaA)}}
 	if l != nil {
-		grid.Axes["gamma-i"] = texts(r.gammaI)
+		grid.Axes["gamma-i"] = Texts(r.gammaI)
 	}
 	var unlabeled, test []float64
 	var last models.Values // of the last draw
@@ -187,13 +187,13 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		last.Float("gamma-a"), last.Float("gamma-i"), r.landmarks, prepared.Seconds(), fitted.Seconds())
 	obs.End(remark)
 	return []results.Record{
-		machineRecord("unlabeled, images "+in.name, name, unlabeled, 0, remark),
-		machineRecord("test, images "+in.name, name, test, 0, ""),
+		MachineRecord("unlabeled, images "+in.name, name, unlabeled, 0, remark),
+		MachineRecord("test, images "+in.name, name, test, 0, ""),
 	}, nil
 }
 
-// texts writes numbers as values of a parameter.
-func texts(numbers []float64) []string {
+// Texts writes numbers as values of a parameter.
+func Texts(numbers []float64) []string {
 	out := make([]string, len(numbers))
 	for i, v := range numbers {
 		out[i] = models.FormatFloat(v)

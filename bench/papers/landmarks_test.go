@@ -17,7 +17,7 @@ func TestLandmarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	errs := map[string]float64{}
-	table := machineTable(records)
+	table := MachineTable(records)
 	for _, r := range records {
 		errs[table.Value(r, "row").Text+" "+table.Value(r, "method").Text] = table.Value(r, "error_mean").Number
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// machineTable returns a table of errors of kernel machines, in percent: a row for each
+// MachineTable returns a table of errors of kernel machines, in percent: a row for each
 // problem, a column for each method.
-func machineTable(records []results.Record, notes ...string) *results.Table {
+func MachineTable(records []results.Record, notes ...string) *results.Table {
 	return &results.Table{
 		Columns: []results.Column{
 			{Key: "row"},
@@ -37,9 +37,9 @@ func machineTable(records []results.Record, notes ...string) *results.Table {
 	}
 }
 
-// machineRecord returns a record of machineTable: the errors of all draws, the paper's
+// MachineRecord returns a record of MachineTable: the errors of all draws, the paper's
 // figure unless that is 0, and a remark.
-func machineRecord(row, method string, errs []float64, paper float64, remark string) results.Record {
+func MachineRecord(row, method string, errs []float64, paper float64, remark string) results.Record {
 	return results.Record{results.Text(row), results.Text(method), results.Mean(errs).Beside(paper), results.Text(remark)}
 }
 
@@ -76,8 +76,8 @@ func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*ker
 	return kernelmachine.NewProblem(ctx, &kernelmachine.Data{Values: values, Laplacian: l})
 }
 
-// laplacian joins the k first of the given neighbours.
-func laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*sparse.Laplacian, error) {
+// Laplacian joins the k first of the given neighbours.
+func Laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*sparse.Laplacian, error) {
 	w, _, err := knn.FromNeighbors(nb, s)
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*spars
 	return sparse.NewLaplacian(w, kind)
 }
 
-// neighbors searches among all pairs.
-func neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error) {
+// Neighbors searches among all pairs.
+func Neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error) {
 	n, _ := x.Dims()
 	ix, err := knn.NewBrute(x, nil)
 	if err != nil {
@@ -179,17 +179,17 @@ func (m machine) settings(r models.Regularizer) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
 }
 
-// readSet reads the points X, the labels y and, unless it is empty, an array of
+// ReadSet reads the points X, the labels y and, unless it is empty, an array of
 // rows with the numbers of the labeled points of a draw each. points and labels
 // may be one file.
-func readSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int, err error) {
+func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int, err error) {
 	for _, name := range []string{points, labels} {
 		if _, err := Find(o.Dir, origin, name); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	points, labels = filepath.Join(o.Dir, points), filepath.Join(o.Dir, labels)
-	if x, y, err = read(points, labels, o.Limit); err != nil || draws == "" {
+	if x, y, err = Read(points, labels, o.Limit); err != nil || draws == "" {
 		return x, y, nil, err
 	}
 	table, err := data.ReadPoints(labels+":"+draws, data.ReadOptions{Limit: o.Limit})
@@ -231,8 +231,8 @@ func keep(truth *data.Labels, rows [][]int) []*data.Labels {
 	return draws
 }
 
-// drawPerClass draws labeled sets with the same number of points of each class.
-func drawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data.Labels, error) {
+// DrawPerClass draws labeled sets with the same number of points of each class.
+func DrawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data.Labels, error) {
 	draws := make([]*data.Labels, count)
 	for i := range draws {
 		var err error
@@ -243,4 +243,5 @@ func drawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data
 	return draws, nil
 }
 
-const setsOrigin = `the data sets of Sindhwani, Niyogi & Belkin (2005), Belkin, Niyogi & Sindhwani (2006) and Chapelle, Schölkopf & Zien (2006) were published by their authors; save the points as array X, the classes as y and the labeled points of the draws, where they were published, as idxLabs, and give their folder with --data`
+// SetsOrigin says where the sets of [ReadSet] come from.
+const SetsOrigin = `the data sets of Sindhwani, Niyogi & Belkin (2005), Belkin, Niyogi & Sindhwani (2006) and Chapelle, Schölkopf & Zien (2006) were published by their authors; save the points as array X, the classes as y and the labeled points of the draws, where they were published, as idxLabs, and give their folder with --data`

@@ -155,7 +155,7 @@ func TestIsolet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, table, 4+8*4)
+	checkCells(t, table, 6+8*4) // three machines without a graph, two with eight
 	for _, r := range table.Records {
 		if v := table.Value(r, "error_mean"); !(v.Number <= 1) || !(v.Published > 20) {
 			t.Errorf("%+v", r)
@@ -299,11 +299,11 @@ type fixedKernel struct {
 
 func (k *fixedKernel) outputs(t *testing.T, targets *models.Targets, s kernelmachine.Settings) *mat.Dense {
 	t.Helper()
-	nb, err := neighbors(context.Background(), k.x, 5)
+	nb, err := Neighbors(context.Background(), k.x, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := laplacian(nb, knn.GraphSettings{K: 5}, sparse.Normalized)
+	l, err := Laplacian(nb, knn.GraphSettings{K: 5}, sparse.Normalized)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,21 +333,21 @@ func TestBreakEven(t *testing.T) {
 
 func TestReadSet(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, _, err := readSet(Options{Dir: dir}, setsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "a.npz") {
+	if _, _, _, err := ReadSet(Options{Dir: dir}, SetsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "a.npz") {
 		t.Errorf("no file: %v", err)
 	}
 	x, y := blobs(6, 2, 2, 1)
 	write(t, dir, "a.npz", matrix("X", 6, x, len(x)), npy.Entry{Name: "y", Data: y}, matrix("idxLabs", 2, []int64{0, 1, 2, 6}, 4))
-	if _, _, _, err := readSet(Options{Dir: dir}, setsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "draw 1 of idxLabs labels point 6, there are 6") {
+	if _, _, _, err := ReadSet(Options{Dir: dir}, SetsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "draw 1 of idxLabs labels point 6, there are 6") {
 		t.Errorf("a point that is not there: %v", err)
 	}
 }
 
 func TestMachineTable(t *testing.T) {
-	table := machineTable([]results.Record{
-		machineRecord("g50c", "SVM", []float64{8, 10}, 9.7, ""),
-		machineRecord("g50c", "LapSVM", []float64{5.16}, 5.4, "50 neighbours"),
-		machineRecord("coil20", "LapSVM", []float64{0}, 0, ""),
+	table := MachineTable([]results.Record{
+		MachineRecord("g50c", "SVM", []float64{8, 10}, 9.7, ""),
+		MachineRecord("g50c", "LapSVM", []float64{5.16}, 5.4, "50 neighbours"),
+		MachineRecord("coil20", "LapSVM", []float64{0}, 0, ""),
 	}, "the grid is ours")
 	want := `| error % | SVM | LapSVM |
 |---|---|---|

@@ -32,11 +32,11 @@ var moonsKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}
 
 // moonsLaplacian returns a Laplacian of 10 neighbours.
 func moonsLaplacian(ctx context.Context, x data.Points, kind sparse.Kind) (*sparse.Laplacian, error) {
-	nb, err := neighbors(ctx, x, 10)
+	nb, err := Neighbors(ctx, x, 10)
 	if err != nil {
 		return nil, err
 	}
-	return laplacian(nb, knn.GraphSettings{K: nb.K}, kind)
+	return Laplacian(nb, knn.GraphSettings{K: nb.K}, kind)
 }
 
 // MoonsFigure holds Figure 2 as the paper draws it: the LapSVM of one labeled point
@@ -59,7 +59,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 	if _, d := x.Dims(); d != 2 || len(truth.Classes) != 2 {
 		return nil, fmt.Errorf("papers: moons have 2 columns and 2 classes, not %d and %d", d, len(truth.Classes))
 	}
-	draws, err := drawPerClass(truth, 1, 1, seed)
+	draws, err := DrawPerClass(truth, 1, 1, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 // ReadMoonsFigures makes the figures of the points X of [Moons]: with the Laplacian
 // of the paper and with D − W.
 func ReadMoonsFigures(ctx context.Context, o Options) ([]*MoonsFigure, error) {
-	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +115,12 @@ const moonsFile = "sindhwani_2moons.npz"
 // other settings: the Gaussian kernel has σ = 0.35, and γ_A is 1/32.
 func Moons(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
-	x, truth, _, err := readSet(o, setsOrigin, moonsFile, moonsFile, "")
+	x, truth, _, err := ReadSet(o, SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(o.Dir, moonsFile)
-	xt, truthT, err := read(file+":Xt", file+":yt", o.Limit)
+	xt, truthT, err := Read(file+":Xt", file+":yt", o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func Moons(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tabl
 
 	obs.Begin("machines")
 	e := &moonsData{truth: truth, truthT: truthT, cross: mat.NewDense(nt, n, nil)}
-	if e.draws, err = drawPerClass(truth, 1, moonsDraws, o.Seed); err != nil {
+	if e.draws, err = DrawPerClass(truth, 1, moonsDraws, o.Seed); err != nil {
 		return nil, err
 	}
 	gram, err := kernel.Gram(x, moonsKernel, o.Limit)
@@ -162,7 +162,7 @@ func Moons(ctx context.Context, o Options, obs pipeline.Observer) (*results.Tabl
 		}
 	}
 	obs.End(fmt.Sprintf("%d draws", len(e.draws)))
-	t := machineTable(records, section5Note,
+	t := MachineTable(records, section5Note,
 		"the paper prints no errors and names neither the neighbours, 10 here, nor the weights of the edges, one here",
 		fmt.Sprintf("the eigenvalues of D − W are those of the normalized Laplacian times the degree, %.1f on average: the same γ_I weighs that much more with D − W", degree))
 	t.Figures = nil // [MoonsFigure] shows more
@@ -195,7 +195,7 @@ func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI fl
 			here = append(here, wrong(f, e.truth, drawn))
 			there = append(there, wrong(ft, e.truthT, nil))
 		}
-		out = append(out, machineRecord(row, m.name+v.mark+", X", here, 0, ""), machineRecord(row, m.name+v.mark+", Xt", there, 0, ""))
+		out = append(out, MachineRecord(row, m.name+v.mark+", X", here, 0, ""), MachineRecord(row, m.name+v.mark+", Xt", there, 0, ""))
 	}
 	return out, nil
 }

@@ -73,7 +73,7 @@ func PointCloud(ctx context.Context, o Options, obs pipeline.Observer) (*results
 		}
 		obs.End(note)
 	}
-	return machineTable(append(own, one...), pointCloudNotes...), nil
+	return MachineTable(append(own, one...), pointCloudNotes...), nil
 }
 
 var pointCloudNotes = []string{
@@ -91,13 +91,13 @@ type namedSearch struct {
 
 // run searches the grid of the paper, and ours.
 func (s *pointCloudSet) run(ctx context.Context, o Options, obs pipeline.Observer) (out []namedSearch, note string, err error) {
-	x, truth, rows, err := readSet(o, setsOrigin, s.points, s.labels, s.draws)
+	x, truth, rows, err := ReadSet(o, SetsOrigin, s.points, s.labels, s.draws)
 	if err != nil {
 		return nil, "", err
 	}
 	draws := keep(truth, rows)
 	if s.draws == "" {
-		if draws, err = drawPerClass(truth, 2, 10, o.Seed); err != nil {
+		if draws, err = DrawPerClass(truth, 2, 10, o.Seed); err != nil {
 			return nil, "", err
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// prepared is (Laplacian) regularized least squares on landmarks that are chosen
+// Prepared is (Laplacian) regularized least squares on landmarks that are chosen
 // beforehand: the searches of all draws share one problem for each width, where
 // [kernelmachine.Learner] makes it anew in each. The graph is in the problems.
-type prepared struct {
+type Prepared struct {
 	kernelmachine.Learner
 	laplacian sparse.Kind
-	problems  map[float64]*kernelmachine.ApproximateProblem // by σ
+	Problems  map[float64]*kernelmachine.ApproximateProblem // by σ
 }
 
-// newPrepared returns the learner of least squares without problems; its graph, if
+// NewPrepared returns the learner of least squares without problems; its graph, if
 // it has one, is l.
-func newPrepared(l *sparse.Laplacian) *prepared {
-	p := &prepared{Learner: kernelmachine.Learner{Method: kernelmachine.RLS, Intrinsic: l != nil}, problems: map[float64]*kernelmachine.ApproximateProblem{}}
+func NewPrepared(l *sparse.Laplacian) *Prepared {
+	p := &Prepared{Learner: kernelmachine.Learner{Method: kernelmachine.RLS, Intrinsic: l != nil}, Problems: map[float64]*kernelmachine.ApproximateProblem{}}
 	if l != nil {
 		p.laplacian = l.Kind()
 	}
@@ -29,7 +29,7 @@ func newPrepared(l *sparse.Laplacian) *prepared {
 }
 
 // Info is that of the learner, but it takes no graph.
-func (p *prepared) Info() models.Info {
+func (p *Prepared) Info() models.Info {
 	info := p.Learner.Info()
 	info.Needs &^= models.NeedsGraph
 	info.GraphIf = ""
@@ -37,14 +37,14 @@ func (p *prepared) Info() models.Info {
 }
 
 // settings returns the settings that v stands for.
-func (p *prepared) settings(v models.Values) kernelmachine.Settings {
+func (p *Prepared) settings(v models.Values) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: p.Method,
 		Regularizer: models.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"), Laplacian: p.laplacian}}
 }
 
 // Fit fits the problem of the width among in.Values.
-func (p *prepared) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	fits, err := p.problems[in.Values.Float("sigma")].Path(ctx, in.Targets, []kernelmachine.Settings{p.settings(in.Values)})
+func (p *Prepared) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	fits, err := p.Problems[in.Values.Float("sigma")].Path(ctx, in.Targets, []kernelmachine.Settings{p.settings(in.Values)})
 	if !models.Usable(err) {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (p *prepared) Fit(ctx context.Context, in *models.Input) (models.Model, err
 }
 
 // FitGrid fits the settings of each width as one path.
-func (p *prepared) FitGrid(ctx context.Context, g *models.Grid) error {
+func (p *Prepared) FitGrid(ctx context.Context, g *models.Grid) error {
 	for _, same := range models.Grouped(g.All(), func(i int) float64 { return g.Settings[i].Float("sigma") }) {
-		problem := p.problems[g.Settings[same[0]].Float("sigma")]
+		problem := p.Problems[g.Settings[same[0]].Float("sigma")]
 		settings := make([]kernelmachine.Settings, len(same))
 		for i, at := range same {
 			settings[i] = p.settings(g.Settings[at])

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
@@ -160,6 +162,18 @@ func (e *Propagation) Run(ctx context.Context, obs pipeline.Observer) (*results.
 	}
 	obs.End(fmt.Sprintf("%d methods", len(PropagationMethods)))
 	return t, notConverged
+}
+
+// Cost is that of the largest fit, with what the problem that is prepared once holds. Every
+// point is taken to have half as many edges again as it has neighbours.
+func (e *Propagation) Cost() (models.Cost, error) {
+	n, _ := e.X.Dims()
+	classes := len(e.Truth.Classes)
+	in := &models.Input{Edges: n * e.Graph.K * 3 / 2, Targets: &models.Targets{Len: n, Classes: e.Truth.Classes, Y: mat.NewDense(1, classes, nil)}}
+	cost, err := propagation.ReweightedLearner{}.Cost(in)
+	cost.Bytes += models.HeapBytes(12 * int64(in.Edges)) // the graph
+	cost.Operations = 0                                  // a fit is short, and there are many
+	return cost, err
 }
 
 // table returns the table of the experiment, without records: errors in percent of

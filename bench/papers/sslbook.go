@@ -55,7 +55,7 @@ func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Ta
 		var searches []*gridSearch
 		counts := []string{"10", "100"}
 		for _, count := range counts {
-			set, truth, rows, err := readSet(o, setsOrigin, points, labels, "idxLabs"+count)
+			set, truth, rows, err := ReadSet(o, SetsOrigin, points, labels, "idxLabs"+count)
 			if err != nil {
 				return nil, err
 			}
@@ -81,14 +81,14 @@ func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Ta
 		n, d := x.Dims()
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
-	return machineTable(records, oneChoiceNote), nil
+	return MachineTable(records, oneChoiceNote), nil
 }
 
 // others returns the records of the methods without a search: the TSVM with the
 // settings chosen for the SVM, the nearest labeled neighbour, and the methods on
 // the graph of [BestGraph].
 func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row string) ([]results.Record, error) {
-	nb, err := neighbors(ctx, x, 64)
+	nb, err := Neighbors(ctx, x, 64)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 	if err != nil {
 		return nil, err
 	}
-	records := []results.Record{machineRecord(row, "TSVM", tsvm, 0, "")}
+	records := []results.Record{MachineRecord(row, "TSVM", tsvm, 0, "")}
 	var errs []float64
 	for _, drawn := range g.draws {
 		nearest, err := nearest.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
@@ -105,7 +105,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 		}
 		errs = append(errs, 100*metrics.ErrorRate(nearest[0], g.truth, drawn))
 	}
-	records = append(records, machineRecord(row, "1-NN", errs, 0, ""))
+	records = append(records, MachineRecord(row, "1-NN", errs, 0, ""))
 	w, _, err := knn.FromNeighbors(nb, BestGraph)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 			}
 			errs = append(errs, 100*metrics.ErrorRate(f.Labels, g.truth, drawn))
 		}
-		records = append(records, machineRecord(row, method.String(), errs, 0, ""))
+		records = append(records, MachineRecord(row, method.String(), errs, 0, ""))
 	}
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
@@ -198,7 +198,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 		for i, predicted := range eigenmap.TransduceAll(eigs, c, ms, g.draws) {
 			errs = append(errs, 100*metrics.ErrorRate(predicted, g.truth, g.draws[i]))
 		}
-		records = append(records, machineRecord(row, e.name, errs, 0, ""))
+		records = append(records, MachineRecord(row, e.name, errs, 0, ""))
 	}
 	return records, nil
 }

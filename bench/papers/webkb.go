@@ -174,7 +174,7 @@ func NewWebKB(o Options) (*WebKB, error) {
 		if err != nil {
 			return nil, err
 		}
-		x, y, err := read(path, labels, o.Limit)
+		x, y, err := Read(path, labels, o.Limit)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,12 @@ import (
 	"github.com/bigfit/bigfit/internal/chart"
 )
 
+// A Picture is drawn besides the figures of a table.
+type Picture struct {
+	Title, Caption string
+	Charts         []chart.Chart
+}
+
 // Chart draws the figure.
 func (d *Drawing) Chart() chart.Chart {
 	if d.Bars != nil {

@@ -74,6 +74,8 @@ var order = []string{
 	"bench/results",
 	"internal/summary",
 	"bench/papers",
+	"bench/sssl",
+	"bench/figures",
 	"bench/multilabel",
 	"bench/peers",
 	"bench/sets",

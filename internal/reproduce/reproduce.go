@@ -89,7 +89,7 @@ with its deviation from the paper. --recipe best is one recipe of ours for all n
 of labels, beside the paper's best figure of each row.
 
 propagation has two draws a split with 1 to 5 labels a class, and one every two
-with 100 labels; webkb has five draws a split; scene and rcv1 have 10, or as many as
+with 100 labels; webkb and webkb-labels have five draws a split; scene and rcv1 have 10, or as many as
 --splits says. Figure 1 of scene is drawn from what --json prints, in scene.json, by
 
   bigfit plot scene.json --x gamma_i --by targets,gamma_o --value auc_mean --bars auc_std --log-x

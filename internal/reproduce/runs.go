@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/bench/figures"
 	"github.com/bigfit/bigfit/bench/multilabel"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
@@ -104,6 +105,13 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
 		return nil, err
 	}
+	cost, err := e.Cost()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Need("fits", cost.Bytes, 0, cost.Remedy); err != nil {
+		return nil, err
+	}
 	table, notConverged := e.Run(ctx, a.Observer())
 	if table == nil {
 		return nil, notConverged
@@ -120,6 +128,54 @@ func machines(table func(context.Context, papers.Options, pipeline.Observer) (*r
 			return nil, err
 		}
 		return &reproduction{table: t}, nil
+	}
+}
+
+// pictured makes the run of an experiment whose report has pictures besides the figures of
+// its table.
+func pictured(experiment func(context.Context, papers.Options, pipeline.Observer) (*results.Table, []results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
+		t, pictures, err := experiment(ctx, o, a.Observer())
+		if err != nil {
+			return nil, err
+		}
+		return withPictures(t, pictures...), nil
+	}
+}
+
+// withPictures returns the outcome of an experiment with pictures besides the figures of its
+// table.
+func withPictures(t *results.Table, pictures ...results.Picture) *reproduction {
+	return &reproduction{table: t, figures: func(context.Context) ([]report.Block, error) {
+		var out []report.Block
+		for _, p := range pictures {
+			out = append(out, &report.Figure{Title: p.Title, Caption: p.Caption, Charts: p.Charts})
+		}
+		return out, nil
+	}}
+}
+
+// subsets makes the run of figures over the number of points.
+func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
+		st := a.Progress.Stage("data")
+		s, err := experiment(o)
+		if err != nil {
+			return nil, err
+		}
+		n, d := s.Base.X.Dims()
+		if err := checkRows(o.Labels, s.Base.Rows, n); err != nil {
+			return nil, err
+		}
+		st.Done(fmt.Sprintf("%s: %d points × %d", s.Base.Name, n, d))
+		if err := a.needExperiment(s.Base); err != nil {
+			return nil, err
+		}
+		table, notConverged := s.Run(ctx, a.Observer())
+		if table == nil {
+			return nil, notConverged
+		}
+		return &reproduction{table: table}, notConverged
 	}
 }
 
@@ -169,9 +225,9 @@ func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers
 	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
 		return nil, err
 	}
-	table, err := e.Run(ctx, a.Observer())
+	table, picture, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err
 	}
-	return &reproduction{table: table}, nil
+	return withPictures(table, *picture), nil
 }

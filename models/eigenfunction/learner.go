@@ -167,6 +167,9 @@ func (m *Model) Summary() models.Summary {
 		s.Text += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", decay)
 		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
 	}
+	if m.Asked > m.Settings.Eigenfunctions {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in use: no other eigenvalue is above %g of the largest; take fewer --eigenfunctions, or a smaller --sigma", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut))
+	}
 	return s
 }
 
@@ -180,7 +183,8 @@ type fit struct {
 	Labeled int     `json:"labeled"`
 	Trace   float64 `json:"trace"`
 	// Risk says whether there is an array of it.
-	Risk bool `json:"risk"`
+	Risk  bool `json:"risk"`
+	Asked int  `json:"asked,omitempty"`
 }
 
 // Encode returns the arrays of [models.Expansion.Arrays], values, and risk
@@ -190,7 +194,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if m.Risk != nil {
 		arrays = append(arrays, models.Array{Name: "risk", Data: m.Risk})
 	}
-	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil}, Arrays: arrays}, nil
+	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil, m.Asked}, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -208,7 +212,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Values: models.Numbers[float64](r, "values")}
+	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Asked: f.Asked, Values: models.Numbers[float64](r, "values")}
 	if f.Risk {
 		m.Risk = models.Numbers[float64](r, "risk")
 	}

@@ -127,3 +127,28 @@ func TestFitGrid(t *testing.T) {
 		t.Errorf("answered %v", answered)
 	}
 }
+
+// A model that has fewer eigenfunctions than were asked for says so.
+func TestEigenfunctionsAboveTheCut(t *testing.T) {
+	x := data.NewDense[float64](40, 1)
+	y := mat.NewDense(40, 1, nil)
+	for i := range x.Rows {
+		x.Data[i] = float64(i) / 40
+		y.Set(i, 0, x.Data[i])
+	}
+	targets, err := models.ValueTargets(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 20}, Points: x}
+	fitted, err := eigenfunction.Fit(t.Context(), source, targets, &eigenfunction.Settings{Eigenfunctions: 30}, eigenfunction.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := fitted.Summary().Warnings; len(w) != 1 || !strings.Contains(w[0], "30 eigenfunctions were asked for") {
+		t.Errorf("warnings %q", w)
+	}
+	if fitted.Asked != 30 || fitted.Settings.Eigenfunctions >= 30 || len(fitted.Summary().Warnings) != 1 {
+		t.Errorf("asked for %d, has %d: %q", fitted.Asked, fitted.Settings.Eigenfunctions, fitted.Summary().Warnings)
+	}
+}

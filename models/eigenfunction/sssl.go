@@ -87,6 +87,9 @@ type Model struct {
 	// Expansion has as Points the z_i, all training points or the landmarks.
 	models.Expansion
 	Labeled int // number of labeled points
+	// Asked is the number of eigenfunctions that was given if fewer have an eigenvalue
+	// above the cut of [New], else 0.
+	Asked int
 	// Values are the eigenvalues λ_j that were in use or to choose from, descending,
 	// and Trace the sum of all.
 	Values []float64
@@ -166,8 +169,10 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 	m.Coefficients, m.Classes = nil, t.Classes
 	most = min(most, have)
 	m.Values = e.Values[:most]
-	if m.Settings.Eigenfunctions > 0 {
-		m.Settings.Eigenfunctions = most
+	if asked := m.Settings.Eigenfunctions; asked > 0 {
+		if m.Settings.Eigenfunctions = most; asked > most {
+			m.Asked = asked
+		}
 	} else if err := m.choose(ctx, t, at, most); err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,6 @@
-package papers
+// Package sssl holds the experiments of Ji et al. (2012), run by bigfit reproduce: regression
+// on eigenfunctions beside kernel ridge, support vectors and LapRLS.
+package sssl
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
@@ -131,7 +134,7 @@ const ssslCoarse = 1e-6
 // smooth, and the widths are too large for it unless γ_A is far smaller than for the
 // other sets; a second LapRLS shows what becomes of it if the grid ends at 1e-6. With
 // half the median among the widths, both are as good as SSSL.
-func SSSL(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func SSSL(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	sets, err := ssslSets(o)
 	if err != nil {
@@ -243,15 +246,16 @@ func ssslRecords(set string, p int, errs [][]float64, remark string) []results.R
 	return out
 }
 
-const ssslOrigin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
+// Origin says where the sets of [SSSL] come from.
+const Origin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
 
-func ssslSets(o Options) ([]ssslSet, error) {
+func ssslSets(o papers.Options) ([]ssslSet, error) {
 	var sets []ssslSet
 	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
-		if _, err := Find(o.Dir, ssslOrigin, f.file); err != nil {
+		if _, err := papers.Find(o.Dir, Origin, f.file); err != nil {
 			return nil, err
 		}
-		x, y, err := read(filepath.Join(o.Dir, f.file), filepath.Join(o.Dir, f.file), o.Limit)
+		x, y, err := papers.Read(filepath.Join(o.Dir, f.file), filepath.Join(o.Dir, f.file), o.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +275,7 @@ type ssslDraw struct {
 	train, test *data.Dense[float64]
 	y, want     []float64
 	seed        uint64
-	lap         *prepared
+	lap         *papers.Prepared
 	widths      []*ssslWidth
 }
 
@@ -310,25 +314,25 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	out.train, out.y = take(train)
 	out.test, out.want = take(test)
 	if s.name != "sphere" {
-		rank(out.train, out.test)
+		Rank(out.train, out.test)
 	}
 	sigma, err := kernel.Width(out.train, kernel.Median, out.seed)
 	if err != nil {
 		return nil, err
 	}
-	nb, err := neighbors(ctx, out.train, ssslNeighbors)
+	nb, err := papers.Neighbors(ctx, out.train, ssslNeighbors)
 	if err != nil {
 		return nil, err
 	}
-	l, err := laplacian(nb, knn.GraphSettings{K: ssslNeighbors}, sparse.Normalized)
+	l, err := papers.Laplacian(nb, knn.GraphSettings{K: ssslNeighbors}, sparse.Normalized)
 	if err != nil {
 		return nil, err
 	}
-	out.lap = newPrepared(l)
+	out.lap = papers.NewPrepared(l)
 	labeled := &data.Dense[float64]{Rows: n * 9 / 100, Cols: d, Data: out.train.Data[:n*9/100*d]}
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
-		if out.lap.problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
+		if out.lap.Problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
 		if p.functions, err = eigenfunction.New(ctx, kernel.Source{Kernel: p.kernel, Points: out.train}, &eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
@@ -342,9 +346,9 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	return out, nil
 }
 
-// rank replaces the values of each column by the share of those of train that are
+// Rank replaces the values of each column by the share of those of train that are
 // less, and half of those that are equal.
-func rank(train, test *data.Dense[float64]) {
+func Rank(train, test *data.Dense[float64]) {
 	column := make([]float64, train.Rows)
 	for j := range train.Cols {
 		for i := range column {
@@ -431,7 +435,7 @@ func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string,
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.search(ctx, own, x, &selection.Grid{Learner: all.Learner(learner), Fixed: fixed, Axes: map[string][]string{"gamma-a": texts(gammaA), "sigma": d.sigmas()}})
+	r, err := d.search(ctx, own, x, &selection.Grid{Learner: all.Learner(learner), Fixed: fixed, Axes: map[string][]string{"gamma-a": papers.Texts(gammaA), "sigma": d.sigmas()}})
 	if err != nil {
 		return nil, err
 	}
@@ -485,7 +489,7 @@ func (d *ssslDraw) sigmas() []string {
 	for _, w := range d.widths {
 		out = append(out, w.kernel.Sigma)
 	}
-	return texts(out)
+	return papers.Texts(out)
 }
 
 // sssl fits least squares on eigenfunctions, a multiple of ssslStep of them or as many as

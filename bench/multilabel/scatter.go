@@ -1,0 +1,56 @@
+package multilabel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/internal/chart"
+)
+
+// scatterMost is the number of labels up to which points are coloured by their label.
+const scatterMost = 8
+
+// scatter draws Figure 2 of Minh & Sindhwani (2011): for each draw and label the area under
+// the ROC curve of the test points over that of the unlabeled ones. The paper does not name
+// its weights, and none are chosen here: there is a panel for the least of the grid, which is
+// RLS, and one for the largest, both with targets ±1.
+func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
+	out := &results.Picture{Title: "Areas under the ROC curve by label",
+		Caption: "Figure 2 of Minh & Sindhwani (2011), targets ±1: a point for each label and draw. The paper does not name its weights; these are the least and the largest of its grid, chosen by no result."}
+	var ends []*gridPoint
+	for _, p := range grid {
+		if p.targets != signTargets {
+			continue
+		}
+		if len(ends) == 0 {
+			ends = []*gridPoint{p, p}
+		}
+		if ends[1].gammaI <= p.gammaI && ends[1].gammaO <= p.gammaO {
+			ends[1] = p
+		}
+	}
+	for _, p := range ends {
+		s := &chart.Scatter{Title: fmt.Sprintf("γ_I = %g, γ_O = %g", p.gammaI, p.gammaO), XLabel: "AUC of the unlabeled points, %", YLabel: "AUC of the test points, %"}
+		_, labels := e.Labels.Dims()
+		if labels <= scatterMost {
+			for c := range labels {
+				s.Classes = append(s.Classes, fmt.Sprintf("label %d", c+1))
+			}
+		}
+		for draw, inside := range p.areas[0] {
+			for c, v := range inside {
+				x, y := 100*float64(v), 100*float64(p.areas[1][draw][c])
+				if math.IsNaN(x) || math.IsNaN(y) {
+					continue
+				}
+				s.X, s.Y = append(s.X, x), append(s.Y, y)
+				if s.Classes != nil {
+					s.Class = append(s.Class, c)
+				}
+			}
+		}
+		out.Charts = append(out.Charts, s)
+	}
+	return out
+}
