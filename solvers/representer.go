@@ -166,6 +166,35 @@ func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dens
 	}
 }
 
+// LabelGram returns Z = ρE_lᵀK(ρI + BK)⁻¹E_l, ρ being the γ of the equation, which is
+// that of K warped by the norm: Z⁻¹ = H⁻¹ + I/(lρ) with H⁻¹ = K⁻¹ + (B − E_lE_lᵀ/l)/ρ
+// among the labeled points. It returns ρ(ρI + BK)⁻¹E_l too, n×l, which makes α of g. It
+// takes 8n²l operations or a few more, and memory for 128 columns beside those.
+func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, error) {
+	const columns = 128
+	n, _ := s.gram.Dims()
+	l := len(s.norm.Labeled)
+	z, expand := mat.NewDense(l, l, nil), mat.NewDense(n, l, nil)
+	for lo := 0; lo < l; lo += columns {
+		s.tell((2+float64(lo)/float64(l))/3, "solution")
+		hi := min(lo+columns, l)
+		g, out := mat.NewDense(n, hi-lo, nil), &Represented{}
+		for j := range hi - lo {
+			g.Set(s.norm.Labeled[lo+j], j, s.ridge)
+		}
+		f, _, err := s.refined(ctx, out, g)
+		if err != nil {
+			return LabelGram{}, nil, err
+		}
+		expand.Slice(0, n, lo, hi).(*mat.Dense).Copy(out.Alpha)
+		dense.Gather(z.Slice(0, l, lo, hi).(*mat.Dense), f, s.norm.Labeled)
+	}
+	if e := dense.Symmetrize(z); !(e <= 1e-4) {
+		return LabelGram{}, nil, errLostGram
+	}
+	return LabelGram{z, 1 / (float64(l) * s.ridge)}, expand, nil
+}
+
 // largestChange returns the largest of max|f − before|/max|f| of the columns.
 func largestChange(f, before *mat.Dense) float64 {
 	n, c := f.Dims()
