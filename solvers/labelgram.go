@@ -228,3 +228,28 @@ func NullLoss(l *sparse.Laplacian, x *mat.Dense, points []int) float64 {
 	}
 	return worst
 }
+
+// Residual returns ‖K(Eβ − α − γMKα)‖/‖KEβ‖ for the coefficients α on all points, n×c, that g
+// at the labeled points of b makes, l×c; gram is K, and γM that of b.
+func (k LabelGram) Residual(gram *mat.Dense, b *PointNorm, alpha, g *mat.Dense) float64 {
+	n, c := alpha.Dims()
+	f, e := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, alpha, 0, f)
+	b.M.MulTo(e, f)
+	dense.AddScaled(e, -b.Gamma, -1, alpha)
+	both, products := mat.NewDense(n, 2*c, nil), mat.NewDense(n, 2*c, nil)
+	for q, i := range b.Labeled {
+		for j, v := range g.RawRowView(q) {
+			beta := v - k.Shift*f.At(i, j)
+			e.Set(i, j, e.At(i, j)+beta)
+			both.Set(i, c+j, beta)
+		}
+	}
+	both.Slice(0, n, 0, c).(*mat.Dense).Copy(e)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, both, 0, products)
+	size := mat.Norm(products.Slice(0, n, c, 2*c), 2)
+	if size == 0 {
+		return 0
+	}
+	return mat.Norm(products.Slice(0, n, 0, c), 2) / size
+}

@@ -202,7 +202,8 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 			}
 			for _, held := range folds {
 				// Not of Targets.Splits: some draws of ten labels have one of a class.
-				splits = append(splits, &models.Split{Train: t.Keep(t.Except(held)), Held: held})
+				kept := t.Except(held)
+				splits = append(splits, &models.Split{Train: t.Keep(kept), Kept: kept, Held: held})
 			}
 		}
 		g.local, g.splits = append(g.local, t), append(g.splits, splits)

@@ -309,32 +309,12 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 		}
 	} else {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, g, 0, whole)
-		m.Residual = w.residual(whole, g, labeled)
+		b := &solvers.PointNorm{Points: n, Gamma: w.reg.Intrinsic(n) / w.reg.GammaA, M: w.m}
+		of := dense.Gather(mat.NewDense(len(labeled), c, nil), g, labeled)
+		for _, q := range labeled {
+			b.Labeled = append(b.Labeled, w.points[q])
+		}
+		m.Residual = w.gram.Residual(w.problem.gram, b, whole, of)
 	}
 	m.rows = m.keep(w.problem.data.Points, whole)
-}
-
-// residual returns ‖K(Eβ − α − MKα)‖/‖KEβ‖ for coefficients α of g.
-func (w *Warped) residual(alpha, g *mat.Dense, labeled []int) float64 {
-	n, c := alpha.Dims()
-	f, e := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.problem.gram, alpha, 0, f)
-	w.m.MulTo(e, f)
-	dense.AddScaled(e, -w.reg.Intrinsic(n)/w.reg.GammaA, -1, alpha)
-	both, products := mat.NewDense(n, 2*c, nil), mat.NewDense(n, 2*c, nil)
-	for _, q := range labeled {
-		i := w.points[q]
-		for j, v := range g.RawRowView(q) {
-			beta := v - w.gram.Shift*f.At(i, j)
-			e.Set(i, j, e.At(i, j)+beta)
-			both.Set(i, c+j, beta)
-		}
-	}
-	both.Slice(0, n, 0, c).(*mat.Dense).Copy(e)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.problem.gram, both, 0, products)
-	size := mat.Norm(products.Slice(0, n, c, 2*c), 2)
-	if size == 0 {
-		return 0
-	}
-	return mat.Norm(products.Slice(0, n, 0, c), 2) / size
 }
