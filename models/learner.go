@@ -130,8 +130,10 @@ type Input struct {
 	// Laplacian, with vectors of n rows.
 	Pairs     *lanczos.Result
 	Laplacian sparse.Kind
-	// Outputs is a graph of the columns of the targets.
-	Outputs *sparse.CSR
+	// Outputs is a graph of the columns of the targets, or OutputKernel the matrix B
+	// of a kernel k(x, z)B, symmetric and positive semidefinite.
+	Outputs      *sparse.CSR
+	OutputKernel *mat.Dense
 
 	// Start is what an iterative fit begins with, nil for nothing: it decides the time
 	// and, within the tolerance, the answer. See [Kept].

@@ -57,7 +57,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 
 // selectionData is what a choice among settings is given of in.
 func selectionData(in *models.Input) selection.Data {
-	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs}
+	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs, OutputKernel: in.OutputKernel}
 }
 
 // checkHeldBack refuses settings of a graph that need the labels that are held back.

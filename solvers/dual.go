@@ -1,6 +1,8 @@
 package solvers
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
@@ -49,4 +51,26 @@ func (o DualPreconditioner) ApplyTo(dst, h *mat.Dense) {
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, o.Phi, w, 0, v)
 	o.Root.MulTransTo(dst, v)
 	dense.AddScaled(dst, -1/o.Ridge, 1/o.Ridge, h)
+}
+
+// Residual returns the largest ‖Sb − γ_A α − SSᵀKα‖/‖Sb‖ of a column.
+func (o DualOperator) Residual(alpha, b *mat.Dense) float64 {
+	n, c := alpha.Dims()
+	q, _ := b.Dims()
+	k, right := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	o.Kernel.MulTo(k, alpha)
+	inner := mat.NewDense(q, c, nil)
+	o.Root.MulTransTo(inner, k)
+	o.Root.MulTo(k, inner)
+	dense.AddScaled(k, 1, o.Ridge, alpha)
+	o.Root.MulTo(right, b)
+	var worst float64
+	for j := range c {
+		size := mat.Norm(right.ColView(j), 2)
+		var d mat.VecDense
+		if d.SubVec(right.ColView(j), k.ColView(j)); size > 0 {
+			worst = math.Max(worst, mat.Norm(&d, 2)/size)
+		}
+	}
+	return worst
 }

@@ -1,12 +1,16 @@
 package solvers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -16,7 +20,8 @@ import (
 // of the normalized Laplacian of a graph on them. It is immutable.
 type Outputs struct {
 	Vectors *mat.Dense // U, n×n
-	Values  []float64  // of L_out†
+	Values  []float64  // of L_out†, or of a kernel of the outputs
+	kernel  bool
 }
 
 // NewOutputs takes the graph of outputs W_out, n×n. It costs 5n³ operations. The
@@ -48,8 +53,55 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 	return o, nil
 }
 
-// Scaled returns the eigenvalues of Q = γ_O L_out† + (1 − γ_O) I.
+// NewOutputKernel takes the matrix B of a kernel k(x, z)B, n×n, in place of a graph of
+// the outputs: Q is B. It must be symmetric up to 1e-12 of its largest entry, positive
+// semidefinite up to 1e-10 of its largest eigenvalue, and not zero. It costs 5n³ operations.
+func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
+	n, columns := b.Dims()
+	if n != columns {
+		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column for each output", n, columns)
+	}
+	top := 0.0
+	for i := range n {
+		for j, v := range b.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite", i, j, v)
+			}
+			top = max(top, math.Abs(v))
+		}
+	}
+	if top == 0 {
+		return nil, errors.New("all entries are 0; the kernel of the outputs needs a positive one")
+	}
+	for i := range n {
+		for j := range i {
+			if v, w := b.At(i, j), b.At(j, i); math.Abs(v-w) > 1e-12*top {
+				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
+			}
+		}
+	}
+	a, o := mat.DenseCopyOf(b), &Outputs{kernel: true}
+	dense.Symmetrize(a)
+	var err error
+	if o.Values, o.Vectors, err = dense.EigenSym(ctx, a); err != nil {
+		return nil, fmt.Errorf("solvers: the kernel of the outputs: %w", err)
+	}
+	largest := slices.Max(o.Values)
+	for j, v := range o.Values {
+		if !(v >= -1e-10*math.Max(largest, 0)) || largest <= 0 {
+			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
+		}
+		o.Values[j] = math.Max(0, v)
+	}
+	return o, nil
+}
+
+// Scaled returns the eigenvalues of Q = γ_O L_out† + (1 − γ_O) I, or of a kernel B of the
+// outputs, for which γ_O does not matter.
 func (o *Outputs) Scaled(gammaO float64) []float64 {
+	if o.kernel {
+		return slices.Clone(o.Values)
+	}
 	out := make([]float64, len(o.Values))
 	for j, v := range o.Values {
 		out[j] = gammaO*v + 1 - gammaO
@@ -72,7 +124,7 @@ func (o *Outputs) Matrix(theta []float64) *mat.Dense {
 
 // IndependentOutputs returns n outputs, none like another.
 func IndependentOutputs(n int) *Outputs {
-	o := &Outputs{mat.NewDense(n, n, nil), make([]float64, n)}
+	o := &Outputs{Vectors: mat.NewDense(n, n, nil), Values: make([]float64, n)}
 	for j := range n {
 		o.Vectors.Set(j, j, 1)
 	}
@@ -82,25 +134,29 @@ func IndependentOutputs(n int) *Outputs {
 // RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, none of
 // them missing: equation (17) of Minh & Sindhwani (2011), by a [Representer] for each
 // eigenvalue θ of Q, as each column in the eigenvectors of Q is a system of its
-// own with γ/θ. It returns A and AQ.
+// own with γ/θ. It returns A and AQ. One representer is held at a time.
 func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs, q VectorNorm) (a, aq *mat.Dense, err error) {
 	l, n := y.Dims()
 	inBasis, alpha, scaled := mat.NewDense(l, n, nil), mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
 	inBasis.Mul(y, o.Vectors)
-	solved := map[float64]*Representer{}
-	for j, theta := range q.Theta {
+	columns := data.Range(0, n)
+	slices.SortStableFunc(columns, func(i, j int) int { return cmp.Compare(q.Theta[i], q.Theta[j]) })
+	var solved *Representer
+	for at, j := range columns {
+		theta := q.Theta[j]
 		if theta == 0 { // f is zero, and A what is left
 			for p, i := range b.Labeled {
 				alpha.Set(i, j, inBasis.At(p, j)/(float64(l)*q.Gamma))
 			}
 			continue
 		}
-		if solved[theta] == nil {
-			if solved[theta], err = NewRepresenter(ctx, gram, b, q.Gamma/theta, q.Tell); err != nil {
+		if solved == nil || theta != q.Theta[columns[at-1]] {
+			solved = nil // to be collected
+			if solved, err = NewRepresenter(ctx, gram, b, q.Gamma/theta, q.Tell); err != nil {
 				return nil, nil, err
 			}
 		}
-		found, err := solved[theta].Fit(ctx, mat.NewDense(l, 1, mat.Col(nil, j, inBasis)))
+		found, err := solved.Fit(ctx, mat.NewDense(l, 1, mat.Col(nil, j, inBasis)))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
@@ -133,9 +132,6 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline
 				return err
 			}
 			for _, s.reg = range v.norms {
-				if graph.heat > 0 && s.reg.Power > 1 {
-					continue // lost in rounding where t is small
-				}
 				if err := try(p, s); err != nil {
 					return err
 				}
@@ -206,7 +202,8 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 			}
 			for _, held := range folds {
 				// Not of Targets.Splits: some draws of ten labels have one of a class.
-				splits = append(splits, &models.Split{Train: t.Keep(t.Except(held)), Held: held})
+				kept := t.Except(held)
+				splits = append(splits, &models.Split{Train: t.Keep(kept), Kept: kept, Held: held})
 			}
 		}
 		g.local, g.splits = append(g.local, t), append(g.splits, splits)
@@ -327,34 +324,28 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 // score cross-validates the machine of s on draw i. A warped kernel is a kernel:
 // what the folds need of it are its values among the labeled points.
 func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int, s kernelmachine.Settings) (score, error) {
-	t, labeled := g.local[i], g.draws[i].Labeled()
-	l := len(labeled)
-	gram := mat.NewDense(l, l, nil)
-	at := make([]int, l)
-	for a, point := range labeled {
+	at := g.draws[i].Labeled()
+	for a, point := range at {
 		at[a], _ = slices.BinarySearch(points, point)
-		for b := range a + 1 {
-			v := w.Gram.At(at[a], at[b])
-			gram.Set(a, b, v)
-			gram.Set(b, a, v)
+	}
+	among := func(rows []int) []int {
+		out := make([]int, len(rows))
+		for p, r := range rows {
+			out[p] = at[r]
 		}
-	}
-	p, err := newProblem(ctx, gram, nil)
-	if err != nil {
-		return score{}, err
-	}
-	s.Regularizer = models.Regularizer{GammaA: s.GammaA} // γ_I is in the kernel
-	local, err := p.Warp(ctx, s.Regularizer, data.Range(0, l))
-	if err != nil {
-		return score{}, err
+		return out
 	}
 	var mean score
 	for _, split := range g.splits[i] {
-		machine, err := local.Fit(ctx, split.Train, &s)
+		h, err := w.HoldOut(ctx, among(split.Kept), among(split.Held))
 		if err != nil {
 			return score{}, err
 		}
-		one, err := foldScore(t, split, p.Outputs(machine), s.Method)
+		held, err := h.Fit(ctx, split.Train, &s)
+		if err != nil {
+			return score{}, err
+		}
+		one, err := foldScore(g.local[i], split, held, s.Method)
 		if err != nil {
 			return score{}, err
 		}
@@ -363,11 +354,8 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 	return mean, nil
 }
 
-// foldScore measures outputs f, which are those of all points of t, at the ones that
-// are held out.
-func foldScore(t *models.Targets, split *models.Split, f *mat.Dense, method kernelmachine.Method) (score, error) {
-	_, outputs := f.Dims()
-	held := dense.Gather(mat.NewDense(len(split.Held), outputs, nil), f, split.Held)
+// foldScore measures outputs at the points of t that are held out.
+func foldScore(t *models.Targets, split *models.Split, held *mat.Dense, method kernelmachine.Method) (score, error) {
 	var loss float64
 	for i, q := range split.Held {
 		y := t.Y.RawRowView(q)

@@ -372,11 +372,9 @@ func warped(ctx context.Context, p *kernelmachine.Problem, r models.Regularizer,
 	if err != nil {
 		return nil, nil, err
 	}
-	gram := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			gram.Set(i, j, w.Gram.At(i, j))
-		}
+	gram, err := w.Values(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	problem, err := newProblem(ctx, gram, nil)
 	return problem, gram, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/report"
@@ -19,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -26,16 +28,16 @@ import (
 type fitOptions struct {
 	shell.TargetOptions
 	shell.CheckpointFlags
-	x                                       shards.Names
-	model, graphFile, eigsFile, outputGraph string
-	params                                  shell.ParamFlags
+	x                                                     shards.Names
+	model, graphFile, eigsFile, outputGraph, outputKernel string
+	params                                                shell.ParamFlags
 
 	out, predictions, report string
 	calibrate                calibrateFlag
 }
 
 // inputFlags are flags that go with an input of learners.
-var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs, "output-graph": models.NeedsOutputGraph}
+var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs, "output-graph": models.NeedsOutputGraph, "output-kernel": models.NeedsOutputGraph}
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
@@ -48,6 +50,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	o.Label.Flags(f)
 	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
+	f.StringVar(&o.outputKernel, "output-kernel", "", "`file` of B for the kernel k(x, z)B of functions with n outputs, n×n, symmetric and positive semidefinite")
 	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
 	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
@@ -259,7 +262,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph), []string{o.predictions}, o.out, o.report)
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel), []string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
@@ -302,6 +305,12 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 			return err
 		}
 		in.hashes[pipeline.HashOutputs] = data.HashPoints(in.Outputs)
+	}
+	if o.outputKernel != "" {
+		if in.OutputKernel, err = a.readOutputKernel(o.outputKernel, in.Targets); err != nil {
+			return err
+		}
+		in.hashes[pipeline.HashOutputs] = data.HashPoints(&data.Dense[float64]{Rows: in.OutputKernel.RawMatrix().Rows, Cols: in.OutputKernel.RawMatrix().Cols, Data: in.OutputKernel.RawMatrix().Data})
 	}
 	var g *pipeline.GraphFile
 	if o.graphFile != "" {
@@ -382,4 +391,20 @@ func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, erro
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return w, nil
+}
+
+// readOutputKernel reads the kernel of the outputs, whose entries the fit checks too.
+func (a *app) readOutputKernel(path string, t *models.Targets) (*mat.Dense, error) {
+	_, n := t.Y.Dims()
+	b, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})
+	if err != nil {
+		return nil, err
+	}
+	if rows, cols := b.Dims(); rows != n || cols != n {
+		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path, rows, cols, n)
+	}
+	if _, err := solvers.NewOutputKernel(context.Background(), b); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
 }

@@ -99,7 +99,7 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 		limit = kernel.GramBytes(side.Dim())
 	}
 	m := newMachine(s, d, t)
-	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), s.columns(t), t, d)
+	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), solvers.LabelGram{}, s.columns(t), t, d)
 	if beta == nil {
 		return nil, err
 	}
@@ -128,105 +128,111 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if err != nil {
 		return nil, err
 	}
-	gram, positions, err := w.among(t, &filled)
+	positions, err := w.among(t, &filled)
+	if err != nil {
+		return nil, err
+	}
+	rest := data.Without(len(w.points), positions)
+	gram, across, err := w.gram.Among(ctx, positions, rest)
 	if err != nil {
 		return nil, err
 	}
 	m := newMachine(&filled, w.problem.data, t)
-	beta, err := m.solve(ctx, gram, t, w.problem.data)
-	if beta == nil {
+	g, err := m.solve(ctx, gram, t, w.problem.data)
+	if g == nil {
 		return nil, err
 	}
-	w.expansion(m, beta, positions)
+	padded := mat.NewDense(len(w.points), columnsOf(g), nil)
+	for i, p := range positions {
+		copy(padded.RawRowView(p), g.RawRowView(i))
+	}
+	if w.gram.Shift > 0 && len(rest) > 0 { // where β is 0, g is τf
+		f := mat.NewDense(len(rest), columnsOf(g), nil)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, w.gram.Shift, across, g, 0, f)
+		for i, p := range rest {
+			copy(padded.RawRowView(p), f.RawRowView(i))
+		}
+	}
+	w.expansion(m, padded, positions)
 	return m, err
 }
 
-// among returns K̃ among the labeled points of t and their positions in w.
-func (w *Warped) among(t *models.Targets, s *Settings) (*mat.Dense, []int, error) {
+func columnsOf(a *mat.Dense) int { _, c := a.Dims(); return c }
+
+// HeldOut is a part of the points of a [Warped], with some of the others held out. It is
+// immutable.
+type HeldOut struct {
+	gram   solvers.LabelGram
+	across *mat.Dense
+}
+
+// HoldOut keeps some positions among the points of w, and holds out others.
+func (w *Warped) HoldOut(ctx context.Context, kept, held []int) (*HeldOut, error) {
+	gram, across, err := w.gram.Among(ctx, kept, held)
+	return &HeldOut{gram, across}, err
+}
+
+// Fit fits a machine to targets of all that is kept and returns f at what is held out, which
+// with solvers.ErrNotConverged is usable. The norms of s are those of w.
+func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat.Dense, error) {
+	filled, err := s.fill()
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{Settings: filled}
+	g, err := m.solve(ctx, h.gram, t, nil)
+	if g == nil {
+		return nil, err
+	}
+	held, _ := h.across.Dims()
+	f := mat.NewDense(held, columnsOf(g), nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, h.across, g, 0, f)
+	dense.AddRow(f, m.Intercepts)
+	return f, err
+}
+
+// among returns the positions of the labeled points of t in w.
+func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	n, _ := w.problem.gram.Dims()
 	graph := w.problem.data.Laplacian
 	ours, theirs := w.reg.Intrinsic(n, graph)/w.reg.GammaA, s.Intrinsic(n, graph)/s.GammaA
 	switch {
 	case t.Len != n:
-		return nil, nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
+		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	case s.Heat != w.heat:
-		return nil, nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the settings say %v", w.heat, s.Heat)
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the settings say %v", w.heat, s.Heat)
 	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
-		return nil, nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and the %v Laplacian; the settings say %v, %d and %v",
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and the %v Laplacian; the settings say %v, %d and %v",
 			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
 	}
 	positions := make([]int, len(t.Labeled))
 	for p, i := range t.Labeled {
 		q, ok := slices.BinarySearch(w.points, i)
 		if !ok {
-			return nil, nil, fmt.Errorf("kernelmachine: point %d is labeled but was not among those the kernel was made for", i)
+			return nil, fmt.Errorf("kernelmachine: point %d is labeled but was not among those the kernel was made for", i)
 		}
 		positions[p] = q
 	}
-	if len(positions) == len(w.points) {
-		return w.Gram, positions, nil
-	}
-	g := mat.NewDense(len(positions), len(positions), nil)
-	for i, a := range positions {
-		for j, b := range positions {
-			g.Set(i, j, w.Gram.At(a, b))
-		}
-	}
-	return g, positions, nil
+	return positions, nil
 }
 
-// solve returns β for the kernel among the labeled points and sets Intercepts and
+// solve returns g for the kernel among the labeled points and sets Intercepts and
 // Gap; d is told how far that is, and may be nil.
-func (m *Machine) solve(ctx context.Context, gram *mat.Dense, t *models.Targets, d *Data) (beta *mat.Dense, err error) {
+func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.Targets, d *Data) (g *mat.Dense, err error) {
 	if m.Settings.Method != RLS {
-		return m.programs(ctx, solvers.DenseRows(gram), 1, t, d)
+		return m.programs(ctx, solvers.DenseRows(gram.Z), gram, 1, t, d)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	beta, m.Intercepts, err = leastSquares(ctx, gram, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
-	return beta, err
+	g, m.Intercepts, err = gram.LeastSquares(ctx, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
+	return g, err
 }
 
-// leastSquares returns β = (K̃ + ridge·I)⁻¹(Y − 1bᵀ), with b = 0, or such that the
-// columns of β sum to zero: the stationarity of the squared loss in b.
-func leastSquares(ctx context.Context, gram, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
-	l, c := y.Dims()
-	a := mat.DenseCopyOf(gram)
-	for i := range l {
-		a.Set(i, i, a.At(i, i)+ridge)
-	}
-	if err := dense.Cholesky(ctx, a); ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("kernelmachine: K + γ_A l I: the kernel is not positive definite, or γ_A is too small: %w", err)
-	}
-	b := mat.NewDense(l, c+1, nil)
-	b.Slice(0, l, 0, c).(*mat.Dense).Copy(y)
-	for i := range l {
-		b.Set(i, c, 1)
-	}
-	dense.SolveLower(dense.NoTrans, a, b)
-	dense.SolveLower(dense.Transposed, a, b)
-	beta, intercepts := mat.DenseCopyOf(b.Slice(0, l, 0, c)), make([]float64, c)
-	if !intercept {
-		return beta, intercepts, nil
-	}
-	ones := b.ColView(c)
-	total := mat.Sum(ones)
-	for j := range c {
-		intercepts[j] = mat.Sum(beta.ColView(j)) / total
-		for i := range l {
-			beta.Set(i, j, beta.At(i, j)-intercepts[j]*ones.AtVec(i))
-		}
-	}
-	return beta, intercepts, nil
-}
-
-// programs solves the quadratic program of every column and sets Intercepts and
-// Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
+// programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of any
+// kernel, and sets Intercepts and Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
 // models.Regularizer over 2γ_A. d is told how far they are.
-func (m *Machine) programs(ctx context.Context, rows solvers.Rows, together int, t *models.Targets, d *Data) (*mat.Dense, error) {
+func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int, t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings
 	if s.Method == SVM && t.Classes == nil {
 		return nil, errors.New("kernelmachine: a support vector machine separates classes; for values use svr")
@@ -246,7 +252,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, together int,
 			case OneClass:
 				q = solvers.OneClassQP(rows, s.Nu)
 			}
-			results[j], faults[j] = solvers.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: progress.tell})
+			results[j], faults[j] = gram.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: progress.tell})
 			progress.finish()
 		}
 	})
@@ -292,24 +298,24 @@ func (p *programProgress) finish() {
 	p.data.report(float64(p.done), float64(p.full), "")
 }
 
-// expansion sets the coefficients α = (I + MK)⁻¹Eβ and the points they belong to.
-func (w *Warped) expansion(m *Machine, beta *mat.Dense, positions []int) {
+// expansion sets the coefficients that g at the points of w makes, the points they
+// belong to and the residual, for labels at the given positions.
+func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 	n, _ := w.problem.gram.Dims()
-	l, c := beta.Dims()
+	c := columnsOf(g)
 	whole := mat.NewDense(n, c, nil)
 	if w.expand == nil {
-		for i, p := range positions {
-			copy(whole.RawRowView(w.points[p]), beta.RawRowView(i))
+		for i, p := range w.points {
+			copy(whole.RawRowView(p), g.RawRowView(i))
 		}
 	} else {
-		padded := beta
-		if l != len(w.points) {
-			padded = mat.NewDense(len(w.points), c, nil)
-			for i, p := range positions {
-				copy(padded.RawRowView(p), beta.RawRowView(i))
-			}
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, g, 0, whole)
+		b := &solvers.PointNorm{Points: n, Gamma: w.reg.Intrinsic(n) / w.reg.GammaA, M: w.m}
+		of := dense.Gather(mat.NewDense(len(labeled), c, nil), g, labeled)
+		for _, q := range labeled {
+			b.Labeled = append(b.Labeled, w.points[q])
 		}
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, padded, 0, whole)
+		m.Residual = w.gram.Residual(w.problem.gram, b, whole, of)
 	}
 	m.rows = m.keep(w.problem.data.Points, whole)
 }

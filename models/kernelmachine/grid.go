@@ -1,15 +1,16 @@
 package kernelmachine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -87,7 +88,9 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 			if err != nil {
 				return err
 			}
-			return g.Run(ctx, settings, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, gram, s, settings) })
+			return g.Run(ctx, settings, func(s *models.Split) []models.Answer {
+				return g.exactAnswers(ctx, &Warped{gram: solvers.LabelGram{Z: gram}}, s, settings)
+			})
 		}
 		if base == nil {
 			var err error
@@ -100,17 +103,22 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			w, err := problem.warpFor(ctx, &g.options[same[0]].Settings, g.Targets.Labeled)
+			w, err := problem.warpFor(ctx, g.strongest(same), g.Targets.Labeled)
 			if err != nil {
 				g.Fail(same, err)
 				continue
 			}
-			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, w.Gram, s, same) }); err != nil {
+			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, w, s, same) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// strongest returns the settings with the largest γ_A, beside which no loss is small.
+func (g *grid) strongest(settings []int) *Settings {
+	return &g.options[slices.MaxFunc(settings, func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
 }
 
 // sameRatio returns settings in groups of one scaling, one t of exp(tL) and equal
@@ -141,22 +149,18 @@ func (g *grid) labeledGram(ctx context.Context, d *Data) (*mat.Dense, error) {
 	return gramOf(ctx, d, d.Source().Select(g.Targets.Labeled), len(g.Targets.Labeled))
 }
 
-// exactAnswers fits machines on the kernel among all labeled points.
-func (g *grid) exactAnswers(ctx context.Context, gram *mat.Dense, s *models.Split, settings []int) []models.Answer {
-	among, across := dense.Part(gram, s.Kept, s.Kept), dense.Part(gram, s.Held, s.Kept)
+// exactAnswers fits machines on the kernel w among all labeled points.
+func (g *grid) exactAnswers(ctx context.Context, w *Warped, s *models.Split, settings []int) []models.Answer {
 	answers := make([]models.Answer, len(settings))
+	h, err := w.HoldOut(ctx, s.Kept, s.Held)
 	for i, at := range settings {
-		m := &Machine{Settings: g.options[at].Settings}
-		beta, err := m.solve(ctx, among, s.Train, nil)
-		if beta == nil {
-			answers[i].Err = err
+		if answers[i].Err = err; err != nil {
 			continue
 		}
-		_, c := beta.Dims()
-		f := mat.NewDense(len(s.Held), c, nil)
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, across, beta, 0, f)
-		dense.AddRow(f, m.Intercepts)
-		answers[i] = models.AnswerOf(models.NewPrediction(f, s.Train.Classes), err)
+		f, err := h.Fit(ctx, s.Train, &g.options[at].Settings)
+		if answers[i].Err = err; f != nil {
+			answers[i] = models.AnswerOf(models.NewPrediction(f, s.Train.Classes), err)
+		}
 	}
 	return answers
 }

@@ -289,9 +289,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost 
 		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
 		blocks := int64(max(3, 2*(s.Power-1))) // scratch of sparse.Function or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
-		if s.Method == RLS { // the root of the Gram matrix and the system
-			peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe))
-		}
+		peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe)) // the root of the Gram matrix and the system
 		held += 8 * (n*l + l*l)
 	} else if source.Values != nil {
 		held += 8 * l * l

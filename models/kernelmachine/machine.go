@@ -138,9 +138,9 @@ type Machine struct {
 	// Gap is the largest duality gap of the quadratic programs, relative to
 	// their objectives; 0 for RLS.
 	Gap float64
-	// Residual is ‖K(Jy/l − γ_Aα − BKα)‖/‖KJy/l‖ of least squares with a graph,
-	// recomputed: equation (8) of 2006, multiplied by K, which is the condition for a
-	// minimum also where K is singular. 0 where not computed.
+	// Residual is ‖K(Eβ − γα − MKα)‖/‖KEβ‖ of an exact machine with a graph, recomputed from
+	// the equation of its coefficients, (8) or (10) of 2006: K times it is what a
+	// minimum asks. 0 where not computed.
 	Residual float64
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
@@ -165,7 +165,7 @@ func (m *Machine) Summary() models.Summary {
 	}
 	if m.Residual > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "residual", Value: m.Residual})
-		s.Text += fmt.Sprintf(", residual %.1e of equation (8)", m.Residual)
+		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual, map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
 	return s
 }

@@ -10,12 +10,10 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/solvers"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // addLandmarks adds landmarks, drawn with equal chances, to those of the preconditioner,
@@ -104,7 +102,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	root.MulTo(alpha, res.X)
 	m.Intercepts = make([]float64, c)
 	m.Report.Iterations = res.MaxIterations()
-	m.Report.Residual = residual(root, products, alpha, b, s.GammaA)
+	m.Report.Residual = solvers.DualOperator{Root: root, Kernel: products, Ridge: s.GammaA}.Residual(alpha, b)
 	if o := p.expansion; o != nil {
 		m.Coefficients, m.Points = o.Coefficients(alpha), o.Landmarks()
 	} else {
@@ -123,26 +121,4 @@ func (p *ApproximateProblem) normRoot(labeled []int, r models.Regularizer) *solv
 		return solvers.NewNormRoot(n, labeled, nil, 0)
 	}
 	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0), r.Intrinsic(n, p.data.Laplacian))
-}
-
-// residual returns the largest ‖Sb − γ_A α − BKα‖/‖Sb‖ of a column.
-func residual(root *solvers.NormRoot, products sparse.Operator, alpha, b *mat.Dense, gammaA float64) float64 {
-	n, c := alpha.Dims()
-	q, _ := b.Dims()
-	k, right := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
-	products.MulTo(k, alpha)
-	inner := mat.NewDense(q, c, nil)
-	root.MulTransTo(inner, k)
-	root.MulTo(k, inner)
-	dense.AddScaled(k, 1, gammaA, alpha)
-	root.MulTo(right, b)
-	var worst float64
-	for j := range c {
-		size := mat.Norm(right.ColView(j), 2)
-		var d mat.VecDense
-		if d.SubVec(right.ColView(j), k.ColView(j)); size > 0 {
-			worst = math.Max(worst, mat.Norm(&d, 2)/size)
-		}
-	}
-	return worst
 }

@@ -107,7 +107,11 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	if err != nil {
 		return nil, err
 	}
-	_, labeled, err := w.among(t, &machine)
+	labeled, err := w.among(t, &machine)
+	if err != nil {
+		return nil, err
+	}
+	gram, err := w.Values(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	runs, faults := make([]*tsvm, c), make([]error, c)
 	progress := newProgramProgress(w.problem.data, c*len(linear.Annealing))
 	par.For(c, 1, func(j, _ int) {
-		runs[j] = newTSVM(w.Gram, mat.Col(nil, j, t.Y), labeled, unlabeled, &filled, filled.Positive[j])
+		runs[j] = newTSVM(gram, mat.Col(nil, j, t.Y), labeled, unlabeled, &filled, filled.Positive[j])
 		runs[j].progress = progress
 		runs[j].solver.OnIteration = progress.tell
 		faults[j] = runs[j].run(ctx)

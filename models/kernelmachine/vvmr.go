@@ -68,6 +68,8 @@ type VVMR struct {
 	// d×n, too.
 	models.Expansion
 	Labeled int // number l of labeled points
+	// OutputKernel is the B of K(x, z) = k(x, z)B if it was given; Q is B then.
+	OutputKernel *mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation
@@ -145,8 +147,12 @@ func (m *VVMR) Summary() models.Summary {
 	default:
 		s.Text += fmt.Sprintf(", expansion over %d points", size)
 	}
-	s.Text += fmt.Sprintf(", %s, %s, γ_O = %g, residual %.1e of equation (17) after %d iterations",
-		m.DescribeKernel(), m.Settings.Regularizer.Describe(), m.Settings.GammaO, m.Residual, m.Iterations)
+	likeness := fmt.Sprintf("γ_O = %g", m.Settings.GammaO)
+	if m.OutputKernel != nil {
+		likeness = "kernel of outputs given"
+	}
+	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation (17) after %d iterations",
+		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, m.Iterations)
 	return s
 }
 
@@ -166,6 +172,8 @@ type vvmrFit struct {
 	Iterations  int     `json:"iterations"`
 	Seed        uint64  `json:"seed,omitempty"`
 	KernelError float64 `json:"kernel_error,omitempty"`
+	// OutputKernel tells that the file has one.
+	OutputKernel bool `json:"output_kernel,omitempty"`
 }
 
 // Encode returns the coefficients, and the points if there are any.
@@ -174,7 +182,11 @@ func (m *VVMR) Encode() (*models.Encoded, error) {
 	if m.Approximation != nil {
 		f.Seed = m.Approximation.Seed
 	}
-	return &models.Encoded{Values: m.values(), Fit: f, Arrays: m.Arrays()}, nil
+	arrays := m.Arrays()
+	if f.OutputKernel = m.OutputKernel != nil; f.OutputKernel {
+		arrays = append(arrays, models.MatrixEntry("output_kernel", m.OutputKernel))
+	}
+	return &models.Encoded{Values: m.values(), Fit: f, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [VVMR.Encode].
@@ -196,6 +208,11 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual, Iterations: f.Iterations, KernelError: f.KernelError}
+	if f.OutputKernel {
+		if m.OutputKernel = r.Matrix("output_kernel"); r.Err != nil {
+			return nil, r.Err
+		}
+	}
 	if o.Approximation.Approximation != Exact {
 		o.Approximation.Seed = f.Seed
 		m.Approximation = &o.Approximation
@@ -213,6 +230,12 @@ func (m *VVMR) check() error {
 	}
 	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {
 		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
+	}
+	if b := m.OutputKernel; b != nil {
+		rows, columns := b.Dims()
+		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {
+			return fmt.Errorf("kernelmachine: a kernel of %d×%d for %d outputs", rows, columns, outputs)
+		}
 	}
 	if m.onPoints() && !m.Given && m.Kernel.Kind == kernel.Linear {
 		return nil

@@ -43,6 +43,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 		rank = rows
 		// G and, for a kernel of full rank, Φ and its norm to the end, four more such
 		// matrices while the eigenvectors of the norm are computed, and two of garbage.
+		// Where conjugate gradients break down a representer has two, with the four held.
 		bytes = 9*kernel.GramBytes(rows) + source.Bytes()
 		operations = 5*n*n*n + n*n*float64(2*d+40)
 		product = 2 * n * n

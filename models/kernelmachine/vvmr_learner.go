@@ -87,6 +87,8 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
 		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", models.ParamName("output-neighbors")))
+	} else if in.OutputKernel != nil && (given || in.Outputs != nil || in.Values.Float("gamma-o") > 0) {
+		err = errors.Join(err, models.Faultf("%s takes the place of a graph of the outputs; leave out %s, %s and %s", models.ParamName("output-kernel"), models.ParamName("output-graph"), models.ParamName("output-neighbors"), models.ParamName("gamma-o")))
 	} else if !given && in.Outputs == nil && in.Values.Float("gamma-o") > 0 {
 		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s", models.ParamName("gamma-o"), in.Values["gamma-o"], models.ParamName("output-graph"), models.ParamName("output-neighbors")))
 	}
@@ -154,6 +156,15 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 			return nil, err
 		}
 	}
+	if in.OutputKernel != nil {
+		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
+			return nil, err
+		}
+	}
 	o.Approximation.Seed = in.Seed
-	return modelOf(FitVVMR(ctx, d, in.Targets, outputs, &o.VVMRSettings, o.approximation()))
+	m, err := FitVVMR(ctx, d, in.Targets, outputs, &o.VVMRSettings, o.approximation())
+	if m != nil {
+		m.OutputKernel = in.OutputKernel
+	}
+	return modelOf(m, err)
 }

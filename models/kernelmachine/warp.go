@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -70,36 +71,24 @@ type Warped struct {
 	reg     models.Regularizer // with defaults; of the two weights only the ratio matters
 	heat    float64            // of [Settings]
 	points  []int
-	Gram    *mat.Dense // K̃, l×l
-	expand  *mat.Dense // (I + MK)⁻¹E, n×l; nil if γ_I = 0, where it is E
+	gram    solvers.LabelGram // K̃, l×l
+	m       sparse.Operator   // Lᵖ or exp(tL); nil if γ_I = 0
+	expand  *mat.Dense        // α for g of gram, n×l; nil if γ_I = 0, where α is g
 }
 
 // maxLoss is how far K̃ may be from symmetric, relative to its largest entry, and
 // uᵀ(I + MK)⁻¹ from uᵀ for the null vector u of L.
-const maxLoss = 1e-4
+const maxLoss = 1e-9
 
 // Warp computes the kernel among the given points, ascending: those that have a
 // label in any draw or fold. With γ_I = 0 it is a part of K. Otherwise it costs a
 // factorization of I + MK, 2n³/3 operations, one pass over the graph per power and
 // column, and 2n²l for the solution; n² + nl more values are held meanwhile and
-// nl + l² kept. A solution lost in rounding, because ‖M‖‖K‖ is too large, is an
-// error: it shows in an asymmetric K̃, or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0.
+// nl + l² kept. Where the solution is lost in rounding, because ‖M‖‖K‖ is too large, which
+// shows in an asymmetric K̃ or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0, it is made anew with
+// the loss in M: [solvers.Representer.LabelGram].
 func (p *Problem) Warp(ctx context.Context, r models.Regularizer, points []int) (*Warped, error) {
-	if r.GammaI == 0 {
-		return p.warp(ctx, nil, r, points)
-	}
-	m, err := p.norm(&Settings{Regularizer: r})
-	if err != nil {
-		return nil, err
-	}
-	w, err := p.warp(ctx, m, r, points)
-	if err != nil {
-		return nil, err
-	}
-	if e := p.nullLoss(w); !(e <= maxLoss) {
-		return nil, lostWarp(e)
-	}
-	return w, nil
+	return p.warpFor(ctx, &Settings{Regularizer: r}, points)
 }
 
 // norm returns Lᵖ or exp(tL), as the settings say.
@@ -122,32 +111,9 @@ func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
 
 // warpFor is Warp, or warps by exp(tL), as the settings say.
 func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warped, error) {
-	if s.Heat == 0 || s.GammaI == 0 {
-		return p.Warp(ctx, s.Regularizer, points)
-	}
-	m, err := p.norm(s)
-	if err != nil {
-		return nil, err
-	}
-	w, err := p.warp(ctx, m, s.Regularizer, points)
-	if w != nil {
-		w.heat = s.Heat
-	}
-	return w, err
-}
-
-func tooLarge(n int, need, limit int64) error {
-	return fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, limit)
-}
-
-func lostWarp(e float64) error {
-	return fmt.Errorf("kernelmachine: the warped kernel is lost in rounding (relative error %.1g); lower the power of the Laplacian or γ_I/γ_A, or take the normalized Laplacian", e)
-}
-
-// warp warps by m, which is not needed if γ_I = 0.
-func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regularizer, points []int) (*Warped, error) {
-	r, err := r.Fill()
-	if err != nil {
+	w := &Warped{problem: p, points: points}
+	var err error
+	if w.reg, err = s.Regularizer.Fill(); err != nil {
 		return nil, err
 	}
 	n, _ := p.gram.Dims()
@@ -155,50 +121,81 @@ func (p *Problem) warp(ctx context.Context, m sparse.Operator, r models.Regulari
 	if l == 0 || points[0] < 0 || points[l-1] >= n || !slices.IsSorted(points) || len(slices.Compact(slices.Clone(points))) != l {
 		return nil, fmt.Errorf("kernelmachine: the points of a kernel must be numbers below %d in ascending order", n)
 	}
-	if r.GammaI == 0 && l == n {
-		return &Warped{problem: p, reg: r, points: points, Gram: p.gram}, nil // neither changes
-	}
-	w := &Warped{problem: p, reg: r, points: points, Gram: mat.NewDense(l, l, nil)}
-	if r.GammaI == 0 {
-		for i, a := range points {
-			row := p.gram.RawRowView(a)
-			for j, b := range points {
-				w.Gram.Set(i, j, row[b])
-			}
+	if w.reg.GammaI == 0 {
+		w.gram.Z = p.gram
+		if l < n {
+			w.gram.Z = dense.Part(p.gram, points, points)
 		}
 		return w, nil
+	}
+	if w.m, err = p.norm(s); err != nil {
+		return nil, err
 	}
 	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
-	a, err := p.system(ctx, m, r)
+	w.heat = s.Heat
+	if lost, err := w.direct(ctx); err != nil || !lost {
+		return w, err
+	}
+	w.expand = nil // to be collected
+	ridge, weight := proximity*w.reg.GammaA, proximity*w.reg.Intrinsic(n)
+	if s.Method == OneClass { // its loss does not depend on γ_A
+		ridge, weight = proximity, weight/w.reg.GammaA
+	}
+	b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: weight, M: w.m}
+	r, err := solvers.NewRepresenter(ctx, p.gram, b, ridge, func(part float64, note string) { p.data.report(part, 1, note) })
 	if err != nil {
 		return nil, err
+	}
+	w.gram, w.expand, err = r.LabelGram(ctx)
+	return w, err
+}
+
+// proximity is by how much a loss in the norm is smaller than that of a machine: the smaller,
+// the fewer steps [solvers.LabelGram] takes to remove it, and the fewer digits are left.
+const proximity = 1e4
+
+func tooLarge(n int, need, limit int64) error {
+	return fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, limit)
+}
+
+// direct sets K̃ and the expansion by a factorization of I + MK, and tells whether
+// they are lost in rounding.
+func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
+	p := w.problem
+	n, _ := p.gram.Dims()
+	a, err := p.system(ctx, w.m, w.reg)
+	if err != nil {
+		return false, err
 	}
 	f, err := dense.FactorLU(ctx, a)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("kernelmachine: I + MK of the warped kernel: %w", err)
+		return true, nil
 	}
 	p.data.report(2, 3, "solution")
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	l := len(w.points)
 	w.expand = mat.NewDense(n, l, nil)
-	for j, i := range points {
+	for j, i := range w.points {
 		w.expand.Set(i, j, 1)
 	}
 	f.Solve(ctx, w.expand)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return false, err
 	}
 	rows := mat.NewDense(l, n, nil)
-	dense.Gather(rows, p.gram, points)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.Gram)
-	if e := dense.Symmetrize(w.Gram); !(e <= maxLoss) {
-		return nil, lostWarp(e)
-	}
-	return w, nil
+	dense.Gather(rows, p.gram, w.points)
+	w.gram = solvers.LabelGram{Z: mat.NewDense(l, l, nil)}
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.gram.Z)
+	return !(dense.Symmetrize(w.gram.Z) <= maxLoss && (w.heat > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
 }
+
+// Values returns K̃, l×l, which must not be changed. One whose parts are lost in rounding beside each
+// other, though machines on it are not, is an error.
+func (w *Warped) Values(ctx context.Context) (*mat.Dense, error) { return w.gram.Values(ctx) }
 
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
 func (p *Problem) system(ctx context.Context, m sparse.Operator, r models.Regularizer) (*mat.Dense, error) {
@@ -220,25 +217,6 @@ func (p *Problem) system(ctx context.Context, m sparse.Operator, r models.Regula
 	}
 	p.data.report(1, 3, "factorization")
 	return a, ctx.Err()
-}
-
-// nullLoss returns the largest |uᵀx_j − u_j|/u_j over the columns x_j of
-// (I + MK)⁻¹E, for the sum u of the null vectors of all components.
-func (p *Problem) nullLoss(w *Warped) float64 {
-	n, l := w.expand.Dims()
-	u := make([]float64, n)
-	for i, d := range p.data.Laplacian.Degrees() {
-		if u[i] = 1; d > 0 && p.data.Laplacian.Kind() == sparse.Normalized {
-			u[i] = math.Sqrt(d)
-		}
-	}
-	sums := mat.NewDense(1, l, nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, mat.NewDense(1, n, u), w.expand, 0, sums)
-	var worst float64
-	for j, i := range w.points {
-		worst = math.Max(worst, math.Abs(sums.At(0, j)-u[i])/u[i])
-	}
-	return worst
 }
 
 // Outputs returns f at all n points of the problem, n×c, from the Gram matrix;

@@ -25,14 +25,15 @@ type Data struct {
 	// Graph, if not nil, is the one graph, in place of Neighbors.
 	Graph *models.Graph
 	// Outputs is a graph of the columns of the targets, for learners that use one.
-	Outputs *sparse.CSR
+	Outputs      *sparse.CSR
+	OutputKernel *mat.Dense // in place of Outputs: see [models.Input]
 
 	shared *shared // of a comparison
 }
 
 // input returns what all fits have in common.
 func (d *Data) input(seed uint64, memory int64) models.Input {
-	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, Seed: seed, Memory: memory}
+	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
 }
 
 // check returns an error unless there are a learner, and points and targets of one length.

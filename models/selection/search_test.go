@@ -361,13 +361,13 @@ func TestClassesOutsideFolds(t *testing.T) {
 // Settings that fail stand last; it is an error if all do.
 func TestFailingSettings(t *testing.T) {
 	d := newCase(t, 60, 20, 2)
-	g := gridOf("laprls", "kernel linear", "gamma-a 1e-12, gamma-i 1e-12 1e12, power 6")
+	g := gridOf("laprls", "kernel linear, gamma-i 0", "gamma-a 1 1e-300")
 	r := search(t, d, g, nil)
 	if r.Best().Fault != "" || r.Scores[1].Fault == "" || r.Done != r.Total {
 		t.Errorf("faults %q and %q", r.Best().Fault, r.Scores[1].Fault)
 	}
-	g.Axes["gamma-i"] = []string{"1e12"}
-	if _, err := selection.Search(t.Context(), d, g, nil); err == nil || !strings.Contains(err.Error(), "lost in rounding") || !strings.Contains(err.Error(), "gamma-i 1e12") {
+	g.Axes["gamma-a"] = []string{"1e-300"}
+	if _, err := selection.Search(t.Context(), d, g, nil); err == nil || !strings.Contains(err.Error(), "γ_A is too small") || !strings.Contains(err.Error(), "gamma-a 1e-300") {
 		t.Errorf("all settings failed: %v", err)
 	}
 	// In a linear path the others are fitted all the same.
