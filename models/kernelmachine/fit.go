@@ -310,7 +310,7 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 		}
 	} else {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, g, 0, whole)
-		b := &solvers.PointNorm{Points: n, Gamma: w.reg.Intrinsic(n) / w.reg.GammaA, M: w.m}
+		b := &solvers.PointNorm{Points: n, Gamma: w.reg.Intrinsic(n, w.problem.data.Laplacian) / w.reg.GammaA, M: w.m}
 		of := dense.Gather(mat.NewDense(len(labeled), c, nil), g, labeled)
 		for _, q := range labeled {
 			b.Labeled = append(b.Labeled, w.points[q])

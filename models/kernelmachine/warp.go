@@ -139,7 +139,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		return w, err
 	}
 	w.expand = nil // to be collected
-	ridge, weight := proximity*w.reg.GammaA, proximity*w.reg.Intrinsic(n)
+	ridge, weight := proximity*w.reg.GammaA, proximity*w.reg.Intrinsic(n, p.data.Laplacian)
 	if s.Method == OneClass { // its loss does not depend on γ_A
 		ridge, weight = proximity, weight/w.reg.GammaA
 	}
