@@ -582,22 +582,25 @@ func TestDamagedModels(t *testing.T) {
 	intoValues(t)
 	x, y := blobs(blobCount, 0)
 	formats(t, x, y)
-	for _, m := range modelTable() {
+	for i, m := range modelTable() {
 		if m.name == "auto" {
 			continue // its parts are files of other models; its conformance damages the whole
 		}
 		succeed(t, fitLine(m, "-o", "whole.npz")...)
-		damagedModel(t, m.name)
+		damagedModel(t, m.name, soak || i%4 == 0)
 		if m.name == "svm" || m.name == "lgc" {
 			args := fitLine(m, "-o", "whole.npz")
 			args[slices.Index(args, "X.npy")] = "csr.npz"
 			succeed(t, args...)
-			damagedModel(t, m.name+" of sparse points")
+			damagedModel(t, m.name+" of sparse points", soak)
 		}
 	}
 }
 
-func damagedModel(t *testing.T, name string) {
+// damagedModel flips a bit of each array of whole.npz and cuts the file; and if all, gives
+// the arrays other shapes and types too, as the conformance of each learner does without
+// the command line.
+func damagedModel(t *testing.T, name string, all bool) {
 	t.Helper()
 	a, err := npy.OpenArchive("whole.npz", 0)
 	must(t, err)
@@ -619,6 +622,9 @@ func damagedModel(t *testing.T, name string) {
 	for _, size := range []int{0, 1, 100, len(whole) / 2, len(whole) - 30} {
 		writeFile(t, "damaged.npz", whole[:size])
 		fail(t, 2, []string{"damaged.npz"}, "predict", "damaged.npz", "-X", "X.npy", "-o", "none.npy")
+	}
+	if !all {
+		return
 	}
 	damage(t, "whole.npz", func(what string) {
 		array, how, _ := strings.Cut(what, " ")
