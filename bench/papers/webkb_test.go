@@ -291,7 +291,7 @@ func TestWebKBTable5(t *testing.T) {
 	if dir == "" {
 		t.Skip("BIGFIT_DATA is not set: it names the folder of the WebKB files, see CONTRIBUTING.md")
 	}
-	e, err := NewWebKB(Options{Dir: dir, Splits: 20, Seed: 1})
+	e, err := NewWebKB(Options{Dir: dir, Splits: 10, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
