@@ -39,6 +39,7 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX512,
 				scanInts:   scanIntsAVX512,
 				scaleInts:  scaleIntsAVX512,
+				products:   byteProductsAVX2,
 			},
 		})
 	}
@@ -72,6 +73,7 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX2,
 				scanInts:   scanIntsAVX2,
 				scaleInts:  scaleIntsAVX2,
+				products:   byteProductsAVX2,
 			},
 		})
 	}

@@ -17,6 +17,7 @@ var generic = path{
 		scanFloats: scanGeneric[float32],
 		scanInts:   scanGeneric[int32],
 		scaleInts:  scaleIntsGeneric,
+		products:   byteProductsGeneric,
 	},
 }
 

@@ -287,4 +287,84 @@ func neighbors() {
 		scan("scanInts"+suffix, "int32", wide, true)
 		cosines("scaleInts"+suffix, wide)
 	}
+	byteProducts()
+}
+
+// byteProducts writes dst[p] = Σ_j q[j]·x[idx[p]·ld+j] of bytes, four rows at a time, each
+// in one accumulator; a last group of fewer rows repeats its last one. The length of q is a
+// multiple of 16.
+func byteProducts() {
+	const rows = 4
+	TEXT("byteProductsAVX2", NOSPLIT, "func(dst []int32, q, x []uint8, ld int, idx []int32)")
+	Pragma("noescape")
+	Doc("byteProductsAVX2 multiplies rows of x with q, see [ByteProducts].")
+	dst := Load(Param("dst").Base(), GP64())
+	q := Load(Param("q").Base(), GP64())
+	end := Load(Param("q").Len(), GP64())
+	x := Load(Param("x").Base(), GP64())
+	ld := Load(Param("ld"), GP64())
+	idx := Load(Param("idx").Base(), GP64())
+	count := Load(Param("idx").Len(), GP64())
+
+	Label("group")
+	TESTQ(count, count)
+	JLE(LabelRef("end"))
+	var row [rows]reg.Register
+	var acc [rows]reg.VecVirtual
+	for r := range rows {
+		row[r], acc[r] = GP64(), YMM()
+		VPXOR(acc[r], acc[r], acc[r])
+		if r == 0 {
+			MOVLQSX(Mem{Base: idx}, row[r])
+		} else {
+			last := GP64()
+			LEAQ(Mem{Base: count, Disp: -1}, last)
+			MOVQ(U32(uint32(r)), row[r])
+			CMPQ(last, row[r])
+			CMOVQLT(last, row[r])
+			MOVLQSX(Mem{Base: idx, Index: row[r], Scale: 4}, row[r])
+		}
+		IMULQ(ld, row[r])
+		ADDQ(x, row[r])
+	}
+	at, vq := GP64(), YMM()
+	XORQ(at, at)
+	JMP(LabelRef("test"))
+	Label("loop")
+	VPMOVZXBW(Mem{Base: q, Index: at, Scale: 1}, vq)
+	for r := range rows {
+		v := YMM()
+		VPMOVZXBW(Mem{Base: row[r], Index: at, Scale: 1}, v)
+		VPMADDWD(v, vq, v)
+		VPADDD(v, acc[r], acc[r])
+	}
+	ADDQ(Imm(16), at)
+	Label("test")
+	CMPQ(at, end)
+	JL(LabelRef("loop"))
+
+	VPHADDD(acc[1], acc[0], acc[0])
+	VPHADDD(acc[3], acc[2], acc[2])
+	VPHADDD(acc[2], acc[0], acc[0])
+	high := XMM()
+	VEXTRACTI128(U8(1), acc[0], high)
+	VPADDD(high, acc[0].AsX(), high)
+	SUBQ(Imm(rows), count)
+	JL(LabelRef("few"))
+	VMOVDQU(high, Mem{Base: dst})
+	ADDQ(Imm(rows*4), dst)
+	ADDQ(Imm(rows*4), idx)
+	JMP(LabelRef("group"))
+	Label("few")
+	ADDQ(Imm(rows-1), count)
+	for r := range rows - 1 {
+		VPEXTRD(U8(uint8(r)), high, Mem{Base: dst, Disp: 4 * r})
+		if r < rows-2 {
+			DECQ(count)
+			JL(LabelRef("end"))
+		}
+	}
+	Label("end")
+	VZEROUPPER()
+	RET()
 }
