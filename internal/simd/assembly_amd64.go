@@ -39,7 +39,8 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX512,
 				scanInts:   scanIntsAVX512,
 				scaleInts:  scaleIntsAVX512,
-				products:   byteProductsAVX2,
+				bytes:      byteProductsAVX2,
+				words:      wordProductsAVX2,
 			},
 		})
 	}
@@ -73,7 +74,8 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX2,
 				scanInts:   scanIntsAVX2,
 				scaleInts:  scaleIntsAVX2,
-				products:   byteProductsAVX2,
+				bytes:      byteProductsAVX2,
+				words:      wordProductsAVX2,
 			},
 		})
 	}

@@ -17,7 +17,8 @@ var generic = path{
 		scanFloats: scanGeneric[float32],
 		scanInts:   scanGeneric[int32],
 		scaleInts:  scaleIntsGeneric,
-		products:   byteProductsGeneric,
+		bytes:      productsGeneric[uint8],
+		words:      productsGeneric[int16],
 	},
 }
 

@@ -238,3 +238,8 @@ func scaleIntsAVX2(dst []float32, c []int32, row float32, col []float32)
 //
 //go:noescape
 func byteProductsAVX2(dst []int32, q []uint8, x []uint8, ld int, idx []int32)
+
+// wordProductsAVX2 multiplies rows of x with q, see [WordProducts].
+//
+//go:noescape
+func wordProductsAVX2(dst []int32, q []int16, x []int16, ld int, idx []int32)

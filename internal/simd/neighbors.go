@@ -7,7 +7,8 @@ type neighborKernels struct {
 	scanFloats func(hits []int32, c, col, limits []float32, row, limit float32) int
 	scanInts   func(hits []int32, c, col, limits []int32, row, limit int32) int
 	scaleInts  func(dst []float32, c []int32, row float32, col []float32)
-	products   func(dst []int32, q, x []uint8, ld int, idx []int32) // q has a multiple of 16
+	bytes      func(dst []int32, q, x []uint8, ld int, idx []int32) // q has a multiple of 16
+	words      func(dst []int32, q, x []int16, ld int, idx []int32)
 }
 
 // GemmBytes computes tiles of an exact product of matrices of bytes. A tile is
@@ -70,7 +71,7 @@ func ByteProducts(dst []int32, q, x []uint8, ld int, idx []int32) {
 	checkRows(len(q), ld)
 	checkEqual(len(dst), len(idx))
 	whole := len(q) &^ 15
-	active.neighbors.products(dst, q[:whole], x, ld, idx)
+	active.neighbors.bytes(dst, q[:whole], x, ld, idx)
 	if whole == len(q) {
 		return
 	}
@@ -82,7 +83,18 @@ func ByteProducts(dst []int32, q, x []uint8, ld int, idx []int32) {
 	}
 }
 
-func byteProductsGeneric(dst []int32, q, x []uint8, ld int, idx []int32) {
+// WordProducts is [ByteProducts] for integers of 16 bits; sums wrap around. The length of q
+// is a multiple of 16.
+func WordProducts(dst []int32, q, x []int16, ld int, idx []int32) {
+	checkRows(len(q), ld)
+	checkEqual(len(dst), len(idx))
+	if len(q)%16 != 0 {
+		panic("simd: not whole vectors")
+	}
+	active.neighbors.words(dst, q, x, ld, idx)
+}
+
+func productsGeneric[T uint8 | int16](dst []int32, q, x []T, ld int, idx []int32) {
 	for p, i := range idx {
 		row := x[int(i)*ld:][:len(q)]
 		var s0, s1, s2, s3 int32

@@ -287,17 +287,18 @@ func neighbors() {
 		scan("scanInts"+suffix, "int32", wide, true)
 		cosines("scaleInts"+suffix, wide)
 	}
-	byteProducts()
+	products("byteProductsAVX2", "[ByteProducts]", "uint8", 1)
+	products("wordProductsAVX2", "[WordProducts]", "int16", 2)
 }
 
-// byteProducts writes dst[p] = Σ_j q[j]·x[idx[p]·ld+j] of bytes, four rows at a time, each
-// in one accumulator; a last group of fewer rows repeats its last one. The length of q is a
-// multiple of 16.
-func byteProducts() {
+// products writes dst[p] = Σ_j q[j]·x[idx[p]·ld+j] of elements of so many bytes, four rows
+// at a time, each in one accumulator; a last group of fewer rows repeats its last one. The
+// length of q is a multiple of 16.
+func products(name, public, elem string, size int) {
 	const rows = 4
-	TEXT("byteProductsAVX2", NOSPLIT, "func(dst []int32, q, x []uint8, ld int, idx []int32)")
+	TEXT(name, NOSPLIT, "func(dst []int32, q, x []"+elem+", ld int, idx []int32)")
 	Pragma("noescape")
-	Doc("byteProductsAVX2 multiplies rows of x with q, see [ByteProducts].")
+	Doc(name + " multiplies rows of x with q, see " + public + ".")
 	dst := Load(Param("dst").Base(), GP64())
 	q := Load(Param("q").Base(), GP64())
 	end := Load(Param("q").Len(), GP64())
@@ -305,6 +306,10 @@ func byteProducts() {
 	ld := Load(Param("ld"), GP64())
 	idx := Load(Param("idx").Base(), GP64())
 	count := Load(Param("idx").Len(), GP64())
+	if size == 2 {
+		SHLQ(U8(1), ld)
+		SHLQ(U8(1), end)
+	}
 
 	Label("group")
 	TESTQ(count, count)
@@ -331,14 +336,22 @@ func byteProducts() {
 	XORQ(at, at)
 	JMP(LabelRef("test"))
 	Label("loop")
-	VPMOVZXBW(Mem{Base: q, Index: at, Scale: 1}, vq)
+	if size == 1 {
+		VPMOVZXBW(Mem{Base: q, Index: at, Scale: 1}, vq)
+	} else {
+		VMOVDQU(Mem{Base: q, Index: at, Scale: 1}, vq)
+	}
 	for r := range rows {
-		v := YMM()
-		VPMOVZXBW(Mem{Base: row[r], Index: at, Scale: 1}, v)
-		VPMADDWD(v, vq, v)
+		v, from := YMM(), Mem{Base: row[r], Index: at, Scale: 1}
+		if size == 1 {
+			VPMOVZXBW(from, v)
+			VPMADDWD(v, vq, v)
+		} else {
+			VPMADDWD(from, vq, v)
+		}
 		VPADDD(v, acc[r], acc[r])
 	}
-	ADDQ(Imm(16), at)
+	ADDQ(Imm(uint64(16*size)), at)
 	Label("test")
 	CMPQ(at, end)
 	JL(LabelRef("loop"))
