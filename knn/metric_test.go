@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -243,7 +244,7 @@ func TestSupports(t *testing.T) {
 				}
 			}
 			if m <= knn.Jaccard && knn.Auto.Supports(m, x) == nil {
-				if method, _ := (knn.Work{X: x, Metric: m, K: 3}).Exact(); method.Supports(m, x) != nil {
+				if method, _ := (choice.Work{X: x, Metric: m, K: 3}).Exact(); method.Supports(m, x) != nil {
 					t.Errorf("%v is chosen for %v, %v", method, m, typ)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 )
 
 // shortSearch is the time in seconds below which an estimate from numbers of
@@ -22,13 +23,13 @@ const AutoRecall = 0.95
 // estimator estimates how long a search takes by one method or another, each once.
 type estimator struct {
 	ctx   context.Context
-	work  knn.Work
+	work  choice.Work
 	twice bool // all pairs within a radius are found from both ends
 	known map[knn.Method]float64
-	time  func(context.Context, knn.Work, knn.Method) (float64, error)
+	time  func(context.Context, choice.Work, knn.Method) (float64, error)
 }
 
-func (p *Pipeline) estimator(ctx context.Context, w knn.Work, twice bool) *estimator {
+func (p *Pipeline) estimator(ctx context.Context, w choice.Work, twice bool) *estimator {
 	e := &estimator{ctx: ctx, work: w, twice: twice, known: map[knn.Method]float64{}, time: p.Time}
 	if e.time == nil {
 		e.time = timeHere
@@ -37,7 +38,7 @@ func (p *Pipeline) estimator(ctx context.Context, w knn.Work, twice bool) *estim
 }
 
 // timeHere estimates the time of a search on this machine.
-func timeHere(ctx context.Context, w knn.Work, m knn.Method) (float64, error) {
+func timeHere(ctx context.Context, w choice.Work, m knn.Method) (float64, error) {
 	if rough := w.Operations(m) / machine.OperationRate(); rough < shortSearch {
 		return rough, nil
 	}
@@ -72,13 +73,13 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 	if patience == 0 {
 		patience = DefaultPatience
 	}
-	var c knn.Choice
+	var c choice.Choice
 	var err error
 	switch exact, why := e.work.Exact(); {
 	case s.Recall > 0 && s.Graph.Radius == 0:
-		c = knn.Choice{Method: knn.NNDescent, Why: "a recall was asked for"}
+		c = choice.Choice{Method: knn.NNDescent, Why: "a recall was asked for"}
 	case s.Graph.Radius > 0:
-		c = knn.Choice{Method: exact, Why: why}
+		c = choice.Choice{Method: exact, Why: why}
 	default:
 		if c, err = p.timedChoice(e, x, *s, patience); err != nil {
 			return err
@@ -94,15 +95,15 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 }
 
 // timedChoice returns the choice that the checkpoint holds, or makes one.
-func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, patience float64) (knn.Choice, error) {
+func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, patience float64) (choice.Choice, error) {
 	if p.Checkpoint == nil {
 		return e.work.Choose(patience, e.seconds)
 	}
 	key, err := p.graphKey(x, s)
 	if err != nil {
-		return knn.Choice{}, err
+		return choice.Choice{}, err
 	}
-	var c knn.Choice
+	var c choice.Choice
 	if a, err := p.Checkpoint.Load(checkpoint.Choice, key, &c); err != nil || a != nil {
 		return c, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/pipeline"
@@ -37,8 +38,8 @@ func (w *witness) End(string) {}
 
 // times are those of a machine on which nn-descent takes a second and an exact search
 // so many.
-func times(exact float64) func(context.Context, knn.Work, knn.Method) (float64, error) {
-	return func(_ context.Context, _ knn.Work, m knn.Method) (float64, error) {
+func times(exact float64) func(context.Context, choice.Work, knn.Method) (float64, error) {
+	return func(_ context.Context, _ choice.Work, m knn.Method) (float64, error) {
 		if m == knn.NNDescent {
 			return 1, nil
 		}
@@ -90,7 +91,7 @@ func TestChoiceByPatience(t *testing.T) {
 		}
 	}
 	fault := errors.New("interrupted")
-	p := &pipeline.Pipeline{Time: func(context.Context, knn.Work, knn.Method) (float64, error) { return 0, fault }}
+	p := &pipeline.Pipeline{Time: func(context.Context, choice.Work, knn.Method) (float64, error) { return 0, fault }}
 	if _, err := p.Graph(t.Context(), x, nil); !errors.Is(err, fault) {
 		t.Error(err)
 	}

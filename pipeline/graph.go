@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
@@ -209,7 +210,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if err != nil {
 		return nil, nil, err
 	}
-	e := p.estimator(ctx, knn.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries}, s.Graph.Radius > 0)
+	e := p.estimator(ctx, choice.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries}, s.Graph.Radius > 0)
 	if err := p.chooseMethod(e, x, &s); err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +238,7 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index
 		return nil, err
 	}
 	p.Observed().Begin(stage)
-	settings := knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
+	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}

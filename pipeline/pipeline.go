@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -36,7 +37,7 @@ type Pipeline struct {
 	Memory int64
 	// Time estimates the seconds of a search for neighbours by a method; nil measures
 	// this machine, where a search is long.
-	Time func(context.Context, knn.Work, knn.Method) (float64, error)
+	Time func(context.Context, choice.Work, knn.Method) (float64, error)
 	// Observer, if not nil, is told about the stages.
 	Observer Observer
 	// Checkpoint, if not nil, keeps what is done, and has what is done already.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -49,5 +50,45 @@ func embeddings(n int) func(string) (data.Points, error) {
 			}
 		})
 		return data.NewHalves(n, d, bits), nil
+	}
+}
+
+// unitClusters returns points in float32 of norm one, in 384 coordinates around 2000 centres.
+// Along some directions that are no coordinates, the variances of the centres, and half
+// those of the points around them, are as 1, 1/2, 1/3 and so on.
+func unitClusters(n int) func(string) (data.Points, error) {
+	const d, topics = 384, 2000
+	return func(string) (data.Points, error) {
+		r := rand.New(rand.NewPCG(9, 1))
+		turn, centres := make([]float32, d*d), make([]float32, topics*d)
+		for i := range turn {
+			turn[i] = float32(r.NormFloat64() / math.Sqrt(d*float64(1+i/d)))
+		}
+		for i := range centres {
+			centres[i] = float32(r.NormFloat64())
+		}
+		x, along := data.NewDense[float32](n, d), make([]float32, n*d)
+		const grain = 4096
+		par.For(n, grain, func(lo, hi int) {
+			r := rand.New(rand.NewPCG(9, uint64(2+lo)))
+			for i := lo; i < hi; i++ {
+				c := centres[r.IntN(topics)*d:]
+				for j := range d {
+					along[i*d+j] = c[j] + math.Sqrt2/2*float32(r.NormFloat64())
+				}
+			}
+		})
+		dense.Gemm32(dense.NoTrans, dense.NoTrans, n, d, d, 1, along, d, turn, d, 0, x.Data, d)
+		for i := range n {
+			row := x.Row(i)
+			var sum float64
+			for _, v := range row {
+				sum += float64(v) * float64(v)
+			}
+			for j, v := range row {
+				row[j] = float32(float64(v) / math.Sqrt(sum))
+			}
+		}
+		return x, nil
 	}
 }

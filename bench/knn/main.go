@@ -2,6 +2,7 @@
 //
 //	go run ./bench/knn              everything; needs BIGFIT_DATA
 //	go run ./bench/knn -works mnist-bytes,tree-3d
+//	go run ./bench/knn -works mnist-bytes,mnist-pca,clusters    exact, all pairs
 //
 // It writes knn.json, knn.md with a plot of the growth with n, and a list of all
 // neighbours in which exact programs differ, with the cause of each: ties and
@@ -48,6 +49,7 @@ const manifoldSeed = 1
 var works = []work{
 	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, []string{"faiss"}, mnistBytes},
 	{"mnist-pca", "MNIST 60000×100 float32, exact", 8, knn.Euclidean, knn.Brute, []string{"brute", "faiss"}, mnistPCA},
+	{"clusters", "200,000×384 float32 of norm one in clusters, angle, exact", 8, knn.Angle, knn.Brute, []string{"brute", "faiss"}, unitClusters(200_000)},
 	{"newsgroups", "20 Newsgroups 19997×6000 sparse, angle, exact", 8, knn.Angle, knn.Brute, []string{"cosine"}, newsgroups},
 	{"tree-3d", "1,000,000×3, kd-tree", 10, knn.Euclidean, knn.KDTree, []string{"ckdtree"}, cube},
 	{"ball-3d", "1,000,000×3, ball tree", 10, knn.Euclidean, knn.BallTree, []string{"balltree"}, cube},

@@ -224,27 +224,35 @@ func replaceLargest(heap []Hit, k Hit) {
 }
 
 // Self finds the kept smallest distances of every point to other points. Each
-// pair of blocks is computed once, for the rows and for the columns. Within a
-// round no block occurs twice: the rounds are those of a tournament in which
-// everyone meets everyone (the circle method), so that the candidates depend on
-// no order of execution. report is given the share of the work that is done, below 1.
+// pair of blocks is computed once, for the rows and for the columns, in [Rounds], so that
+// the candidates depend on no order of execution.
 func (b *Blocks[T]) Self(ctx context.Context, kept int, report func(share float64)) (*Candidates[T], error) {
 	n := len(b.Col)
 	found := newCandidates[T](n, kept)
 	teams := (n-1)/b.Block + 1
-	odd := teams % 2
-	pairs := (teams + odd) / 2
 	scratch := make([]*Workspace[T], par.Workers(teams, 1))
-	meet := func(worker, p, q int) {
-		if q >= teams || ctx.Err() != nil {
-			return
-		}
+	err := Rounds(ctx, teams, report, func(worker, p, q int) {
 		if scratch[worker] == nil {
 			scratch[worker] = b.NewWorkspace()
 		}
 		b.meet(scratch[worker], found, p*b.Block, q*b.Block)
+	})
+	return found, err
+}
+
+// Rounds calls meet for every pair p ≤ q of so many teams. No team is in two pairs that
+// meet at a time: these are the rounds of a tournament in which everyone meets everyone
+// (the circle method). worker, below [par.Workers](teams, 1), names the calling goroutine.
+// report is given the share of the work that is done, below 1.
+func Rounds(ctx context.Context, teams int, report func(share float64), meet func(worker, p, q int)) error {
+	odd := teams % 2
+	pairs := (teams + odd) / 2
+	pair := func(worker, p, q int) {
+		if q < teams && ctx.Err() == nil {
+			meet(worker, p, q)
+		}
 	}
-	par.ForWorker(teams, 1, func(worker, p, _ int) { meet(worker, p, p) })
+	par.ForWorker(teams, 1, func(worker, p, _ int) { pair(worker, p, p) })
 	rounds := teams + odd - 1
 	for r := range rounds {
 		par.ForWorker(pairs, 1, func(worker, t, _ int) {
@@ -252,14 +260,14 @@ func (b *Blocks[T]) Self(ctx context.Context, kept int, report func(share float6
 			if t == 0 {
 				q = rounds
 			}
-			meet(worker, min(p, q), max(p, q))
+			pair(worker, min(p, q), max(p, q))
 		})
 		if ctx.Err() != nil {
 			break
 		}
 		report(float64(r+1) / float64(rounds+1))
 	}
-	return found, ctx.Err()
+	return ctx.Err()
 }
 
 // meet offers the points of the blocks that begin at p and at q ≥ p to each other.
@@ -296,22 +304,37 @@ func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *Candidates[T] {
 	found := newCandidates[T](hi-lo, kept)
 	for j := 0; j < len(b.Col); j += b.Block {
-		found.expect(0, hi-lo, j)
-		end := min(j+b.Block, len(b.Col))
-		var own []T
-		if m != nil {
-			own = m.Limits[j:end]
-		}
-		b.Visit(w, Span{lo, hi}, Span{j, end}, found.limits, own, func(i, j int, d T) {
-			if d < found.limits[i-lo] {
-				found.offer(i-lo, j, d, j)
-			}
-			if m != nil && d < m.Limits[j] {
-				m.Met(i, j, d)
-			}
-		})
+		b.search(w, found, Span{lo, hi}, j, m)
 	}
 	return found
+}
+
+// SearchIn is Search among the points of some blocks, which are numbered from 0.
+func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []int) *Candidates[T] {
+	found := newCandidates[T](queries.Hi-queries.Lo, kept)
+	for _, p := range numbers {
+		b.search(w, found, queries, p*b.Block, nil)
+	}
+	return found
+}
+
+// search offers the points of the block that begins at j to queries.
+func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Meetings[T]) {
+	lo := queries.Lo
+	found.expect(0, queries.Hi-lo, j)
+	end := min(j+b.Block, len(b.Col))
+	var own []T
+	if m != nil {
+		own = m.Limits[j:end]
+	}
+	b.Visit(w, queries, Span{j, end}, found.limits, own, func(i, j int, d T) {
+		if d < found.limits[i-lo] {
+			found.offer(i-lo, j, d, j)
+		}
+		if m != nil && d < m.Limits[j] {
+			m.Met(i, j, d)
+		}
+	})
 }
 
 // Meetings are the pairs of query i and point j with D below the limit of the point:

@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/bench/sssl"
-	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 )
 
 // experiment is one that can be reproduced, or why it cannot.
@@ -149,7 +149,7 @@ func listTable() *results.Table {
 	}
 	for _, e := range experiments {
 		seconds := results.Number(60 * e.minutes)
-		seconds.Text = knn.Duration(seconds.Number)
+		seconds.Text = choice.Duration(seconds.Number)
 		if e.run == nil {
 			seconds = results.Value{Text: "not run", Number: math.NaN()}
 		}

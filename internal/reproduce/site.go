@@ -16,7 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 )
 
 // outcome is the result of one experiment, or why there is none.
@@ -142,7 +142,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 		out.NotRun = e.other
 		return nil
 	}
-	a.Note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, knn.Duration(60*e.minutes))
+	a.Note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, choice.Duration(60*e.minutes))
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
 		out.NotRun = a.WithoutPackages(fault.Error())

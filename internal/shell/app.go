@@ -18,7 +18,7 @@ import (
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -132,7 +132,7 @@ func (a *App) Need(stage string, bytes int64, operations float64, remedy string)
 	var time string
 	// Shorter times are not worth an estimate: they are those of other things.
 	if seconds := operations / machine.OperationRate(); seconds >= 2 {
-		time = fmt.Sprintf(", about %s", knn.Duration(seconds))
+		time = fmt.Sprintf(", about %s", choice.Duration(seconds))
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {

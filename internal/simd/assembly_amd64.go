@@ -39,6 +39,8 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX512,
 				scanInts:   scanIntsAVX512,
 				scaleInts:  scaleIntsAVX512,
+				bytes:      byteProductsAVX2,
+				words:      wordProductsAVX2,
 			},
 		})
 	}
@@ -72,6 +74,8 @@ func assembly() []*path {
 				scanFloats: scanFloatsAVX2,
 				scanInts:   scanIntsAVX2,
 				scaleInts:  scaleIntsAVX2,
+				bytes:      byteProductsAVX2,
+				words:      wordProductsAVX2,
 			},
 		})
 	}

@@ -17,6 +17,8 @@ var generic = path{
 		scanFloats: scanGeneric[float32],
 		scanInts:   scanGeneric[int32],
 		scaleInts:  scaleIntsGeneric,
+		bytes:      productsGeneric[uint8],
+		words:      productsGeneric[int16],
 	},
 }
 

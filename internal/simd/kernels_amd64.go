@@ -233,3 +233,13 @@ func scanIntsAVX2(hits []int32, c []int32, col []int32, limits []int32, row int3
 //
 //go:noescape
 func scaleIntsAVX2(dst []float32, c []int32, row float32, col []float32)
+
+// byteProductsAVX2 multiplies rows of x with q, see [ByteProducts].
+//
+//go:noescape
+func byteProductsAVX2(dst []int32, q []uint8, x []uint8, ld int, idx []int32)
+
+// wordProductsAVX2 multiplies rows of x with q, see [WordProducts].
+//
+//go:noescape
+func wordProductsAVX2(dst []int32, q []int16, x []int16, ld int, idx []int32)

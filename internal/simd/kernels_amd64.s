@@ -6533,3 +6533,181 @@ single:
 end:
 	VZEROUPPER
 	RET
+
+// func byteProductsAVX2(dst []int32, q []uint8, x []uint8, ld int, idx []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·byteProductsAVX2(SB), NOSPLIT, $0-104
+	MOVQ dst_base+0(FP), AX
+	MOVQ q_base+24(FP), CX
+	MOVQ q_len+32(FP), DX
+	MOVQ x_base+48(FP), BX
+	MOVQ ld+72(FP), SI
+	MOVQ idx_base+80(FP), DI
+	MOVQ idx_len+88(FP), R8
+
+group:
+	TESTQ   R8, R8
+	JLE     end
+	VPXOR   Y0, Y0, Y0
+	MOVLQSX (DI), R9
+	IMULQ   SI, R9
+	ADDQ    BX, R9
+	VPXOR   Y1, Y1, Y1
+	LEAQ    -1(R8), R11
+	MOVQ    $0x00000001, R10
+	CMPQ    R11, R10
+	CMOVQLT R11, R10
+	MOVLQSX (DI)(R10*4), R10
+	IMULQ   SI, R10
+	ADDQ    BX, R10
+	VPXOR   Y2, Y2, Y2
+	LEAQ    -1(R8), R12
+	MOVQ    $0x00000002, R11
+	CMPQ    R12, R11
+	CMOVQLT R12, R11
+	MOVLQSX (DI)(R11*4), R11
+	IMULQ   SI, R11
+	ADDQ    BX, R11
+	VPXOR   Y3, Y3, Y3
+	LEAQ    -1(R8), R13
+	MOVQ    $0x00000003, R12
+	CMPQ    R13, R12
+	CMOVQLT R13, R12
+	MOVLQSX (DI)(R12*4), R12
+	IMULQ   SI, R12
+	ADDQ    BX, R12
+	XORQ    R13, R13
+	JMP     test
+
+loop:
+	VPMOVZXBW (CX)(R13*1), Y4
+	VPMOVZXBW (R9)(R13*1), Y5
+	VPMADDWD  Y5, Y4, Y5
+	VPADDD    Y5, Y0, Y0
+	VPMOVZXBW (R10)(R13*1), Y5
+	VPMADDWD  Y5, Y4, Y5
+	VPADDD    Y5, Y1, Y1
+	VPMOVZXBW (R11)(R13*1), Y5
+	VPMADDWD  Y5, Y4, Y5
+	VPADDD    Y5, Y2, Y2
+	VPMOVZXBW (R12)(R13*1), Y5
+	VPMADDWD  Y5, Y4, Y5
+	VPADDD    Y5, Y3, Y3
+	ADDQ      $0x10, R13
+
+test:
+	CMPQ         R13, DX
+	JL           loop
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	SUBQ         $0x04, R8
+	JL           few
+	VMOVDQU      X1, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, DI
+	JMP          group
+
+few:
+	ADDQ    $0x03, R8
+	VPEXTRD $0x00, X1, (AX)
+	DECQ    R8
+	JL      end
+	VPEXTRD $0x01, X1, 4(AX)
+	DECQ    R8
+	JL      end
+	VPEXTRD $0x02, X1, 8(AX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func wordProductsAVX2(dst []int32, q []int16, x []int16, ld int, idx []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·wordProductsAVX2(SB), NOSPLIT, $0-104
+	MOVQ dst_base+0(FP), AX
+	MOVQ q_base+24(FP), CX
+	MOVQ q_len+32(FP), DX
+	MOVQ x_base+48(FP), BX
+	MOVQ ld+72(FP), SI
+	MOVQ idx_base+80(FP), DI
+	MOVQ idx_len+88(FP), R8
+	SHLQ $0x01, SI
+	SHLQ $0x01, DX
+
+group:
+	TESTQ   R8, R8
+	JLE     end
+	VPXOR   Y0, Y0, Y0
+	MOVLQSX (DI), R9
+	IMULQ   SI, R9
+	ADDQ    BX, R9
+	VPXOR   Y1, Y1, Y1
+	LEAQ    -1(R8), R11
+	MOVQ    $0x00000001, R10
+	CMPQ    R11, R10
+	CMOVQLT R11, R10
+	MOVLQSX (DI)(R10*4), R10
+	IMULQ   SI, R10
+	ADDQ    BX, R10
+	VPXOR   Y2, Y2, Y2
+	LEAQ    -1(R8), R12
+	MOVQ    $0x00000002, R11
+	CMPQ    R12, R11
+	CMOVQLT R12, R11
+	MOVLQSX (DI)(R11*4), R11
+	IMULQ   SI, R11
+	ADDQ    BX, R11
+	VPXOR   Y3, Y3, Y3
+	LEAQ    -1(R8), R13
+	MOVQ    $0x00000003, R12
+	CMPQ    R13, R12
+	CMOVQLT R13, R12
+	MOVLQSX (DI)(R12*4), R12
+	IMULQ   SI, R12
+	ADDQ    BX, R12
+	XORQ    R13, R13
+	JMP     test
+
+loop:
+	VMOVDQU  (CX)(R13*1), Y4
+	VPMADDWD (R9)(R13*1), Y4, Y5
+	VPADDD   Y5, Y0, Y0
+	VPMADDWD (R10)(R13*1), Y4, Y5
+	VPADDD   Y5, Y1, Y1
+	VPMADDWD (R11)(R13*1), Y4, Y5
+	VPADDD   Y5, Y2, Y2
+	VPMADDWD (R12)(R13*1), Y4, Y4
+	VPADDD   Y4, Y3, Y3
+	ADDQ     $0x20, R13
+
+test:
+	CMPQ         R13, DX
+	JL           loop
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDD       X1, X0, X1
+	SUBQ         $0x04, R8
+	JL           few
+	VMOVDQU      X1, (AX)
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, DI
+	JMP          group
+
+few:
+	ADDQ    $0x03, R8
+	VPEXTRD $0x00, X1, (AX)
+	DECQ    R8
+	JL      end
+	VPEXTRD $0x01, X1, 4(AX)
+	DECQ    R8
+	JL      end
+	VPEXTRD $0x02, X1, 8(AX)
+
+end:
+	VZEROUPPER
+	RET

@@ -7,6 +7,8 @@ type neighborKernels struct {
 	scanFloats func(hits []int32, c, col, limits []float32, row, limit float32) int
 	scanInts   func(hits []int32, c, col, limits []int32, row, limit int32) int
 	scaleInts  func(dst []float32, c []int32, row float32, col []float32)
+	bytes      func(dst []int32, q, x []uint8, ld int, idx []int32) // q has a multiple of 16
+	words      func(dst []int32, q, x []int16, ld int, idx []int32)
 }
 
 // GemmBytes computes tiles of an exact product of matrices of bytes. A tile is
@@ -60,6 +62,51 @@ func ScaleInts(dst []float32, c []int32, row float32, col []float32) {
 	checkEqual(len(c), len(dst))
 	checkEqual(len(col), len(dst))
 	active.neighbors.scaleInts(dst, c, row, col)
+}
+
+// ByteProducts sets dst[p] = Σ_j q[j]·x[idx[p]·ld+j] for j < len(q) ≤ ld, which is exact
+// up to 33,025 bytes; dst and idx have one length. The caller guarantees 0 ≤ idx[p] and
+// idx[p]·ld+len(q) ≤ len(x); this is not checked.
+func ByteProducts(dst []int32, q, x []uint8, ld int, idx []int32) {
+	checkRows(len(q), ld)
+	checkEqual(len(dst), len(idx))
+	whole := len(q) &^ 15
+	active.neighbors.bytes(dst, q[:whole], x, ld, idx)
+	if whole == len(q) {
+		return
+	}
+	tail := q[whole:]
+	for p, i := range idx {
+		for j, v := range x[int(i)*ld+whole:][:len(tail)] {
+			dst[p] += int32(tail[j]) * int32(v)
+		}
+	}
+}
+
+// WordProducts is [ByteProducts] for integers of 16 bits; sums wrap around. The length of q
+// is a multiple of 16.
+func WordProducts(dst []int32, q, x []int16, ld int, idx []int32) {
+	checkRows(len(q), ld)
+	checkEqual(len(dst), len(idx))
+	if len(q)%16 != 0 {
+		panic("simd: not whole vectors")
+	}
+	active.neighbors.words(dst, q, x, ld, idx)
+}
+
+func productsGeneric[T uint8 | int16](dst []int32, q, x []T, ld int, idx []int32) {
+	for p, i := range idx {
+		row := x[int(i)*ld:][:len(q)]
+		var s0, s1, s2, s3 int32
+		for j := 0; j+4 <= len(q); j += 4 {
+			a, b := q[j:j+4:j+4], row[j:j+4:j+4]
+			s0 += int32(a[0]) * int32(b[0])
+			s1 += int32(a[1]) * int32(b[1])
+			s2 += int32(a[2]) * int32(b[2])
+			s3 += int32(a[3]) * int32(b[3])
+		}
+		dst[p] = s0 + s1 + s2 + s3
+	}
 }
 
 func checkScan(hits, n, col, limits int) {

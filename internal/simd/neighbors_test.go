@@ -201,3 +201,79 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+func TestByteProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	defer func(p *path) { active = p }(active)
+	for _, p := range available {
+		active = p
+		for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 48, 100, 128, 784} {
+			for _, extreme := range []bool{false, true} {
+				const rows = 9
+				ld := n + n%3
+				x := make([]uint8, rows*ld+n)
+				for i := range x {
+					if x[i] = uint8(r.IntN(256)); extreme {
+						x[i] = 255
+					}
+				}
+				q := x[rows*ld:]
+				for count := range 11 {
+					idx := make([]int32, count)
+					for i := range idx {
+						idx[i] = int32(r.IntN(rows))
+					}
+					got, check := guardedInts(t, count)
+					ByteProducts(got, q, x, ld, idx)
+					check()
+					for i, row := range idx {
+						var want int32
+						for j, v := range q {
+							want += int32(v) * int32(x[int(row)*ld+j])
+						}
+						if got[i] != want {
+							t.Fatalf("%s, %d bytes: product %d of %d is %d, not %d", p.name, n, i, count, got[i], want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestWordProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	defer func(p *path) { active = p }(active)
+	for _, p := range available {
+		active = p
+		for _, n := range []int{0, 16, 32, 48, 128} {
+			const rows = 7
+			ld := n + n%3
+			x := make([]int16, rows*ld+n)
+			for i := range x {
+				if x[i] = int16(r.IntN(1<<16) - 1<<15); i%5 == 0 {
+					x[i] = -1 << 15
+				}
+			}
+			q := x[rows*ld:]
+			for count := range 11 {
+				idx := make([]int32, count)
+				for i := range idx {
+					idx[i] = int32(r.IntN(rows))
+				}
+				got, check := guardedInts(t, count)
+				WordProducts(got, q, x, ld, idx)
+				check()
+				for i, row := range idx {
+					var want int32
+					for j, v := range q {
+						want += int32(v) * int32(x[int(row)*ld+j])
+					}
+					if got[i] != want {
+						t.Fatalf("%s, %d words: product %d of %d is %d, not %d", p.name, n, i, count, got[i], want)
+					}
+				}
+			}
+		}
+	}
+}

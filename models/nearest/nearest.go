@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -82,7 +83,7 @@ func chosen(labeled data.Points, s *Settings) knn.Method {
 	if s.Method != knn.Auto {
 		return s.Method
 	}
-	method, _ := knn.Work{X: labeled, Metric: s.Metric, K: max(s.Vote, 1)}.Exact()
+	method, _ := choice.Work{X: labeled, Metric: s.Metric, K: max(s.Vote, 1)}.Exact()
 	return method
 }
 

@@ -287,4 +287,97 @@ func neighbors() {
 		scan("scanInts"+suffix, "int32", wide, true)
 		cosines("scaleInts"+suffix, wide)
 	}
+	products("byteProductsAVX2", "[ByteProducts]", "uint8", 1)
+	products("wordProductsAVX2", "[WordProducts]", "int16", 2)
+}
+
+// products writes dst[p] = Σ_j q[j]·x[idx[p]·ld+j] of elements of so many bytes, four rows
+// at a time, each in one accumulator; a last group of fewer rows repeats its last one. The
+// length of q is a multiple of 16.
+func products(name, public, elem string, size int) {
+	const rows = 4
+	TEXT(name, NOSPLIT, "func(dst []int32, q, x []"+elem+", ld int, idx []int32)")
+	Pragma("noescape")
+	Doc(name + " multiplies rows of x with q, see " + public + ".")
+	dst := Load(Param("dst").Base(), GP64())
+	q := Load(Param("q").Base(), GP64())
+	end := Load(Param("q").Len(), GP64())
+	x := Load(Param("x").Base(), GP64())
+	ld := Load(Param("ld"), GP64())
+	idx := Load(Param("idx").Base(), GP64())
+	count := Load(Param("idx").Len(), GP64())
+	if size == 2 {
+		SHLQ(U8(1), ld)
+		SHLQ(U8(1), end)
+	}
+
+	Label("group")
+	TESTQ(count, count)
+	JLE(LabelRef("end"))
+	var row [rows]reg.Register
+	var acc [rows]reg.VecVirtual
+	for r := range rows {
+		row[r], acc[r] = GP64(), YMM()
+		VPXOR(acc[r], acc[r], acc[r])
+		if r == 0 {
+			MOVLQSX(Mem{Base: idx}, row[r])
+		} else {
+			last := GP64()
+			LEAQ(Mem{Base: count, Disp: -1}, last)
+			MOVQ(U32(uint32(r)), row[r])
+			CMPQ(last, row[r])
+			CMOVQLT(last, row[r])
+			MOVLQSX(Mem{Base: idx, Index: row[r], Scale: 4}, row[r])
+		}
+		IMULQ(ld, row[r])
+		ADDQ(x, row[r])
+	}
+	at, vq := GP64(), YMM()
+	XORQ(at, at)
+	JMP(LabelRef("test"))
+	Label("loop")
+	if size == 1 {
+		VPMOVZXBW(Mem{Base: q, Index: at, Scale: 1}, vq)
+	} else {
+		VMOVDQU(Mem{Base: q, Index: at, Scale: 1}, vq)
+	}
+	for r := range rows {
+		v, from := YMM(), Mem{Base: row[r], Index: at, Scale: 1}
+		if size == 1 {
+			VPMOVZXBW(from, v)
+			VPMADDWD(v, vq, v)
+		} else {
+			VPMADDWD(from, vq, v)
+		}
+		VPADDD(v, acc[r], acc[r])
+	}
+	ADDQ(Imm(uint64(16*size)), at)
+	Label("test")
+	CMPQ(at, end)
+	JL(LabelRef("loop"))
+
+	VPHADDD(acc[1], acc[0], acc[0])
+	VPHADDD(acc[3], acc[2], acc[2])
+	VPHADDD(acc[2], acc[0], acc[0])
+	high := XMM()
+	VEXTRACTI128(U8(1), acc[0], high)
+	VPADDD(high, acc[0].AsX(), high)
+	SUBQ(Imm(rows), count)
+	JL(LabelRef("few"))
+	VMOVDQU(high, Mem{Base: dst})
+	ADDQ(Imm(rows*4), dst)
+	ADDQ(Imm(rows*4), idx)
+	JMP(LabelRef("group"))
+	Label("few")
+	ADDQ(Imm(rows-1), count)
+	for r := range rows - 1 {
+		VPEXTRD(U8(uint8(r)), high, Mem{Base: dst, Disp: 4 * r})
+		if r < rows-2 {
+			DECQ(count)
+			JL(LabelRef("end"))
+		}
+	}
+	Label("end")
+	VZEROUPPER()
+	RET()
 }

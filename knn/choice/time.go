@@ -1,4 +1,4 @@
-package knn
+package choice
 
 import (
 	"context"
@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn"
 )
 
 // probe returns the number of points on which Time measures a method, and the power of
 // n by which its time grows from there. Dong, Moses & Li (WWW 2011) found 1.14 for
 // NN-descent. Boxes of a tree become smaller with n, but more of them are near.
-func probe(m Method) (points int, power float64) {
+func probe(m knn.Method) (points int, power float64) {
 	switch m {
-	case KDTree, BallTree:
+	case knn.KDTree, knn.BallTree:
 		return 1 << 14, 1.25
-	case NNDescent:
+	case knn.NNDescent:
 		return 1 << 13, 1.14
 	}
 	return 1 << 13, 2
@@ -25,9 +26,10 @@ func probe(m Method) (points int, power float64) {
 // now: it makes the search on some thousand points spread over X, which takes about a
 // second, and goes on from its time by the power of n with which the method grows. For
 // all pairs, where the choice of candidates costs time in proportion to n at first, it
-// also takes a quarter of those points. On fewer points than that the result is that of
+// also takes a quarter of those points; of more points it may prune ([knn.NewBrute]) and
+// take less time than that. On fewer points than that the result is that of
 // the whole search.
-func (w Work) Time(ctx context.Context, m Method) (float64, error) {
+func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 	n, _ := w.X.Dims()
 	points, power := probe(m)
 	seconds, err := w.sample(ctx, m, min(n, points))
@@ -35,7 +37,7 @@ func (w Work) Time(ctx context.Context, m Method) (float64, error) {
 		return 0, err
 	}
 	if n > points {
-		if m == Brute {
+		if m == knn.Brute {
 			less, err := w.sample(ctx, m, points/4)
 			if err != nil {
 				return 0, err
@@ -46,7 +48,7 @@ func (w Work) Time(ctx context.Context, m Method) (float64, error) {
 		}
 	}
 	switch {
-	case m == Brute && w.Queries > 0: // each pair, where Self takes those of two points once
+	case m == knn.Brute && w.Queries > 0: // each pair, where Self takes those of two points once
 		seconds *= 2 * float64(w.Queries) / float64(n)
 	case m.Exact() && w.Queries > 0:
 		seconds *= float64(w.Queries) / float64(n)
@@ -64,7 +66,7 @@ func allPairs(n, quarter, whole, m float64) float64 {
 }
 
 // sample times the search on so many points, spread over X.
-func (w Work) sample(ctx context.Context, m Method, points int) (float64, error) {
+func (w Work) sample(ctx context.Context, m knn.Method, points int) (float64, error) {
 	n, _ := w.X.Dims()
 	x := w.X
 	if points < n {
@@ -75,7 +77,7 @@ func (w Work) sample(ctx context.Context, m Method, points int) (float64, error)
 		x = data.Select(x, rows)
 	}
 	start := time.Now()
-	ix, err := NewIndex(x, m, &DescentSettings{Settings: Settings{Metric: w.Metric}, Sample: -1})
+	ix, err := knn.NewIndex(x, m, &knn.DescentSettings{Settings: knn.Settings{Metric: w.Metric}, Sample: -1})
 	if err != nil {
 		return 0, err
 	}

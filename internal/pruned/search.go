@@ -1,0 +1,312 @@
+package pruned
+
+import (
+	"context"
+	"math"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/blocks"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/topk"
+)
+
+const (
+	firstBlocks = 4 // blocks in which points look for neighbours first
+	spare       = 4 // points beyond k that are measured there
+)
+
+// A search is the nearest points so far of some queries.
+type search struct {
+	*Index
+	k           int
+	number      []int32    // of the query at a position; nil where they are in order
+	first       int        // number of the first query, if they are in order
+	sets        []topk.Set // by position
+	within      []float64  // bounds of the squared distances of the k-th neighbours
+	short, long []int32    // the limits of codes that follow
+	eShort      float64    // errors of the codes of a query and a point together
+	eLong       float64
+	codes       *codes
+	sq          []int32 // ‖code‖² of the queries
+}
+
+func (ix *Index) newSearch(n, k int) *search {
+	s := &search{Index: ix, k: k, sets: make([]topk.Set, n), within: make([]float64, n)}
+	s.short, s.long = make([]int32, n), make([]int32, n)
+	for i := range s.sets {
+		s.within[i] = math.Inf(1)
+		s.short[i], s.long[i] = math.MaxInt32, math.MaxInt32
+	}
+	return s
+}
+
+// makeRoom makes the sets, once the limits are known.
+func (s *search) makeRoom() {
+	pairs := make([]topk.Pair, len(s.sets)*s.k)
+	for i := range s.sets {
+		s.sets[i] = topk.Set{Limit: s.k, Heap: pairs[i*s.k : i*s.k : (i+1)*s.k]}
+	}
+}
+
+// of returns the number of the query at position i.
+func (s *search) of(i int) int {
+	if s.number == nil {
+		return s.first + i
+	}
+	return int(s.number[i])
+}
+
+// expect lowers the limits of query i to those of a squared distance.
+func (s *search) expect(i int, d float64) {
+	if d < s.within[i] {
+		s.within[i] = d
+		s.short[i], s.long[i] = s.limit(d, 1, s.eShort), s.limit(d, fine, s.eLong)
+	}
+}
+
+// offer adds a point to those of query i if it is nearer than one of them.
+func (s *search) offer(i int, p topk.Pair) {
+	set := &s.sets[i]
+	if set.Full() && !p.Less(set.Heap[0]) {
+		return
+	}
+	set.Add(p)
+	if set.Full() {
+		s.expect(i, s.space.Square(set.Heap[0].Dist))
+	}
+}
+
+// worker is the memory of one goroutine.
+type worker struct {
+	*search
+	meter  Meter
+	ws     *blocks.Workspace[int32]
+	mutual bool    // points are queries too and look for neighbours
+	at     int     // the query whose hits were met last
+	hits   []int32 // positions of points
+	idx    []int32 // their numbers
+	limits []float64
+	prods  []int32
+	dist   []float64
+}
+
+// Self calls set with the k nearest other points of every point, nearest first and by
+// number where distances are equal. report is given the share of the work that is done.
+func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report func(share float64), set func(i int, list []topk.Pair)) error {
+	s := ix.newSearch(ix.codes.n, k)
+	s.number, s.codes, s.sq = ix.order, ix.codes, ix.long
+	s.eShort, s.eLong = 2*ix.codes.err[ix.cut], 2*ix.codes.fine
+	b := ix.compare(ix.left, ix.short)
+	teams, newMeter := len(ix.boxes), ix.meters(ix.space.X, newExact)
+	workers := make([]*worker, par.Workers(teams, 1))
+	get := func(i int) *worker {
+		if workers[i] == nil {
+			workers[i] = &worker{search: s, meter: newMeter(), ws: b.NewWorkspace()}
+		}
+		return workers[i]
+	}
+	par.ForWorker(teams, 1, func(i, p, _ int) {
+		if ctx.Err() == nil {
+			get(i).begin(b, p)
+		}
+	})
+	if ctx.Err() == nil && s.loose() {
+		found, err := b.Self(ctx, min(k+spare, ix.codes.n-1), func(share float64) { report(share / 2) })
+		if err != nil {
+			return err
+		}
+		par.ForWorker(teams, 1, func(i, p, _ int) {
+			lo := p * b.Block
+			get(i).bound(lo, min(lo+b.Block, ix.codes.n), found.Of)
+		})
+		rest := report
+		report = func(share float64) { rest((1 + share) / 2) }
+	}
+	s.makeRoom()
+	err := blocks.Rounds(ctx, teams, report, func(i, p, q int) { get(i).meet(b, p, q) })
+	if err != nil {
+		return err
+	}
+	par.For(len(s.sets), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			set(s.of(i), s.sets[i].Take())
+		}
+	})
+	return nil
+}
+
+// begin bounds the distances of the k-th neighbours of the points of a block by those of
+// points in blocks near to it.
+func (w *worker) begin(b *blocks.Blocks[int32], p int) {
+	near := nearest(w.boxes, p, firstBlocks)
+	n := w.Index.codes.n
+	for lo := p * b.Block; lo < min((p+1)*b.Block, n); lo += b.Stripe {
+		queries := blocks.Span{Lo: lo, Hi: min(lo+b.Stripe, (p+1)*b.Block, n)}
+		found := b.SearchIn(w.ws, queries, w.k+spare, near)
+		w.bound(queries.Lo, queries.Hi, func(i int) []blocks.Hit { return found.Of(i - queries.Lo) })
+	}
+}
+
+// bound measures the points found for queries lo to hi and lowers their limits.
+func (w *worker) bound(lo, hi int, found func(i int) []blocks.Hit) {
+	for i := lo; i < hi; i++ {
+		w.idx = w.idx[:0]
+		for _, h := range found(i) {
+			if h != blocks.NoHit && !(w.number != nil && h.Index() == i) {
+				w.idx = append(w.idx, w.order[h.Index()])
+			}
+		}
+		w.expect(i, w.kth(w.meter, w.of(i), w.idx, w.k))
+	}
+}
+
+// loose reports whether the limits of points leave so many pairs that it takes less time to
+// compare all pairs once more, for better ones. Limits become lower while pairs are
+// measured: two fifths of what they leave at first is about what will be left.
+func (s *search) loose() bool {
+	sample := sampled{}
+	for i := range s.Index.codes.sample() {
+		sample.rows, sample.limits = append(sample.rows, i), append(sample.limits, s.within[i])
+	}
+	c := costs()
+	const sides, later = 2, 0.4
+	return sides*later*s.share(sample, s.cut)*c.left > float64(s.frame.cuts[s.cut]+1)+c.scan
+}
+
+// meet offers the points of blocks p ≤ q to each other.
+func (w *worker) meet(b *blocks.Blocks[int32], p, q int) {
+	n := w.Index.codes.n
+	pLo, pHi := p*b.Block, min((p+1)*b.Block, n)
+	qLo, qHi := q*b.Block, min((q+1)*b.Block, n)
+	var own []int32
+	if w.mutual = p < q; w.mutual {
+		own = w.search.short[qLo:qHi]
+		gap := w.boxes[p].gap(w.boxes[q])
+		if gap >= largest(w.search.short[pLo:pHi]) && gap >= largest(own) {
+			return
+		}
+	}
+	for i := pLo; i < pHi; i += b.Stripe {
+		end := min(i+b.Stripe, pHi)
+		w.visit(b, blocks.Span{Lo: i, Hi: end}, blocks.Span{Lo: qLo, Hi: qHi}, w.search.short[i:end], own)
+	}
+}
+
+func largest(list []int32) int32 {
+	most := list[0]
+	for _, v := range list {
+		most = max(most, v)
+	}
+	return most
+}
+
+// visit measures what queries and points of two ranges are not too far from each other.
+func (w *worker) visit(b *blocks.Blocks[int32], queries, points blocks.Span, limits, own []int32) {
+	b.Visit(w.ws, queries, points, limits, own, func(i, j int, _ int32) {
+		if i != w.at {
+			w.flush()
+			w.at = i
+		}
+		if i != j || w.number == nil {
+			w.hits = append(w.hits, int32(j))
+		}
+	})
+	w.flush()
+}
+
+// flush looks at the hits of one query again.
+func (w *worker) flush() {
+	if len(w.hits) == 0 {
+		return
+	}
+	i, points := w.at, w.Index.codes
+	w.prods = grow(w.prods, len(w.hits))
+	q, ld := w.search.codes.row(i), points.ld
+	simd.WordProducts(w.prods, q, points.data, ld, w.hits)
+	w.idx, w.limits = w.idx[:0], w.limits[:0]
+	left := w.hits[:0]
+	limit := w.search.long[i]
+	for p, j := range w.hits {
+		most, within := limit, w.within[i]
+		if w.mutual {
+			most, within = max(most, w.search.long[j]), max(within, w.within[j])
+		}
+		if w.sq[i]+w.Index.long[j]-2*w.prods[p] < most {
+			left, w.idx, w.limits = append(left, j), append(w.idx, w.order[j]), append(w.limits, within)
+		}
+	}
+	w.dist = grow(w.dist, len(left))
+	w.meter.Measure(w.dist, w.of(i), w.idx, w.limits)
+	for p, j := range left {
+		d := w.dist[p]
+		if math.IsInf(d, 1) {
+			continue
+		}
+		w.offer(i, topk.Pair{Dist: d, Index: w.idx[p]})
+		if w.mutual {
+			w.offer(int(j), topk.Pair{Dist: d, Index: int32(w.of(i))})
+		}
+	}
+	w.hits = w.hits[:0]
+}
+
+func grow[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n, 2*n)
+	}
+	return list[:n]
+}
+
+// Query calls set with the k nearest points of every row of x, as [Index.Self] does.
+// newExact makes what measures rows of x from points; of points that are bytes, x is bytes.
+func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func() Exact, report func(done int), set func(i int, list []topk.Pair)) error {
+	c, err := ix.frame.encode(ctx, ix.space, x)
+	if err != nil {
+		return err
+	}
+	stripe, newMeter := ix.compare(ix.left, ix.short).Stripe, ix.meters(x, newExact)
+	workers := make([]*worker, par.Workers(c.n, stripe))
+	par.ForWorker(c.n, stripe, func(i, lo, hi int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if workers[i] == nil {
+			workers[i] = &worker{meter: newMeter(), ws: ix.compare(ix.left, ix.short).NewWorkspace()}
+		}
+		workers[i].search = ix.stripe(c, lo, hi, k)
+		workers[i].answer(set)
+		report(hi - lo)
+	})
+	return ctx.Err()
+}
+
+// stripe returns the search for queries lo to hi of c.
+func (ix *Index) stripe(c *codes, lo, hi, k int) *search {
+	s := ix.newSearch(hi-lo, k)
+	cuts := len(c.err)
+	s.first = lo
+	s.codes = &codes{n: hi - lo, m: c.m, ld: c.ld, data: c.data[lo*c.ld : hi*c.ld], rest: c.rest[lo*cuts : hi*cuts], err: c.err}
+	s.sq = s.codes.squares()
+	s.eShort, s.eLong = ix.codes.err[ix.cut]+c.err[ix.cut], ix.codes.fine+c.fine
+	return s
+}
+
+// answer finds the neighbours of a stripe of queries: first those of the nearest codes, to
+// have limits, then all within these.
+func (w *worker) answer(set func(i int, list []topk.Pair)) {
+	n, width := w.search.codes.n, w.frame.cuts[w.cut]+1
+	flat := w.search.codes.columns(w.frame.cuts, w.cut, nil)
+	b := w.compare(dense.PackAU8(dense.NoTrans, flat, n, width, width), squares(flat, n, width))
+	points := w.Index.codes.n
+	w.bound(0, n, b.Search(w.ws, 0, n, min(w.k+spare, points), nil).Of)
+	w.at = 0
+	w.makeRoom()
+	for j := 0; j < points; j += b.Block {
+		w.visit(b, blocks.Span{Lo: 0, Hi: n}, blocks.Span{Lo: j, Hi: min(j+b.Block, points)}, w.search.short, nil)
+	}
+	for i := range n {
+		set(w.of(i), w.sets[i].Take())
+	}
+}
