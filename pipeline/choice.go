@@ -38,7 +38,7 @@ func (p *Pipeline) estimator(ctx context.Context, w knn.Work, twice bool) *estim
 
 // timeHere estimates the time of a search on this machine.
 func timeHere(ctx context.Context, w knn.Work, m knn.Method) (float64, error) {
-	if rough := w.Operations(m) / machine.OperationRate(); rough < shortSearch {
+	if rough := machine.Seconds(w.Operations(m)); rough < shortSearch {
 		return rough, nil
 	}
 	return w.Time(ctx, m)
