@@ -1,15 +1,16 @@
-"""The parts: graphs of nearest neighbours and eigenpairs of their Laplacians."""
+"""The parts: graphs of nearest neighbours, eigenpairs of their Laplacians, linear systems."""
 
 import io
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_array
 
 from . import _generated as parameters
 from ._base import Estimator, _matrix
 from ._run import Call
 
-__all__ = ["eigs", "knn_graph"]
+__all__ = ["eigs", "knn_graph", "solve"]
 
 
 class _Graph(Estimator, parameters.GraphParameters):
@@ -77,8 +78,8 @@ def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8
         Only with return_eigenvectors.
     certificate : dict
         Only with certificate: "nullity", the components of the graph; "max_residual",
-        "orthogonality" and "norm", recomputed; "next_value", a bound from below for
-        the pair that follows, found by a search on the complement of the result.
+        "orthogonality" and "norm", recomputed; "next_value", an eigenvalue beyond
+        the last one; a search on the complement of the result found none below it.
     """
     if which not in ("SM", "LM"):
         raise ValueError(f"which is {which!r}; it must be SM or LM")
@@ -100,3 +101,45 @@ def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8
     if certificate:
         out.append({name: value for name, value in summary.items() if name != "stages"})
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def solve(graph, B, *, shift=0.0, laplacian="combinatorial", power=1, project=False, tol=1e-8, maxiter=10_000, random_state=None, n_jobs=None,
+          memory_limit=None, verbose=0):
+    """Solve (L + cI)ᵖX = B with the Laplacian L of a graph, all columns at once.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        Symmetric weights, not negative.
+    B : array-like of shape (n,) or (n, m)
+        Right-hand sides.
+    shift : float, default=0.0
+        c. With 0 the system is singular, and X has no part along the null vectors.
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+    power : int, default=1
+        p; the power is never formed.
+    project : bool, default=False
+        Take from B what it has along the null vectors, in place of an error.
+    tol : float, default=1e-8
+        Largest residual of a column, relative to that of B.
+    maxiter : int, default=10000
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+
+    Returns
+    -------
+    X : ndarray of the shape of B
+    """
+    B = check_array(B, dtype=np.float64, ensure_2d=False, input_name="B")
+    with Call("solve", random_state=random_state, n_jobs=n_jobs, memory_limit=memory_limit, verbose=verbose) as call:
+        call.input("", "graph", _matrix(graph, B.shape[0]))
+        call.input("", "B", B)
+        call.flag("shift", float(shift))
+        call.flag("laplacian", laplacian)
+        call.flag("power", power)
+        call.flag("project", bool(project))
+        call.flag("tolerance", tol)
+        call.flag("max-iterations", maxiter)
+        call.output("-o", "X.npy")
+        call.run()
+        return call.array("X.npy").reshape(B.shape)

@@ -58,9 +58,9 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
         return values.reshape((values.shape[0], *self._shape))
 
     def _values(self, y):
-        if y is None or np.ndim(y) != 2:
+        if y is None:
             return super()._values(y)
-        return _finite_or_nan(check_array(y, dtype=np.float64, force_all_finite=False))
+        return _finite_or_nan(check_array(y, dtype=np.float64, force_all_finite=False, ensure_2d=False))
 
     def _more_tags(self):
         return {**super()._more_tags(), "multioutput": True}
