@@ -28,7 +28,7 @@ def engine():
 
 def folders():
     """Return the folders of calls of this process that are there."""
-    return {p for base in ("/dev/shm", os.environ.get("TMPDIR", "/tmp")) for p in Path(base).glob(_run.PREFIX + "*")}
+    return {p for base in ("/dev/shm", os.environ.get("TMPDIR", "/tmp")) for p in Path(base).glob(f"{_run.PREFIX}{os.getpid()}-*")}
 
 
 @pytest.fixture(autouse=True)

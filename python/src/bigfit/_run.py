@@ -370,7 +370,7 @@ class _Folder:
     def __init__(self, size):
         base = _base(size)
         _sweep(base)
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
+        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=base))
         self._lock = None
         if fcntl is not None:
             self._lock = os.open(self.path, os.O_RDONLY)
