@@ -1,6 +1,7 @@
 """Parameters are those of the program, and estimators follow scikit-learn's conventions."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_documentation(estimator):
     assert doc.count("\nParameters\n") == doc.count("\nAttributes\n") == 1
     for name in inspect.signature(estimator).parameters:
         assert f"\n{name} : " in doc
-    assert "--" not in doc.replace("----", "")
+    assert not re.search("--[a-z]", doc)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -13,6 +13,7 @@ def make_digits(n_samples=2000, *, random_state=None):
     Parameters
     ----------
     n_samples : int, default=2000
+        At least 2000.
     random_state : int, RandomState instance or None, default=None
 
     Returns

@@ -63,4 +63,4 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
         return _finite_or_nan(check_array(y, dtype=np.float64, force_all_finite=False, ensure_2d=False))
 
     def _more_tags(self):
-        return {**super()._more_tags(), "multioutput": True}
+        return {"multioutput": True}
