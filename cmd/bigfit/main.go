@@ -27,6 +27,7 @@ import (
 func main() {
 	// A closed pipe is an error of writing like any other.
 	signal.Ignore(syscall.SIGPIPE)
+	supervise.StopWithParent()
 	limit := machine.AddressLimit()
 	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr), outOfMemory(limit)); ok {
 		os.Exit(code)

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import signal
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,9 +92,11 @@ def test_warnings_and_progress(fake, capfd):
 def alive(pid):
     try:
         os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"  # ended, and nobody waited for it
     except ProcessLookupError:
         return False
-    return True
+    except FileNotFoundError:
+        return not sys.platform.startswith("linux")
 
 
 @pytest.mark.parametrize("text", ["exec sleep 60", "trap '' TERM; while :; do sleep 0.05; done"], ids=["stops", "does not stop"])
@@ -135,6 +139,45 @@ os.kill(os.getpid(), signal.SIGKILL)
             assert call.folder.is_dir()
             assert used.folder.is_dir()  # is locked
             assert not os.path.exists(left.stdout.strip())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system stops children on Linux only")
+def test_child_of_a_killed_process_stops():
+    code = """
+import bigfit._run as r
+real = r.subprocess.Popen
+def Popen(*words, **more):
+    child = real(*words, **more)
+    print(child.pid, flush=True)
+    return child
+r.subprocess.Popen = Popen
+with r.Call("demo") as call:
+    call.flag("points", 200000)
+    call.output("-o", "demo")
+    call.run()
+"""
+    # The first process that it starts is that for the version.
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env) as python:
+        python.stdout.readline()
+        child = int(python.stdout.readline())
+        time.sleep(0.5)
+        assert alive(child)
+        python.kill()
+        python.wait()
+    for _ in range(200):
+        if not alive(child):
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        raise AssertionError("the child goes on")
+    for left in folders_of(python.pid):
+        shutil.rmtree(left)
+
+
+def folders_of(pid):
+    return list(Path(_run._base(0)).glob(f"{_run.PREFIX}{pid}-*"))
 
 
 def test_mapped_file(tmp_path):

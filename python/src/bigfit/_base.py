@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from . import _versions
 from ._generated import GRAPH
 from ._run import COMMON, Call, flag_of
 
@@ -80,20 +81,25 @@ class Estimator(BaseEstimator):
         """Return scikit-learn's tags: a matrix between points is square."""
         return {"pairwise": self._ready() is not None}
 
+    def __sklearn_tags__(self):
+        """Return the tags that versions from 1.6 ask for."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._ready() is not None
+        return tags
+
     def _points(self, X, reset, y=None):
         """Check points, or a matrix between them, with the names of their columns."""
         data = X
         ready = self._ready()
         least = 2 if reset else 1
         if isinstance(X, np.memmap) and X.ndim == 2:
-            self._check_n_features(X, reset=reset)
-            _names_of(self, X, reset)
+            _versions.check_columns(self, X, X, reset)
             _at_least(X, least)
         else:
             # The program says where a value is that is not finite.
-            X = check_array(X, accept_sparse="csr", force_all_finite=False, ensure_min_samples=least, estimator=self)
-            self._check_n_features(X, reset=reset)
-            _names_of(self, data, reset)
+            X = check_array(X, accept_sparse="csr", ensure_min_samples=least, estimator=self, **_versions.ANY_VALUES)
+            _versions.check_columns(self, X, data, reset)
         if ready and reset and X.shape[0] != X.shape[1]:
             raise ValueError(f"{ready} is precomputed, so X must be a square matrix between the points; it is {X.shape[0]}×{X.shape[1]}")
         return X
@@ -452,7 +458,3 @@ def _finite_or_nan(y):
 def _at_least(X, least):
     if X.shape[0] < least:
         raise ValueError(f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of {least} is required.")
-
-
-def _names_of(estimator, X, reset):
-    estimator._check_feature_names(X, reset=reset)

@@ -185,7 +185,8 @@ class Call:
         """Run to the end and return the exit code, warnings and errors."""
         said, errors = [], []
         with open(stdout, "wb") as out:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=_binary.environment())
+            environment = {**_binary.environment(), "BIGFIT_PARENT": str(os.getpid())}  # the program stops with this process
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=environment)
         try:
             with process.stderr as lines:
                 for line in lines:

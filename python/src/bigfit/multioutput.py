@@ -6,6 +6,7 @@ from sklearn.utils import check_array
 
 from . import _generated as parameters
 from ._base import Regressor, _finite_or_nan, _same_length
+from ._versions import ANY_VALUES
 
 __all__ = ["MultiOutputManifold"]
 
@@ -60,7 +61,7 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
     def _values(self, y):
         if y is None:
             return super()._values(y)
-        return _finite_or_nan(check_array(y, dtype=np.float64, force_all_finite=False, ensure_2d=False))
+        return _finite_or_nan(check_array(y, dtype=np.float64, ensure_2d=False, **ANY_VALUES))
 
     def _more_tags(self):
         return {"multioutput": True}
