@@ -87,8 +87,8 @@ def command(folder, *flags):
 
 @row("spreading")
 def spreading(n):
-    """MNIST with 100 labels, from points to labels."""
-    X, truth = mnist(n)
+    """MNIST with 100 labels, from the bytes of its images to labels."""
+    X, truth = mnist(n, "u1")
     y = labels(truth, 100)
     ours, a = seconds(lambda: bigfit.LabelSpreading(n_neighbors=7, calibrate="none").fit(X, y))
     theirs, b = seconds(lambda: semi_supervised.LabelSpreading(kernel="knn", n_neighbors=7, n_jobs=-1).fit(X, y))

@@ -22,7 +22,6 @@ type solveOptions struct {
 	laplacian sparse.Kind
 	shift     float64
 	power     int
-	project   bool
 	cg        cg.Settings
 }
 
