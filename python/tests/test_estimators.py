@@ -63,8 +63,9 @@ def test_few_points():
 
 def test_not_converged(blobs):
     X, y, _ = blobs
-    with pytest.warns(ConvergenceWarning, match="after 1 iterations"):
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations") as said:
         m = LabelSpreading(max_iterations=1, tolerance=1e-12).fit(X, y)
+    assert {w.filename for w in said} == {__file__}
     assert m.transduction_.shape == (120,)
 
 
@@ -112,6 +113,12 @@ def test_ready_graphs(blobs):
         assert (m.transduction_ == points.transduction_).all()
         with pytest.raises(ValueError, match="no place for new points"):
             m.predict(given)
+    # Rows of a matrix of distances may have different numbers of entries, or none.
+    uneven = nearest.tolil()
+    uneven[3] = 0
+    uneven[4, 30:] = 0
+    m = LabelSpreading(metric="precomputed").fit(uneven, y)
+    assert (np.delete(m.transduction_, [3, 4]) == np.delete(truth, [3, 4])).all()
     assert (LapSVC().fit(X, y, graph=W).predict(X) == truth).all()
     with pytest.raises(ValueError, match="square matrix between the points; it is 120×4"):
         LabelSpreading(metric="precomputed").fit(X, y)

@@ -19,12 +19,10 @@ def points():
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 def test_same_as_sklearn(points, metric, mode):
     queries = points[:30] + 0.01
-    for ours, theirs in (
-        (KNeighborsTransformer(n_neighbors=6, metric=metric, mode=mode), neighbors.KNeighborsTransformer(n_neighbors=6, metric=metric, mode=mode)),
-    ):
-        for a, b in ((ours.fit_transform(points), theirs.fit_transform(points)), (ours.transform(queries), theirs.transform(queries))):
-            assert a.shape == b.shape and (a.indptr == b.indptr).all() and sparse.isspmatrix_csr(a)
-            np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-7)
+    ours, theirs = (c(n_neighbors=6, metric=metric, mode=mode) for c in (KNeighborsTransformer, neighbors.KNeighborsTransformer))
+    for a, b in ((ours.fit_transform(points), theirs.fit_transform(points)), (ours.transform(queries), theirs.transform(queries))):
+        assert a.shape == b.shape and (a.indptr == b.indptr).all() and sparse.isspmatrix_csr(a)
+        np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-7)
 
 
 def test_scanpy(points):

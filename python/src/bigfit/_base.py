@@ -1,7 +1,6 @@
 """What estimators share: parameters as flags, graphs that are given, fits and answers."""
 
 import inspect
-import warnings
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _versions
 from ._generated import GRAPH
-from ._run import COMMON, Call, flag_of
+from ._run import COMMON, Call, flag_of, warn
 
 PRECOMPUTED = "precomputed"
 #: Parameters that are no flags of the command, or that a call takes by itself.
@@ -422,7 +421,7 @@ def _fewer(k, n):
     """Return the number of neighbours that n points have of the k that are asked for."""
     if k is None or n < 2 or not isinstance(k, (int, np.integer)) or k < n:
         return k
-    warnings.warn(f"n_neighbors is {k} and there are {n} points; {n - 1} are taken", UserWarning, stacklevel=5)
+    warn(f"n_neighbors is {k} and there are {n} points; {n - 1} are taken")
     return n - 1
 
 

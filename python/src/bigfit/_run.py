@@ -176,9 +176,9 @@ class Call:
             raise self._error(code, errors)
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         if code == NOT_CONVERGED:
-            warnings.warn(self._plain(_message(errors)), ConvergenceWarning, stacklevel=4)
+            warn(self._plain(_message(errors)), ConvergenceWarning)
         for text in said:
-            warnings.warn(self._plain(text), UserWarning, stacklevel=4)
+            warn(self._plain(text))
         return summary
 
     def _spawn(self, words, stdout):
@@ -245,6 +245,14 @@ class Call:
     def bytes(self, file):
         """Return the bytes of a file."""
         return (self.folder / file).read_bytes()
+
+
+def warn(text, category=UserWarning):
+    """Warn as from the line that called the package."""
+    here, level, frame = os.path.dirname(__file__), 1, sys._getframe()
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def parameter(flag):

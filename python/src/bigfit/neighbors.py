@@ -32,8 +32,8 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         Number of the training points, the columns of graphs.
 
     summary_ : dict
-        What the program says of the last search of the fit: method, and where it is
-        not exact its recall.
+        What the program says of the search of :meth:`fit_transform`: method, and where it
+        is not exact its recall.
 
     n_features_in_ : int
         Number of columns of X.
@@ -80,10 +80,11 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         return self.fit(X)._graph(None)
 
     def _graph(self, queries):
-        _, n = self._fit_X.shape[1], self.n_samples_fit_
-        indices, distances, self_summary = _search(self, self._fit_X, queries, self._count(n))
+        """Return the graph from queries, or without any from the training points, to the training points."""
+        n = self.n_samples_fit_
+        indices, distances, summary = _search(self, self._fit_X, queries, self._count(n))
         if queries is None:
-            self.summary_ = self_summary
+            self.summary_ = summary
         rows, k = indices.shape
         values = distances if self.mode == "distance" else np.ones_like(distances)
         indptr = np.arange(0, rows * k + 1, k, dtype=np.int64)
