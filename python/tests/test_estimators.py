@@ -61,6 +61,14 @@ def test_few_points():
         LabelSpreading().fit(X, [0, -1, -1, 1]).predict_proba(X)
 
 
+def test_radius(blobs):
+    X, y, truth = blobs
+    m = LabelSpreading(radius=4.0).fit(X, y)
+    assert (m.transduction_ == truth).mean() > 0.98
+    few = np.array([[0.0], [1.0], [5.0], [6.0]])
+    assert LabelSpreading(radius=2.0).fit(few, [0, -1, -1, 1]).transduction_.tolist() == [0, 0, 1, 1]
+
+
 def test_not_converged(blobs):
     X, y, _ = blobs
     with pytest.warns(ConvergenceWarning, match="after 1 iterations") as said:

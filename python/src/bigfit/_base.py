@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _versions
-from ._generated import GRAPH
+from ._generated import GRAPH, GraphParameters
 from ._run import COMMON, Call, flag_of, warn
 
 PRECOMPUTED = "precomputed"
@@ -63,7 +63,7 @@ class Estimator(BaseEstimator):
             if name == "self" or name in _RUN or name in without or only is not None and name not in only:
                 continue
             value = getattr(self, name)
-            if name == "n_neighbors":
+            if name == "n_neighbors" and getattr(self, "radius", None) is None:
                 value = _fewer(value if value is not None else p.default, n)
             if value is not None and not _equal(value, p.default):
                 call.flag(flag_of(name), value)
@@ -87,7 +87,7 @@ class Estimator(BaseEstimator):
         tags.input_tags.pairwise = self._ready() is not None
         return tags
 
-    def _points(self, X, reset, y=None):
+    def _points(self, X, reset):
         """Check points, or a matrix between them, with the names of their columns."""
         data = X
         ready = self._ready()
@@ -121,8 +121,8 @@ class Estimator(BaseEstimator):
     def _graph_of_distances(self, X):
         """Return the file of the graph of a matrix of distances, dense or of the nearest."""
         n = X.shape[0]
-        k = self.n_neighbors
-        indices, distances = nearest_of_distances(X, _fewer(8 if k is None else k, n))
+        k = self.n_neighbors if self.n_neighbors is not None else inspect.signature(GraphParameters).parameters["n_neighbors"].default
+        indices, distances = nearest_of_distances(X, _fewer(k, n))
         with self._call("graph") as call:
             call.input("--lists", "X", {"indices": indices, "distances": distances})
             call.flag("lists-kind", "distances")
