@@ -45,7 +45,7 @@ FAILURE, BAD_INPUT, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 130
 GRACE = 3
 # Bytes that must be free in shared memory beside those of the inputs, of which outputs
 # may take as much again twice.
-SPARE = 64 << 20
+SPARE = 32 << 20
 PREFIX = "bigfit-call-"
 # Seconds before a folder that nobody holds counts as left over: between making a folder
 # and locking it there is a moment.
