@@ -16,7 +16,7 @@ DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
 
-.PHONY: build test lint race purego fuzz soak bench memory generate ci
+.PHONY: build test lint race purego fuzz soak bench memory generate python wheels ci
 
 build:
 	go build ./...
@@ -58,8 +58,23 @@ bench:
 memory:
 	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./internal/attack
 
-generate:
+# The program that the Python package runs, and the Python that has NumPy and scikit-learn.
+PROGRAM = python/build/bigfit
+PYTHON ?= /usr/bin/python3
+
+generate: python-program
 	go generate ./internal/simd
+	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) python/generate.py
+
+.PHONY: python-program
+python-program:
+	go build -o $(PROGRAM) ./cmd/bigfit
+
+python: python-program
+	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) -B -m pytest -q -p no:cacheprovider python/tests
+
+wheels:
+	$(PYTHON) python/build_wheels.py
 
 ci:
 	.ci/run

@@ -101,7 +101,7 @@ const mostOfComplete = 0.8
 
 // Warnings returns what may be mistakes in labels to learn from: those of the file they
 // were read from; −1, 0 and 1 together; a class that holds more than four fifths of
-// labels of all points; and, if drawn is false, labels of all points.
+// labels of all points; and, unless some were drawn or a mark was given, labels of all points.
 func (l *Labels) Warnings(drawn bool) []string {
 	var out []string
 	given, marks := false, []string(nil)
@@ -120,7 +120,7 @@ func (l *Labels) Warnings(drawn bool) []string {
 	full := s.Labeled == s.Points
 	if top := l.top(); full && !given && s.Classes > 1 && float64(s.Most) > mostOfComplete*float64(s.Points) {
 		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s marks unlabeled points, give --unlabeled %s", top, s.Most, s.Points, top, top))
-	} else if full && !drawn {
+	} else if full && !drawn && !given {
 		out = append(out, "every point has a label; if a value marks unlabeled points, give it with --unlabeled, and --labels N uses some of the labels only")
 	}
 	if s.Labeled >= 10 && s.Classes == s.Labeled {

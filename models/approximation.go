@@ -91,7 +91,7 @@ func ChooseApproximation(in *Input, n int, check func(Values) error, cost func(*
 
 // duration is the time of so many operations on this machine, in words.
 func duration(operations float64) string {
-	d := time.Duration(operations / machine.OperationRate() * float64(time.Second))
+	d := time.Duration(machine.Seconds(operations) * float64(time.Second))
 	if d > time.Minute {
 		return d.Round(time.Second).String()
 	}

@@ -39,7 +39,7 @@ func (p *Pipeline) estimator(ctx context.Context, w choice.Work, twice bool) *es
 
 // timeHere estimates the time of a search on this machine.
 func timeHere(ctx context.Context, w choice.Work, m knn.Method) (float64, error) {
-	if rough := w.Operations(m) / machine.OperationRate(); rough < shortSearch {
+	if rough := machine.Seconds(w.Operations(m)); rough < shortSearch {
 		return rough, nil
 	}
 	return w.Time(ctx, m)

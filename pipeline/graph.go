@@ -233,7 +233,9 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index, error) {
 	z, s := g.Points, &g.Settings
 	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
-	c.Operations = g.seconds * machine.OperationRate()
+	if g.seconds > shortSearch {
+		c.Operations = g.seconds * machine.OperationRate()
+	}
 	if err := p.Observed().Announce("neighbours", c); err != nil {
 		return nil, err
 	}

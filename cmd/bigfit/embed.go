@@ -270,7 +270,7 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 func (a *app) transform(ctx context.Context, args []string, o *embedOptions) error {
 	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		switch flag {
-		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "quiet":
+		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "progress", "quiet":
 		default:
 			return shell.Usagef("--%s is for making an embedding, not for --transform", flag)
 		}

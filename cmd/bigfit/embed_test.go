@@ -39,7 +39,7 @@ func TestEmbed(t *testing.T) {
 				t.Fatalf("%s: element %d is %v, transformed %v", line, i, e[i], v)
 			}
 		}
-		succeed(t, "embed", "--transform", "m.npz", "-X", "new.npy", "-o", "fresh.npy", "-q")
+		succeed(t, "embed", "--transform", "m.npz", "-X", "new.npy", "-o", "fresh.npy", "--progress", "none")
 		if shape, _ := matrix(t, "fresh.npy"); !slices.Equal(shape, []int{blobCount, 3}) {
 			t.Errorf("%s: new points have %v coordinates", line, shape)
 		}

@@ -27,6 +27,7 @@ import (
 func main() {
 	// A closed pipe is an error of writing like any other.
 	signal.Ignore(syscall.SIGPIPE)
+	supervise.StopWithParent()
 	limit := machine.AddressLimit()
 	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr), outOfMemory(limit)); ok {
 		os.Exit(code)
@@ -86,7 +87,7 @@ that belongs to no flag is an error.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
 	root.AddCommand(reproduce.Demo(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), reproduce.Reproduce(a.App), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.suspectsCommand(), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic())
+	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic())
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

@@ -68,3 +68,12 @@ var OperationRate = sync.OnceValue(func() float64 {
 	}
 	return 2 * n * n * n / best
 })
+
+// Seconds estimates the time of so many floating-point operations on this machine. Below
+// 10⁸, which take less than 0.1 s anywhere, the rate is not measured: that would take longer.
+func Seconds(operations float64) float64 {
+	if operations < 1e8 {
+		return operations / 1e9
+	}
+	return operations / OperationRate()
+}

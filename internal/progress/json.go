@@ -47,6 +47,9 @@ type Event struct {
 	// Seconds since the stage began.
 	Seconds float64 `json:"seconds"`
 	Note    string  `json:"note,omitempty"`
+	// Kind of an error that programs tell apart: "memory" for work that was refused as it
+	// needs more memory than is allowed.
+	Kind string `json:"kind,omitempty"`
 }
 
 const (
@@ -68,13 +71,13 @@ func (s *Sink) IsJSON() bool { return s != nil && s.json }
 
 // Error prints an event of what ended the run. Only a sink of [NewJSON] does; others
 // leave errors to the caller.
-func (s *Sink) Error(text string) {
+func (s *Sink) Error(text, kind string) {
 	if !s.IsJSON() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(Event{Event: "error", Note: text}, true)
+	s.tell(Event{Event: "error", Note: text, Kind: kind}, true)
 }
 
 // Events returns what happened so far, with updates at most every ten seconds. Of

@@ -27,7 +27,7 @@ func TestJSON(t *testing.T) {
 	st.Update(1, 1, "late")
 	s.Stage("never ends")
 	s.Close()
-	s.Error("two\nlines")
+	s.Error("two\nlines", "memory")
 	var kinds []string
 	for line := range strings.Lines(b.String()) {
 		var e Event
@@ -54,7 +54,7 @@ func TestJSON(t *testing.T) {
 	if kept != 1 {
 		t.Errorf("%d updates are kept, want that after ten seconds", kept)
 	}
-	if text := b.String(); !strings.Contains(text, `"note":"half"`) || !strings.Contains(text, `"note":"two\nlines"`) {
+	if text := b.String(); !strings.Contains(text, `"note":"half"`) || !strings.Contains(text, `"note":"two\nlines","kind":"memory"`) {
 		t.Error(text)
 	}
 	quiet := Quiet()

@@ -97,11 +97,11 @@ func (a *App) Reads(what, path string) {
 func (a *App) names() *progress.Quoter { return progress.NewQuoter(a.args) }
 
 // say writes the last words of a run to stderr, as an event where those are asked
-// for.
-func (a *App) say(text string) {
+// for, with the kind of the error.
+func (a *App) say(text, kind string) {
 	text = a.names().Plain(text)
 	if a.Progress.IsJSON() {
-		a.Progress.Error(text)
+		a.Progress.Error(text, kind)
 		return
 	}
 	fmt.Fprintln(a.stderr, text)
@@ -131,12 +131,12 @@ func (a *App) Write(ctx context.Context, fn func() error) error {
 func (a *App) Need(stage string, bytes int64, operations float64, remedy string) error {
 	var time string
 	// Shorter times are not worth an estimate: they are those of other things.
-	if seconds := operations / machine.OperationRate(); seconds >= 2 {
+	if seconds := machine.Seconds(operations); seconds >= 2 {
 		time = fmt.Sprintf(", about %s", choice.Duration(seconds))
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {
-		return fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)
+		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)}
 	}
 	a.Note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil

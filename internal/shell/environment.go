@@ -15,8 +15,8 @@ import (
 // variablePrefix begins the names of all environment variables of bigfit.
 const variablePrefix = "BIGFIT_"
 
-// otherVariables are read by the program or its tests, whatever flags there are.
-var otherVariables = []string{"BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", supervise.Variable}
+// otherVariables are read by the program, its tests or its Python package, whatever flags there are.
+var otherVariables = []string{"BIGFIT_BIN", "BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", supervise.Variable, supervise.ParentVariable}
 
 // testVariables begin the names of variables of the tests that run the program.
 var testVariables = []string{"BIGFIT_SOAK", "BIGFIT_ATTACK_", "BIGFIT_TEST_"}

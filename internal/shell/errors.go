@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/internal/mapped"
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -59,6 +60,18 @@ type usageError struct{ error }
 
 // Usagef is an error of the command line, after which the help of the command is named.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// memoryError refuses a stage that needs more memory than is allowed.
+type memoryError struct{ error }
+
+// errorKind is what a program that watches the run must tell apart: "memory" for work
+// that was refused as it needs more memory than is allowed, else "".
+func errorKind(err error) string {
+	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) {
+		return "memory"
+	}
+	return ""
+}
 
 // panicError is a bug of ours.
 type panicError struct {

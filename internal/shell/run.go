@@ -57,7 +57,7 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 	}
 	a.Progress.Close()
 	if ctx.Err() != nil {
-		a.say("bigfit: interrupted; no file is half-written")
+		a.say("bigfit: interrupted; no file is half-written", "")
 		return ExitInterrupted
 	}
 	return a.report(err)
@@ -115,6 +115,6 @@ func (a *App) report(err error) int {
 	if errors.As(err, &limit) {
 		text += "\nbigfit: raise --memory-limit if the machine has the memory"
 	}
-	a.say(text)
+	a.say(text, errorKind(err))
 	return exitCode(err)
 }

@@ -19,6 +19,10 @@ import (
 // one, else "pipe".
 const Variable = "BIGFIT_SUPERVISED"
 
+// ParentVariable names, by its number, the process that this one was started by and must not
+// outlive, as programs that run it for somebody do.
+const ParentVariable = "BIGFIT_PARENT"
+
 // marks are the beginnings of lines in which the Go runtime reports a fatal error.
 var marks = []string{"runtime: ", "fatal error: "}
 

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+func TestSolve(t *testing.T) {
+	t.Chdir(t.TempDir())
+	// A path of three points, and one of two.
+	w := sparse.CSR{Rows: 5, Cols: 5, Ptr: []int64{0, 1, 3, 4, 5, 6}, Col: []int32{1, 0, 2, 1, 4, 3}, Val: []float64{1, 1, 2, 2, 1, 1}}
+	must(t, sparse.WriteNPZ("w.npz", &w, nil))
+	b := []float64{1, 0, -2, 3, 1, 0, 0, -1, 0, 1}
+	must(t, npy.WriteFile("b.npy", []int{5, 2}, b))
+	l, err := sparse.NewLaplacian(&w, sparse.Combinatorial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	residual := func(power int, shift float64, right *mat.Dense) float64 {
+		x, err := npy.ReadFile("x.npy", 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := x.Float64s()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var y mat.Dense
+		y.ReuseAs(5, 2)
+		l.With(power, shift).MulTo(&y, mat.NewDense(5, 2, values))
+		y.Sub(&y, right)
+		return mat.Norm(&y, math.Inf(1))
+	}
+	succeed(t, "solve", "w.npz", "b.npy", "--shift", "0.5", "--power", "2", "-o", "x.npy", "-q")
+	if r := residual(2, 0.5, mat.NewDense(5, 2, b)); !(r < 1e-7) {
+		t.Errorf("residual %v", r)
+	}
+	// Without the means over the components the singular system has a solution.
+	succeed(t, "solve", "w.npz", "b.npy", "--project", "-o", "x.npy", "-q")
+	centred := mat.DenseCopyOf(mat.NewDense(5, 2, b))
+	for _, part := range [][2]int{{0, 3}, {3, 5}} {
+		for j := range 2 {
+			rows := centred.Slice(part[0], part[1], j, j+1).(*mat.Dense)
+			mean := mat.Sum(rows) / float64(part[1]-part[0])
+			rows.Apply(func(_, _ int, v float64) float64 { return v - mean }, rows)
+		}
+	}
+	if r := residual(1, 0, centred); !(r < 1e-7) {
+		t.Errorf("projected: residual %v", r)
+	}
+	must(t, npy.WriteFile("nan.npy", []int{5}, []float64{1, 2, math.NaN(), 0, 0}))
+	must(t, npy.WriteFile("short.npy", []int{4}, make([]float64, 4)))
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"solve w.npz", []string{"two arguments", "1 are given"}},
+		{"solve w.npz b.npy", []string{"b.npy: column 1 has", "null vector of component 0", "--shift", "--project"}},
+		{"solve w.npz nan.npy --shift 1", []string{"nan.npy: row 2, column 0 is NaN"}},
+		{"solve w.npz short.npy --shift 1", []string{"short.npy", "4", "5"}},
+		{"solve w.npz b.npy --shift -1", []string{"--shift is -1"}},
+		{"solve w.npz b.npy --laplacian random-walk", []string{"not symmetric", "normalized"}},
+		{"solve w.npz b.npy --shift 1 --tolerance 2", []string{"--tolerance is 2"}},
+		{"solve w.npz b.npy --shift 1 --power 0", []string{"--power is 0"}},
+		{"solve w.npz b.npy --shift 1 -o b.npy", []string{"both read and written"}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
+}

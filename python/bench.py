@@ -1,0 +1,174 @@
+"""Measures the estimators beside scikit-learn's, in one run, as ratios.
+
+    python3 bench.py                       # all rows
+    python3 bench.py --rows overhead,knn   # some
+    python3 bench.py --n 10000             # fewer points
+
+Needs MNIST in ``$BIGFIT_DATA`` for all rows but ``overhead`` and ``components``. Both sides have the
+same points in memory and all processors; times are of the fit alone, one run. Results go to
+``bench-results/python.md`` and ``.json`` of the working folder.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn import cluster, manifold, neighbors, semi_supervised
+
+import bigfit
+from bigfit import _binary, graph
+
+ROWS = {}
+
+
+def row(name):
+    def add(function):
+        ROWS[name] = function
+        return function
+
+    return add
+
+
+def seconds(function):
+    start = time.perf_counter()
+    out = function()
+    return time.perf_counter() - start, out
+
+
+def mnist(n, dtype="f4"):
+    folder = Path(os.environ["BIGFIT_DATA"])
+    with np.load(folder / "mnist_train_images.npz") as held:
+        X = held[held.files[0]].reshape(60000, -1)[:n]
+    return X.astype(dtype), np.load(folder / "mnist_train_labels.npy")[:n].astype(int)
+
+
+def labels(truth, count):
+    y = np.full(len(truth), -1)
+    known = np.random.default_rng(0).permutation(len(truth))[:count]
+    y[known] = truth[known]
+    return y
+
+
+@row("overhead")
+def overhead(n):
+    """A call at n = 100, and what a large fit takes above the command line."""
+    r = np.random.default_rng(0)
+    X = np.vstack([r.normal(size=(50, 5)), r.normal(size=(50, 5)) + 4])
+    y = labels(np.repeat([0, 1], 50), 10)
+    fits, calls = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/X.npy", X)
+        np.save(f"{folder}/y.npy", y)
+        for _ in range(15):
+            fits.append(seconds(lambda: bigfit.LabelSpreading(calibrate="none").fit(X, y))[0])
+            calls.append(command(folder, "--calibrate=none"))
+        out = [("a fit to 100 points", np.median(fits), "the command line", np.median(calls), {"milliseconds above": 1e3 * (np.median(fits) - np.median(calls))})]
+        if "BIGFIT_DATA" in os.environ:
+            X, truth = mnist(n)
+            y = labels(truth, 100)
+            np.save(f"{folder}/X.npy", X)
+            np.save(f"{folder}/y.npy", y)
+            there = command(folder)
+            ours, _ = seconds(lambda: bigfit.LabelSpreading().fit(X, y))
+            out.append((f"a fit to {n} × 784 float32", ours, "the command line", there, {"percent above": 100 * (ours / there - 1)}))
+    return out
+
+
+def command(folder, *flags):
+    words = [_binary.find(), "fit", "--model=lgc", "X.npy", "y.npy", "-q", "--unlabeled=-1", "-o", "m.npz", "--predictions=p.npz", *flags]
+    return seconds(lambda: subprocess.run(words, cwd=folder, check=True, capture_output=True, env=_binary.environment()))[0]
+
+
+@row("spreading")
+def spreading(n):
+    """MNIST with 100 labels, from the bytes of its images to labels."""
+    X, truth = mnist(n, "u1")
+    y = labels(truth, 100)
+    ours, a = seconds(lambda: bigfit.LabelSpreading(n_neighbors=7, calibrate="none").fit(X, y))
+    theirs, b = seconds(lambda: semi_supervised.LabelSpreading(kernel="knn", n_neighbors=7, n_jobs=-1).fit(X, y))
+    wrong = [100 * (m.transduction_ != truth)[y < 0].mean() for m in (a, b)]
+    return [(f"LabelSpreading, MNIST {n}, 100 labels", ours, "scikit-learn", theirs, {"error %": wrong[0], "error % there": wrong[1]})]
+
+
+@row("embedding")
+def embedding(n):
+    """Ten coordinates of one graph, and the angle between the subspaces."""
+    X, _ = mnist(n)
+    W = graph.knn_graph(X, 10)
+    ours, a = seconds(lambda: bigfit.SpectralEmbedding(n_components=10, weights="precomputed").fit_transform(W))
+    theirs, b = seconds(lambda: manifold.SpectralEmbedding(n_components=10, affinity="precomputed", random_state=0, n_jobs=-1).fit_transform(W))
+    root = np.sqrt(np.asarray(W.sum(axis=1)))
+    q, p = (np.linalg.qr(root * e)[0] for e in (a, b))
+    angle = np.linalg.norm(q - p @ (p.T @ q), 2)
+    return [(f"SpectralEmbedding(10), MNIST {n}", ours, "scikit-learn", theirs, {"sine of the largest angle": angle})]
+
+
+@row("clusters")
+def clusters(n):
+    """Ten clusters of one graph."""
+    X, truth = mnist(n)
+    W = graph.knn_graph(X, 10)
+    ours, a = seconds(lambda: bigfit.SpectralClustering(n_clusters=10, weights="precomputed").fit_predict(W))
+    theirs, b = seconds(lambda: cluster.SpectralClustering(n_clusters=10, affinity="precomputed", random_state=0, n_jobs=-1).fit_predict(W))
+    from sklearn.metrics import normalized_mutual_info_score as score
+
+    return [(f"SpectralClustering(10), MNIST {n}", ours, "scikit-learn", theirs, {"NMI": score(truth, a), "NMI there": score(truth, b)})]
+
+
+@row("components")
+def components(n):
+    """Null vectors of a graph of 28 components: ours, and ARPACK's, called as scikit-learn's embedding does."""
+    from scipy.sparse.csgraph import laplacian
+    from scipy.sparse.linalg import eigsh
+
+    r = np.random.default_rng(0)
+    X = r.normal(size=(28 * 200, 3)) * 0.1 + np.repeat(np.arange(28), 200)[:, None] * 10
+    W = graph.knn_graph(X, 10)
+    ours, values = seconds(lambda: graph.eigs(W, 28, laplacian="normalized", return_eigenvectors=False))
+    L = laplacian(W, normed=True)
+    start = r.uniform(-1, 1, len(X))
+    theirs, there = seconds(lambda: eigsh(-L, k=28, sigma=1.0, which="LM", tol=0, v0=start, return_eigenvectors=False))
+    found = int((np.abs(there) < 1e-8).sum())
+    return [("28 null vectors of 28 components", ours, "ARPACK", theirs, {"found": int((np.abs(values) < 1e-8).sum()), "found there": found})]
+
+
+@row("knn")
+def knn(n):
+    """Exact neighbours in 100 dimensions."""
+    X, _ = mnist(n)
+    X = np.ascontiguousarray((X - X.mean(axis=0)) @ np.linalg.eigh(np.cov(X[:5000].T))[1][:, -100:], dtype="f4")
+    ours, a = seconds(lambda: bigfit.KNeighborsTransformer(n_neighbors=10, method="brute").fit_transform(X))
+    theirs, b = seconds(lambda: neighbors.KNeighborsTransformer(n_neighbors=10, n_jobs=-1).fit_transform(X))
+    same = (np.sort(a.indices.reshape(n, -1)) == np.sort(b.indices.reshape(n, -1))).all(axis=1).mean()
+    return [(f"KNeighborsTransformer, exact, {n} × 100", ours, "scikit-learn", theirs, {"rows with the same neighbours": same})]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", default=",".join(ROWS), help="names of rows (default: all)")
+    parser.add_argument("--n", type=int, default=60000, help="points of MNIST")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    _binary.find()
+    out = Path("bench-results")
+    out.mkdir(exist_ok=True)
+    table = []
+    lines = ["| work | ours, s | peer | peer, s | ratio | |", "| --- | --- | --- | --- | --- | --- |"]
+    for name in chosen.rows.split(","):
+        for work, ours, peer, theirs, more in ROWS[name](chosen.n):
+            table.append({"work": work, "seconds": ours, "peer": peer, "peer_seconds": theirs, "ratio": theirs / ours, **more})
+            notes = ", ".join(f"{k} {v:.3g}" for k, v in more.items())
+            lines.append(f"| {work} | {ours:.3f} | {peer} | {theirs:.3f} | {theirs / ours:.2f} | {notes} |")
+            print(lines[-1], flush=True)
+            (out / "python.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            (out / "python.json").write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

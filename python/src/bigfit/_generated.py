@@ -1,0 +1,2083 @@
+"""Parameters of the estimators. Written by generate.py from ``bigfit models --json``; do not edit."""
+
+from sklearn.base import BaseEstimator
+
+VERSION = '0.1.0'
+
+#: Parameters of the graph of nearest neighbours.
+GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
+
+
+class AutoParameters(BaseEstimator):
+    """Chooses among other models by cross-validation on the labels and averages the best.
+
+    After Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers.
+
+    Parameters
+    ----------
+    folds : int, default=5
+        Folds of the cross-validation inside the fit, at most the number of labels; at least 2.
+
+    repeats : int, default=1
+        How often the labels are dealt into folds; at least 1.
+
+    class_shares : {"points", "labels"}, default="points"
+        Shares of the classes: of the points, as far as answers are certain, or of the labels, as
+        drawn at random from all points.
+
+    pca : int, default=None
+        Project the points on this many principal components first; at least 0; None is 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default=None
+        Distance between points; None is euclidean.
+
+    n_neighbors : int, default=None
+        Nearest neighbours of every point; at least 1; None is 8.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default=None
+        Join neighbours if one names the other, or only if each does; None is either.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default=None
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph; None is one.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default=None
+        Search for neighbours: auto chooses, all but nn-descent are exact; None is auto.
+
+    patience : float, default=None
+        Seconds that an exact search may take before method auto prefers nn-descent; positive; None
+        is 60.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'auto'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        folds=5,
+        repeats=1,
+        class_shares='points',
+        pca=None,
+        metric=None,
+        n_neighbors=None,
+        radius=None,
+        symmetry=None,
+        weights=None,
+        method=None,
+        patience=None,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.folds = folds
+        self.repeats = repeats
+        self.class_shares = class_shares
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class EigenmapParameters(BaseEstimator):
+    """Least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004).
+
+    After Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Strength γ of the penalty; positive; None is by cross-validation; for penalty = iterated or
+        heat or sum or polynomial.
+
+    eigenvectors : int, default=None
+        Number of eigenvectors used; at least 1; None is 20 % of the number of labels, with a
+        penalty 200; one or more for each component with a label.
+
+    penalty : {"none", "iterated", "heat", "sum", "polynomial"}, default="none"
+        Penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or
+        any polynomial.
+
+    penalty_power : float, default=2.0
+        Power s of the penalty λˢ; positive; for penalty = iterated.
+
+    heat_t : float, default=1.0
+        t of the penalty exp(tλ); positive; for penalty = heat.
+
+    penalty_order : int, default=2
+        k of the penalty λ²+λ⁴+…+λ²ᵏ, which is Σ‖Δⁱf‖² over i = 1 … k; from 1 to 50; for penalty =
+        sum.
+
+    penalty_coefficients : sequence of float, default=(0.0, 1.0)
+        c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …; at least 0; for penalty = polynomial.
+
+    penalty_unit : {"twentieth", "one"}, default="twentieth"
+        Unit of λ in the penalty: the 20th eigenvalue, or one as in the paper; for penalty =
+        iterated or heat or sum or polynomial.
+
+    folds : int, default=5
+        Folds of the cross-validation inside the fit, at most the number of labels; at least 2; for
+        penalty = iterated or heat or sum or polynomial.
+
+    laplacian : {"combinatorial", "normalized", "random-walk"}, default="combinatorial"
+        Definition of the Laplacian.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'eigenmap'
+    _needs = ('graph', 'eigenpairs')
+
+    def __init__(
+        self,
+        *,
+        gamma=None,
+        eigenvectors=None,
+        penalty='none',
+        penalty_power=2.0,
+        heat_t=1.0,
+        penalty_order=2,
+        penalty_coefficients=(0.0, 1.0),
+        penalty_unit='twentieth',
+        folds=5,
+        laplacian='combinatorial',
+        tolerance=1e-08,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma = gamma
+        self.eigenvectors = eigenvectors
+        self.penalty = penalty
+        self.penalty_power = penalty_power
+        self.heat_t = heat_t
+        self.penalty_order = penalty_order
+        self.penalty_coefficients = penalty_coefficients
+        self.penalty_unit = penalty_unit
+        self.folds = folds
+        self.laplacian = laplacian
+        self.tolerance = tolerance
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class HarmonicParameters(BaseEstimator):
+    """Harmonic functions, label propagation (Zhu et al. 2003).
+
+    After Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4.
+
+    Parameters
+    ----------
+    class_mass : bool, default=False
+        Scale each class to its share of the points: class mass normalization.
+
+    priors : sequence of float, default=None
+        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
+        those of the labels; for class_mass = true.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'harmonic'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        class_mass=False,
+        priors=None,
+        tolerance=1e-08,
+        max_iterations=10000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.class_mass = class_mass
+        self.priors = priors
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LgcParameters(BaseEstimator):
+    """Local and global consistency, label spreading (Zhou et al. 2003).
+
+    After Zhou, Bousquet, Lal, Weston & Schölkopf 2003.
+
+    Parameters
+    ----------
+    alpha : float, default=0.99
+        Weight α of the neighbours beside that of the given labels; between 0 and 1.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lgc'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        alpha=0.99,
+        tolerance=1e-08,
+        max_iterations=10000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class PoissonParameters(BaseEstimator):
+    """Poisson learning, for very few labels (Calder et al. 2020).
+
+    After Calder, Cook, Thorpe & Slepčev 2020, equations 2.1 and 2.4.
+
+    Parameters
+    ----------
+    priors : sequence of float, default=None
+        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
+        those of the labels.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'poisson'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        priors=None,
+        tolerance=1e-08,
+        max_iterations=10000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.priors = priors
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LaprlsParameters(BaseEstimator):
+    """Rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006).
+
+    After Belkin, Niyogi & Sindhwani 2006, equations (7) and (8).
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
+        positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    heat : float, default=None
+        t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
+        is none: fᵀLᵖf; where gamma_i is positive.
+
+    approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
+        How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
+        with a Gram matrix that is not held; auto is what other values imply, or else exact up to
+        5000 points and beyond by landmarks where that is faster.
+
+    landmarks : int, default=None
+        Number of points that the function is an expansion over; of matrix-free, of the
+        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+
+    features : int, default=None
+        Number of random Fourier features, even; at least 2; None is 2000, of fourier.
+
+    sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
+        How landmarks are drawn.
+
+    intercept : bool, default=False
+        Add a constant without penalty.
+
+    tolerance : float, default=None
+        Violation, relative residual or gradient at which the solver stops; positive; None is 1e-06,
+        of nystrom and matrix-free.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'laprls'
+    _needs = ('points', 'graph', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        heat=None,
+        approximation='auto',
+        landmarks=None,
+        features=None,
+        sampling='rpcholesky, of nystrom and matrix-free',
+        intercept=False,
+        tolerance=None,
+        max_iterations=None,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.heat = heat
+        self.approximation = approximation
+        self.landmarks = landmarks
+        self.features = features
+        self.sampling = sampling
+        self.intercept = intercept
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LapsvmParameters(BaseEstimator):
+    """Svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006).
+
+    After Belkin, Niyogi & Sindhwani 2006, equations (10) and (11).
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
+        positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    heat : float, default=None
+        t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
+        is none: fᵀLᵖf; where gamma_i is positive.
+
+    approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
+        How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
+        with a Gram matrix that is not held; auto is what other values imply, or else exact up to
+        5000 points and beyond by landmarks where that is faster.
+
+    landmarks : int, default=None
+        Number of points that the function is an expansion over; of matrix-free, of the
+        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+
+    features : int, default=None
+        Number of random Fourier features, even; at least 2; None is 2000, of fourier.
+
+    sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
+        How landmarks are drawn.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lapsvm'
+    _needs = ('points', 'graph', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        heat=None,
+        approximation='auto',
+        landmarks=None,
+        features=None,
+        sampling='rpcholesky, of nystrom and matrix-free',
+        tolerance=1e-06,
+        max_iterations=None,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.heat = heat
+        self.approximation = approximation
+        self.landmarks = landmarks
+        self.features = features
+        self.sampling = sampling
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LaprlsLinearParameters(BaseEstimator):
+    """Rls-linear with the intrinsic norm.
+
+    After Belkin, Niyogi & Sindhwani 2006, section 4.2; Sindhwani, Niyogi & Belkin 2005.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
+        positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'laprls-linear'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        tolerance=1e-08,
+        max_iterations=10000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LapsvmLinearParameters(BaseEstimator):
+    """Svm-linear with the intrinsic norm.
+
+    After Belkin, Niyogi & Sindhwani 2006, section 4.4; Sindhwani, Niyogi & Belkin 2005.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
+        positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
+        Loss: the square of the hinge, or the hinge with its corner rounded.
+
+    width : float, default=0.1
+        Half the width of the rounded corner of the huberized hinge; positive and at most 1; for
+        loss = huberized-hinge.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=200
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lapsvm-linear'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        loss='squared-hinge',
+        width=0.1,
+        tolerance=1e-08,
+        max_iterations=200,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.loss = loss
+        self.width = width
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class VvmrParameters(BaseEstimator):
+    """Several labels a point, or several values (Minh & Sindhwani 2011).
+
+    After Minh & Sindhwani 2011, section 4 and equation (17).
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
+        positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    gamma_o : float, default=0.0
+        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the
+        outputs; from 0 to 1.
+
+    output_neighbors : int, default=None
+        Join each output with so many others whose targets are nearest, where no graph of the
+        outputs is given; at least 1; None is the graph that is given.
+
+    approximation : {"auto", "exact", "nystrom", "matrix-free"}, default="auto"
+        How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
+        with a Gram matrix that is not held; auto is what other values imply, or else exact up to
+        5000 points and beyond by landmarks where that is faster.
+
+    landmarks : int, default=None
+        Number of points that the function is an expansion over; of matrix-free, of the
+        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+
+    sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
+        How landmarks are drawn.
+
+    tolerance : float, default=1e-10
+        Violation, relative residual or gradient at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=1000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'vvmr'
+    _needs = ('points', 'graph', 'kernel', 'output-graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        gamma_o=0.0,
+        output_neighbors=None,
+        approximation='auto',
+        landmarks=None,
+        sampling='rpcholesky, of nystrom and matrix-free',
+        tolerance=1e-10,
+        max_iterations=1000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.gamma_o = gamma_o
+        self.output_neighbors = output_neighbors
+        self.approximation = approximation
+        self.landmarks = landmarks
+        self.sampling = sampling
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class SsslParameters(BaseEstimator):
+    """Least squares on eigenfunctions of a kernel over all points.
+
+    After Ji et al. 2012, algorithm 1.
+
+    Parameters
+    ----------
+    eigenfunctions : int, default=None
+        Number of eigenfunctions; at least 1; None is by cross-validation from 1 to 200.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    landmarks : int, default=None
+        Number of points, drawn by the seed, that the eigenfunctions are expansions over; at least
+        1; None is all points.
+
+    intercept : bool, default=False
+        Add a constant to the eigenfunctions.
+
+    folds : int, default=5
+        Folds of the cross-validation inside the fit, at most the number of labels; at least 2.
+
+    repeats : int, default=1
+        Times that its labels are dealt into folds; at least 1.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'sssl'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        eigenfunctions=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        landmarks=None,
+        intercept=False,
+        folds=5,
+        repeats=1,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.eigenfunctions = eigenfunctions
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.landmarks = landmarks
+        self.intercept = intercept
+        self.folds = folds
+        self.repeats = repeats
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class EmbedParameters(BaseEstimator):
+    """Parameters of bigfit embed.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+
+    laplacian : {"combinatorial", "normalized", "random-walk"}, default="random-walk"
+        Laplacian.
+
+    tolerance : float, default=1e-08
+        Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
+
+    gamma : float, default=None
+        γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf.
+
+    power : int, default=1
+        Power p of the Laplacian, with gamma.
+
+    landmarks : int, default=None
+        Points, drawn by random_state, that the functions are expansions over; None is all.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'embed'
+
+    def __init__(
+        self,
+        *,
+        n_components=2,
+        laplacian='random-walk',
+        tolerance=1e-08,
+        gamma=None,
+        power=1,
+        landmarks=None,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.laplacian = laplacian
+        self.tolerance = tolerance
+        self.gamma = gamma
+        self.power = power
+        self.landmarks = landmarks
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class ClusterParameters(BaseEstimator):
+    """Parameters of bigfit cluster.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters.
+
+    rule : {"k-means", "sign", "sweep"}, default="k-means"
+        How clusters are made of eigenvectors.
+
+    row_normalize : bool, default=False
+        Scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002).
+
+    min_component : int, default=1
+        Points that a component must have to get clusters.
+
+    restarts : int, default=10
+        Runs of k-means, of which the best counts.
+
+    tolerance : float, default=1e-06
+        Largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖.
+
+    gamma : float, default=None
+        γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf.
+
+    landmarks : int, default=None
+        Points, drawn by random_state, that the functions are expansions over; None is all.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'cluster'
+
+    def __init__(
+        self,
+        *,
+        n_clusters=2,
+        rule='k-means',
+        row_normalize=False,
+        min_component=1,
+        restarts=10,
+        tolerance=1e-06,
+        gamma=None,
+        landmarks=None,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        kernel='gaussian',
+        sigma='median',
+        degree=3,
+        scale=1.0,
+        offset=0.0,
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.n_clusters = n_clusters
+        self.rule = rule
+        self.row_normalize = row_normalize
+        self.min_component = min_component
+        self.restarts = restarts
+        self.tolerance = tolerance
+        self.gamma = gamma
+        self.landmarks = landmarks
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class NeighborsParameters(BaseEstimator):
+    """Parameters of bigfit neighbors.
+
+    Parameters
+    ----------
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    mode : {"distance", "connectivity"}, default="distance"
+        Values of the graph: distances, or ones.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'neighbors'
+
+    def __init__(
+        self,
+        *,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        method='auto',
+        patience=60.0,
+        recall=None,
+        mode='distance',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.mode = mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class GraphParameters(BaseEstimator):
+    """Parameters of bigfit graph.
+
+    Parameters
+    ----------
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        more than n_neighbors, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'graph'
+
+    def __init__(
+        self,
+        *,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose

@@ -1,0 +1,145 @@
+"""The parts: graphs of nearest neighbours, eigenpairs of their Laplacians, linear systems."""
+
+import io
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from . import _generated as parameters
+from ._base import Estimator, _matrix
+from ._run import Call
+
+__all__ = ["eigs", "knn_graph", "solve"]
+
+
+class _Graph(Estimator, parameters.GraphParameters):
+    """The command graph with its parameters."""
+
+
+def knn_graph(X, n_neighbors=8, **settings):
+    """Return the weighted graph of nearest neighbours of points.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    n_neighbors : int, default=8
+        Nearest neighbours of every point, itself not counted.
+    **settings
+        pca, metric, radius, symmetry, weights, method, patience, recall, t, random_state,
+        n_jobs, memory_limit and verbose, as of the estimators.
+
+    Returns
+    -------
+    graph : csr_matrix of shape (n_samples, n_samples)
+        Symmetric weights.
+    """
+    made = _Graph(n_neighbors=n_neighbors, **settings)
+    X = made._points(X, reset=True)
+    with made._call("graph") as call:
+        call.input("-X", "X", X)
+        made._give(call, X.shape[0])
+        call.output("-o", "graph.npz")
+        call.run()
+        return sparse.load_npz(io.BytesIO(call.bytes("graph.npz")))
+
+
+def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8, maxiter=60, return_eigenvectors=True, certificate=False,
+         random_state=None, n_jobs=None, memory_limit=None, verbose=0):
+    """Return eigenpairs of the Laplacian of a graph, none left out.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        Symmetric weights, not negative.
+    k : int, default=6
+        Number of eigenpairs.
+    laplacian : {"combinatorial", "normalized", "random-walk"}, default="combinatorial"
+        D − W, its symmetric normalization, or Lf = λDf.
+    power : int, default=1
+        Power of the Laplacian, which is never formed.
+    which : {"SM", "LM"}, default="SM"
+        The smallest or the largest.
+    tol : float, default=1e-8
+        Largest residual ‖Lv − λv‖ of a pair, relative to ‖L‖.
+    maxiter : int, default=60
+        Restarts after which the run gives up.
+    return_eigenvectors : bool, default=True
+    certificate : bool, default=False
+        Also return what was verified.
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+
+    Returns
+    -------
+    values : ndarray of shape (k,)
+        In ascending order for "SM". Fewer with a ConvergenceWarning.
+    vectors : ndarray of shape (n, k)
+        Only with return_eigenvectors.
+    certificate : dict
+        Only with certificate: "nullity", the components of the graph; "max_residual",
+        "orthogonality" and "norm", recomputed; "next_value", an eigenvalue beyond
+        the last one; a search on the complement of the result found none below it.
+    """
+    if which not in ("SM", "LM"):
+        raise ValueError(f"which is {which!r}; it must be SM or LM")
+    with Call("eigs", random_state=random_state, n_jobs=n_jobs, memory_limit=memory_limit, verbose=verbose) as call:
+        call.input("", "graph", _matrix(graph, graph.shape[0]))
+        call.flag("pairs", k)
+        call.flag("laplacian", laplacian)
+        call.flag("power", power)
+        call.flag("tolerance", tol)
+        call.flag("restarts", maxiter)
+        if which == "LM":
+            call.flag("largest", True)
+        call.output("-o", "eigs.npz")
+        summary = call.run()
+        found = call.read("eigs.npz")
+    out = [found["values"]]
+    if return_eigenvectors:
+        out.append(np.ascontiguousarray(found["vectors"]))
+    if certificate:
+        out.append({name: value for name, value in summary.items() if name != "stages"})
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def solve(graph, B, *, shift=0.0, laplacian="combinatorial", power=1, project=False, tol=1e-8, maxiter=10_000, random_state=None, n_jobs=None,
+          memory_limit=None, verbose=0):
+    """Solve (L + cI)ᵖX = B with the Laplacian L of a graph, all columns at once.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        Symmetric weights, not negative.
+    B : array-like of shape (n,) or (n, m)
+        Right-hand sides.
+    shift : float, default=0.0
+        c. With 0 the system is singular, and X has no part along the null vectors.
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+    power : int, default=1
+        p; the power is never formed.
+    project : bool, default=False
+        Take from B what it has along the null vectors, in place of an error.
+    tol : float, default=1e-8
+        Largest residual of a column, relative to that of B.
+    maxiter : int, default=10000
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+
+    Returns
+    -------
+    X : ndarray of the shape of B
+    """
+    B = check_array(B, dtype=np.float64, ensure_2d=False, input_name="B")
+    with Call("solve", random_state=random_state, n_jobs=n_jobs, memory_limit=memory_limit, verbose=verbose) as call:
+        call.input("", "graph", _matrix(graph, B.shape[0]))
+        call.input("", "B", B)
+        call.flag("shift", float(shift))
+        call.flag("laplacian", laplacian)
+        call.flag("power", power)
+        call.flag("project", bool(project))
+        call.flag("tolerance", tol)
+        call.flag("max-iterations", maxiter)
+        call.output("-o", "X.npy")
+        call.run()
+        return call.array("X.npy").reshape(B.shape)

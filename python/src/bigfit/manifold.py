@@ -1,0 +1,97 @@
+"""Coordinates of points by the Laplacian of their graph."""
+
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _generated as parameters
+from ._base import Estimator
+
+__all__ = ["SpectralEmbedding"]
+
+
+class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, parameters.EmbedParameters):
+    """Laplacian eigenmap, which also gives coordinates to new points.
+
+    The coordinates of a point are its entries in the eigenvectors of the smallest
+    eigenvalues of the Laplacian of the graph of nearest neighbours; those that are
+    constant on its components are left out; Belkin & Niyogi 2003. New points get the
+    Nyström extension through their nearest neighbours. With gamma the coordinates are
+    functions of a kernel's space; Belkin, Niyogi & Sindhwani 2006, section 6.1.
+
+    See Also
+    --------
+    sklearn.manifold.SpectralEmbedding : The same of one component, without new points.
+    """
+
+    _graph_flag = ""
+    _attributes = """    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training points.
+
+    eigenvalues_ : list of float
+        Eigenvalues of the coordinates.
+
+    summary_ : dict
+        What the program says of the run.
+
+    n_features_in_ : int
+        Number of columns of X.
+"""
+
+    def fit(self, X, y=None, graph=None):
+        """Compute the coordinates.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : None
+            Not used.
+        graph : sparse matrix of shape (n_samples, n_samples), default=None
+            Symmetric weights in place of those of nearest neighbours.
+
+        Returns
+        -------
+        self : object
+        """
+        X = self._points(X, reset=True)
+        self._model_file = None
+        with self._call("embed") as call:
+            self._give_points(call, X, graph)
+            call.output("-o", "embedding.npy")
+            extends = graph is None and self._ready() not in ("metric", "weights")
+            if extends:
+                call.output("--model", "model.npz")
+            self.summary_ = call.run()
+            self.embedding_ = call.array("embedding.npy")
+            if extends:
+                self._model_file = call.bytes("model.npz")
+        self.eigenvalues_ = self.summary_["values"]
+        self._n_features_out = self.embedding_.shape[1]
+        return self
+
+    def fit_transform(self, X, y=None, graph=None):
+        """Compute the coordinates and return them; those of :meth:`fit`."""
+        return self.fit(X, graph=graph).embedding_
+
+    def transform(self, X):
+        """Return coordinates of new points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self, "embedding_")
+        X = self._points(X, reset=False)
+        if self._model_file is None:
+            raise ValueError("the embedding is that of a ready graph, which has no place for new points")
+        with self._call("embed") as call:
+            call.input("--transform", "model", self._model_file)
+            call.input("-X", "X", X)
+            call.output("-o", "embedding.npy")
+            call.run()
+            return call.array("embedding.npy")

@@ -1,0 +1,67 @@
+"""Several values a point, of which any may be missing."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array
+
+from . import _generated as parameters
+from ._base import Regressor, _finite_or_nan, _same_length
+from ._versions import ANY_VALUES
+
+__all__ = ["MultiOutputManifold"]
+
+
+class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
+    """Vector-valued manifold regularization: several values a point; Minh & Sindhwani 2011.
+
+    NaN in Y marks values that are not known, of whole points or of single outputs. For
+    points with several labels Y holds 1 and -1; answers are positive for the labels.
+    """
+
+    def fit(self, X, y, graph=None, output_graph=None):
+        """Fit to points of which some have values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            All points, with and without values.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Values, NaN where there is none.
+        graph : sparse matrix of shape (n_samples, n_samples), default=None
+            Symmetric weights in place of those of nearest neighbours.
+        output_graph : array-like or sparse matrix of shape (n_outputs, n_outputs), default=None
+            Symmetric weights between the outputs, for gamma_o.
+
+        Returns
+        -------
+        self : object
+        """
+        X = self._points(X, reset=True)
+        y = self._values(y)
+        _same_length(X, y)
+        self.transduction_ = self._fit(X, y, {"regression": True}, graph, output_graph)["value"].reshape(y.shape)
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
+        self._shape = y.shape[1:]
+        return self
+
+    def predict(self, X):
+        """Return values of new points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        values = super().predict(X)
+        return values.reshape((values.shape[0], *self._shape))
+
+    def _values(self, y):
+        if y is None:
+            return super()._values(y)
+        return _finite_or_nan(check_array(y, dtype=np.float64, ensure_2d=False, **ANY_VALUES))
+
+    def _more_tags(self):
+        return {"multioutput": True}

@@ -1,0 +1,68 @@
+"""scikit-learn's own checks of estimators, in as many processes as there are processors.
+
+Weights that a fit would choose by cross-validation are given, and the automatic choice has
+two folds, as the checks are of the interface; ``BIGFIT_SOAK=1`` takes the defaults.
+"""
+
+import multiprocessing
+import os
+import traceback
+import unittest
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+from sklearn.utils.estimator_checks import check_estimator
+
+import bigfit
+
+WEIGHTS = {"gamma_a": 1e-3, "gamma_i": 1e-3}
+#: The longest first.
+ESTIMATORS = {
+    "AutoClassifier": {"folds": 2, "calibrate": "none"},
+    "AutoRegressor": {"folds": 2, "calibrate": "none"},
+    "LapSVC": WEIGHTS,
+    "LapRLSClassifier": WEIGHTS,
+    "LinearLapSVC": WEIGHTS,
+    "LinearLapRLSClassifier": WEIGHTS,
+    "EigenmapClassifier": {},
+    "Poisson": {},
+    "LabelPropagation": {},
+    "LabelSpreading": {},
+    "MultiOutputManifold": WEIGHTS,
+    "LapRLSRegressor": WEIGHTS,
+    "LinearLapRLSRegressor": WEIGHTS,
+    "SSSLRegressor": {},
+    "SpectralEmbedding": {},
+    "SpectralClustering": {},
+    "KNeighborsTransformer": {},
+}
+#: Expected failures, at most.
+MOST = 2
+
+
+def check(name):
+    """Run all checks of an estimator and return the faults, and the names of expected ones."""
+    settings = {} if os.environ.get("BIGFIT_SOAK") else ESTIMATORS[name]
+    estimator = getattr(bigfit, name)(**settings)
+    expected = estimator._get_tags()["_xfail_checks"] or {}
+    faults = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one, test in check_estimator(estimator, generate_only=True):
+            try:
+                test(one)
+            except unittest.SkipTest:
+                pass  # an expected failure, which the list of checks wraps so
+            except Exception:
+                faults.append(f"{name}, {getattr(test, 'func', test).__name__}:\n{traceback.format_exc()}")
+    return faults, list(expected)
+
+
+def test_check_estimator():
+    listed = {n for n in bigfit.__all__ if hasattr(getattr(bigfit, n), "get_params")}
+    assert set(ESTIMATORS) == listed
+    workers = min(4, os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for faults, expected in pool.map(check, ESTIMATORS):
+            assert not faults, "\n".join(faults)
+            assert len(expected) <= MOST

@@ -1,0 +1,68 @@
+"""Parameters are those of the program, and estimators follow scikit-learn's conventions."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+
+import bigfit
+from bigfit import _generated, _run
+
+ESTIMATORS = [c for c in vars(bigfit).values() if isinstance(c, type) and issubclass(c, BaseEstimator)]
+HERE = Path(__file__).parents[1]
+
+
+def test_generated_is_up_to_date():
+    done = subprocess.run([sys.executable, HERE / "generate.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_all_of_them():
+    assert len(ESTIMATORS) == 17
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_documentation(estimator):
+    doc = inspect.getdoc(estimator)
+    assert doc.count("\nParameters\n") == doc.count("\nAttributes\n") == 1
+    for name in inspect.signature(estimator).parameters:
+        assert f"\n{name} : " in doc
+    assert not re.search("--[a-z]", doc)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_clone_and_set_params(estimator):
+    e = estimator(random_state=5)
+    e.set_params(verbose=1)
+    same = clone(e).get_params()
+    assert same == e.get_params()
+    assert same["random_state"] == 5 and same["verbose"] == 1
+
+
+def test_names_go_both_ways():
+    for parameters in vars(_generated).values():
+        if isinstance(parameters, type) and parameters is not BaseEstimator:
+            for name in inspect.signature(parameters).parameters:
+                if name not in ("random_state", "n_jobs"):
+                    assert _run.parameter(_run.flag_of(name)) == name
+
+
+def test_errors_name_parameters(blobs):
+    X, y, _ = blobs
+    for wrong, message in {
+        "alpha": "alpha is 3; it must be between 0 and 1",
+        "n_neighbors": "n_neighbors is -1; it must be at least 1",
+        "metric": "metric is \"far\"; it must be euclidean",
+        "memory_limit": "memory_limit",
+    }.items():
+        value = {"alpha": 3, "n_neighbors": -1, "metric": "far", "memory_limit": "much"}[wrong]
+        with pytest.raises(ValueError, match=message):
+            bigfit.LabelSpreading(**{wrong: value}).fit(X, y)
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="X: row 3, column 1 is NaN"):
+        bigfit.LabelSpreading().fit(X, y)
