@@ -683,9 +683,9 @@ class LaprlsParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
-    scaling : {"direct", "per-pair"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
-        positive.
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L; where gamma_i is positive.
@@ -885,9 +885,9 @@ class LapsvmParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
-    scaling : {"direct", "per-pair"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
-        positive.
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L; where gamma_i is positive.
@@ -1064,9 +1064,9 @@ class LaprlsLinearParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
-    scaling : {"direct", "per-pair"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
-        positive.
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L; where gamma_i is positive.
@@ -1205,9 +1205,9 @@ class LapsvmLinearParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
-    scaling : {"direct", "per-pair"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
-        positive.
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L; where gamma_i is positive.
@@ -1374,9 +1374,9 @@ class VvmrParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
-    scaling : {"direct", "per-pair"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points; where gamma_i is
-        positive.
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L; where gamma_i is positive.
