@@ -65,7 +65,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
 	if m == nil {
-		method, m = precondition(l, set.Method, set.Seed)
+		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
 	var null subspace
@@ -92,9 +92,10 @@ const (
 	largePower     = 1e5
 )
 
-// precondition makes the preconditioner of the given method for L + cI, or chooses
-// one. It need not serve the null vectors of L.
-func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
+// Precondition makes the preconditioner of the given method for L + cI, or chooses
+// one, for Settings.Preconditioner of several calls of [Laplacian]. The power of l does
+// not count. It need not serve the null vectors of L.
+func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
 	if method == None {
 		return method, identity{}
 	}
