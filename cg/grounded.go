@@ -23,7 +23,8 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 			s.diagonal[i] = 1
 		}
 	}
-	low := s.spread()
+	low, hard := s.spread()
+	low = math.Min(low, hard)
 	if pinned != nil {
 		s.pin(pinned)
 	}

@@ -30,8 +30,8 @@ type LaplacianSettings struct {
 // with c = 0 it must be zero, or Project be set, and the solution is the one
 // orthogonal to V. Neither needs V as a matrix.
 //
-// [Auto] takes the condition of D⁻¹(L + cI) from the shift and from the longest
-// way through the graph. Below 2000 it is [Chebyshev], whose polynomial has about
+// [Auto] takes the condition of D⁻¹(L + cI) from the shift, from the longest
+// way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it is [Chebyshev], whose polynomial has about
 // three times the root of the condition as its degree and is evaluated in single
 // precision; above, [ApproximateCholesky] does whatever the condition is, after a
 // setup that costs as much as some hundred products. Powers apply the
@@ -102,14 +102,15 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 	s := newSystem(l)
 	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
 	const high = 2
-	relative, spread := 1.0, s.spread()
+	relative := 1.0
+	spread, hard := s.spread()
 	for i, g := range s.ground {
 		relative = min(relative, g/s.diagonal[i])
 	}
 	low := min(1, relative+spread)
 	if method == Auto {
 		method = Chebyshev
-		if condition := high / low; condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
+		if condition := high / min(low, relative+hard); condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
 			method = ApproximateCholesky
 		}
 	}

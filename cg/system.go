@@ -57,23 +57,23 @@ func (s *system) jacobi() Preconditioner {
 	return m
 }
 
-// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W): the smaller one of 8/h²,
-// a little less than that of a path, and of a Rayleigh quotient, which knows the weights.
-// h is the number of steps between two far ends of a component, found by two
-// breadth-first searches in each.
-func (s *system) spread() float64 {
+// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) by 8/h², a little less
+// than that of a path, and hard from above, by Rayleigh quotients, which know the weights.
+// h is the number of steps between two far ends of a component, the largest of all,
+// found by two breadth-first searches in each.
+func (s *system) spread() (path, hard float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
 	value := make([]float64, s.w.Rows)
-	spread := 1.0
+	steps := 1
+	hard = 1
 	for root := range s.w.Rows {
 		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
 			end, _ := search.from(int32(root), 1)
 			_, ends := search.from(end, 2)
-			h := float64(len(ends))
-			spread = min(spread, 8/(h*h), max(search.quotient(ends, value), 1e-16))
+			steps, hard = max(steps, len(ends)), min(hard, max(search.quotient(ends, value), 1e-16))
 		}
 	}
-	return spread
+	return min(1, 8/float64(steps*steps)), hard
 }
 
 // breadthFirst is the memory of breadth-first searches of a graph.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -130,8 +131,9 @@ func (d *draw) part(s span) (*draw, []int) {
 }
 
 // byComponent solves the equations of the method, which are some of their own in each
-// component: with the columns that differ in it, in blocks that stay in the cache. Where
-// there is no label the solution is zero. Residuals are the largest of any part.
+// component: with the columns that differ in it, in blocks that stay in the cache, several
+// parts at once. Where there is no label the solution is zero. Residuals are the largest
+// of any part.
 func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 	spans := d.problem.spans()
 	if len(spans) == 1 {
@@ -139,43 +141,57 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 	}
 	_, c := d.y.Dims()
 	out := &cg.Result{X: mat.NewDense(d.problem.Len(), c, nil), Residuals: make([]float64, c), Iterations: make([]int, c)}
-	short := 0
-	for at, s := range spans {
-		part, column := d.part(s)
+	results, columns, failures := make([]*cg.Result, len(spans)), make([][]int, len(spans)), make([]error, len(spans))
+	var one sync.Mutex // hooks are called one after the other
+	par.For(len(spans), 1, func(at, _ int) {
+		part, column := d.part(spans[at])
 		if part == nil {
-			continue
+			return
 		}
 		if hook := d.settings.OnIteration; hook != nil {
-			part.settings.OnIteration = func(st cg.State) error { return hook(among(st, at, len(spans))) }
+			part.settings.OnIteration = func(st cg.State) error {
+				one.Lock()
+				defer one.Unlock()
+				return hook(among(st, at, len(spans)))
+			}
 		}
-		r, err := part.equations(ctx)
-		if r == nil {
+		columns[at] = column
+		if results[at], failures[at] = part.equations(ctx); results[at] != nil {
+			spread(out.X, spans[at].from, results[at].X, column)
+			results[at].X = nil
+		}
+	})
+	short := 0
+	for at, r := range results {
+		if err := failures[at]; errors.Is(err, cg.ErrNotConverged) {
+			short++
+		} else if err != nil {
 			return nil, err
 		}
-		par.For(s.to-s.from, 1024, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				to, from := out.X.RawRowView(s.from+i), r.X.RawRowView(i)
-				for j, k := range column {
-					to[j] = from[k]
-				}
-			}
-		})
-		for j, k := range column {
+		if r == nil {
+			continue
+		}
+		for j, k := range columns[at] {
 			out.Residuals[j], out.Iterations[j] = max(out.Residuals[j], r.Residuals[k]), max(out.Iterations[j], r.Iterations[k])
 		}
 		out.Products += r.Products
-		switch {
-		case errors.Is(err, cg.ErrNotConverged):
-			short++
-		case err != nil:
-			return out, err
-		}
 	}
 	if short > 0 {
 		return out, fmt.Errorf("%w: in %d of %d parts of the graph, relative residuals up to %.3g after %d iterations, tolerance %g",
 			cg.ErrNotConverged, short, len(spans), out.MaxResidual(), out.MaxIterations(), d.settings.Tolerance)
 	}
 	return out, nil
+}
+
+// spread copies column[j] of x to column j of dst, from row at on.
+func spread(dst *mat.Dense, at int, x *mat.Dense, column []int) {
+	n, _ := x.Dims()
+	for i := range n {
+		to, from := dst.RawRowView(at+i), x.RawRowView(i)
+		for j, k := range column {
+			to[j] = from[k]
+		}
+	}
 }
 
 // among counts the columns of all parts in the state of one.
