@@ -140,7 +140,7 @@ func TestPreconditionersArePositive(t *testing.T) {
 		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 			l := laplacian(t, w, kind).With(1, 0.1)
 			for _, method := range everyMethod {
-				_, m := precondition(l, method, 0)
+				_, m := Precondition(l, method, 0)
 				m = deflated{m, newComponentNull(l, w.Components()), func(int) float64 { return 0.1 }}
 				check(name+" "+method.String(), m, w.Rows)
 				check(name+" squared "+method.String(), repeated{m, 2}, w.Rows)

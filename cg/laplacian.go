@@ -30,8 +30,8 @@ type LaplacianSettings struct {
 // with c = 0 it must be zero, or Project be set, and the solution is the one
 // orthogonal to V. Neither needs V as a matrix.
 //
-// [Auto] takes the condition of D⁻¹(L + cI) from the shift and from the longest
-// way through the graph. Below 2000 it is [Chebyshev], whose polynomial has about
+// [Auto] takes the condition of D⁻¹(L + cI) from the shift, from the longest
+// way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it is [Chebyshev], whose polynomial has about
 // three times the root of the condition as its degree and is evaluated in single
 // precision; above, [ApproximateCholesky] does whatever the condition is, after a
 // setup that costs as much as some hundred products. Powers apply the
@@ -65,7 +65,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
 	if m == nil {
-		method, m = precondition(l, set.Method, set.Seed)
+		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
 	var null subspace
@@ -92,23 +92,25 @@ const (
 	largePower     = 1e5
 )
 
-// precondition makes the preconditioner of the given method for L + cI, or chooses
-// one. It need not serve the null vectors of L.
-func precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
+// Precondition makes the preconditioner of the given method for L + cI, or chooses
+// one, for Settings.Preconditioner of several calls of [Laplacian]. The power of l does
+// not count. It need not serve the null vectors of L.
+func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
 	if method == None {
 		return method, identity{}
 	}
 	s := newSystem(l)
 	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
 	const high = 2
-	relative, spread := 1.0, s.spread()
+	relative := 1.0
+	spread, hard := s.spread()
 	for i, g := range s.ground {
 		relative = min(relative, g/s.diagonal[i])
 	}
 	low := min(1, relative+spread)
 	if method == Auto {
 		method = Chebyshev
-		if condition := high / low; condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
+		if condition := high / min(low, relative+hard); condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
 			method = ApproximateCholesky
 		}
 	}

@@ -57,21 +57,23 @@ func (s *system) jacobi() Preconditioner {
 	return m
 }
 
-// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) as 8/h², a little
-// less than that of a path. h is the number of steps between two far ends of a
-// component, the largest of all, found by two breadth-first searches in each. The
-// weights do not count.
-func (s *system) spread() float64 {
+// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) by 8/h², a little less
+// than that of a path, and hard from above, by Rayleigh quotients, which know the weights.
+// h is the number of steps between two far ends of a component, the largest of all,
+// found by two breadth-first searches in each.
+func (s *system) spread() (path, hard float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
+	value := make([]float64, s.w.Rows)
 	steps := 1
+	hard = 1
 	for root := range s.w.Rows {
 		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
 			end, _ := search.from(int32(root), 1)
-			_, h := search.from(end, 2)
-			steps = max(steps, h)
+			_, ends := search.from(end, 2)
+			steps, hard = max(steps, len(ends)), min(hard, max(search.quotient(ends, value), 1e-16))
 		}
 	}
-	return min(1, 8/float64(steps*steps))
+	return min(1, 8/float64(steps*steps)), hard
 }
 
 // breadthFirst is the memory of breadth-first searches of a graph.
@@ -82,18 +84,20 @@ type breadthFirst struct {
 }
 
 // from visits all vertices connected with root, and returns the vertex reached last and
-// the number of levels. It marks the vertices with a number that no search before
-// has given them.
-func (b *breadthFirst) from(root, mark int32) (last int32, levels int) {
+// where in the queue each level ends. It marks the vertices with a number that no search
+// before has given them.
+func (b *breadthFirst) from(root, mark int32) (last int32, ends []int) {
 	b.queue = append(b.queue[:0], root)
 	b.seen[root] = mark
-	for head := 0; head < len(b.queue); levels++ {
-		for level := len(b.queue); head < level; head++ {
+	for head := 0; head < len(b.queue); {
+		level := len(b.queue)
+		ends = append(ends, level)
+		for ; head < level; head++ {
 			last = b.queue[head]
 			b.visit(last, mark)
 		}
 	}
-	return last, levels
+	return last, ends
 }
 
 // visit appends the neighbours of a vertex that lack the mark to the queue.

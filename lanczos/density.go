@@ -27,7 +27,8 @@ type density struct {
 // so relative to ‖A‖₂ and to every bound on that.
 func (d *density) norm() float64 { return math.Max(math.Abs(d.low), math.Abs(d.top)) }
 
-type node struct{ value, weight float64 } // weights add up to 1
+// A node is a Ritz value; weights add up to 1. Within residual of value lies an eigenvalue.
+type node struct{ value, weight, residual float64 }
 
 const (
 	densityVectors = 8
@@ -143,10 +144,10 @@ func (d *density) add(alpha, beta []float64) {
 	var s mat.Dense
 	e.VectorsTo(&s)
 	for i, v := range e.Values(nil) {
-		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors})
 		// The interval around a Ritz value with the last component's residual
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))
+		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors, residual})
 		d.low, d.top = min(d.low, v), max(d.top, v)
 		d.high = max(d.high, v+residual)
 	}

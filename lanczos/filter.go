@@ -11,11 +11,25 @@ import (
 
 // filter is the polynomial T_degree((lo + hi − 2λ)/(hi − lo)), with T the
 // Chebyshev polynomial: between −1 and 1 on [lo, hi], and growing without bound
-// and monotonically as λ falls below lo.
+// and monotonically as λ falls below lo. Of degree 0 it is (hi + σ)/(λ + σ), at least 1
+// on the whole spectrum, and inverse applies it.
 type filter struct {
-	degree int
-	lo, hi float64
+	degree  int
+	lo, hi  float64
+	sigma   float64
+	inverse *inverter
 }
+
+// inverts reports whether the filter is an inverse.
+func (f filter) inverts() bool { return f.degree == 0 }
+
+// valid reports whether the numbers of a filter that was stored are those of one.
+func (f filter) valid() bool {
+	return f.hi > f.lo && (f.degree > 0 || f.inverts() && f.sigma > 0 && f.hi < math.Inf(1))
+}
+
+// selects reports whether the filter is at most 1 in magnitude beyond lo.
+func (f filter) selects() bool { return f.degree > 1 }
 
 // newFilter chooses the degree so that the polynomial at low, the smallest
 // eigenvalue, is about e^growth/2.
@@ -43,14 +57,20 @@ func (f filter) map1(lambda float64) float64 {
 	return (f.lo + f.hi - 2*lambda) / (f.hi - f.lo)
 }
 
-// value returns the polynomial at lambda ≤ lo.
+// value returns the filter at lambda, for a polynomial of a higher degree at lambda ≤ lo.
 func (f filter) value(lambda float64) float64 {
+	if f.inverts() {
+		return (f.hi + f.sigma) / (lambda + f.sigma)
+	}
 	return math.Cosh(float64(f.degree) * math.Acosh(math.Max(1, f.map1(lambda))))
 }
 
 // lambda is the inverse of value: θ ≥ 1 gives λ ≤ lo.
 func (f filter) lambda(theta float64) float64 {
-	if f.degree == 1 {
+	switch f.degree {
+	case 0:
+		return (f.hi+f.sigma)/theta - f.sigma
+	case 1:
 		return (f.lo + f.hi - theta*(f.hi-f.lo)) / 2
 	}
 	x := math.Cosh(math.Acosh(math.Max(1, theta)) / float64(f.degree))
@@ -61,9 +81,13 @@ func (f filter) lambda(theta float64) float64 {
 // an approximate eigenvector u with θ = p(λ) > 1. A component of u at an
 // eigenvalue μ counts |μ−λ| on the left and |p(μ)−θ| on the right; p is convex
 // and decreasing up to lo, so the quotient is at most 1/|p'(λ)| for μ < λ and at
-// most (hi−λ)/(θ−1) for μ > λ. For a polynomial of degree 1 it is constant.
+// most (hi−λ)/(θ−1) for μ > λ. For a polynomial of degree 1 it is constant; for the
+// inverse (μ+σ)/θ.
 func (f filter) amplification(lambda, theta float64) float64 {
-	if f.degree == 1 {
+	switch f.degree {
+	case 0:
+		return (f.hi + f.sigma) / theta
+	case 1:
 		return (f.hi - f.lo) / 2
 	}
 	if theta <= 1 {
@@ -78,8 +102,28 @@ func (f filter) amplification(lambda, theta float64) float64 {
 	return math.Max((f.hi-lambda)/(theta-1), 1/slope)
 }
 
+// steps returns the number of steps of a block Krylov process after which a direction of
+// eigenvalue last or less, of which a random block in n dimensions holds about 1/√n, has
+// appeared beside those somewhat above it.
+func (f filter) steps(last float64, n int) int {
+	share := 20 * math.Sqrt(float64(n))
+	amplified := f.value(last)
+	switch {
+	case f.inverts():
+		// By T_s(2q − 1) for the quotient q of the values at last and at lo, or a quarter
+		// beyond last.
+		q := (math.Max(f.lo, last+last/4) + f.sigma) / (last + f.sigma)
+		return max(3, int(math.Ceil(math.Log(2*share)/math.Acosh(2*q-1))))
+	case f.selects() && amplified > 1:
+		// By T_s(θ) ≈ (2θ)ˢ/2.
+		return max(3, int(math.Ceil(math.Log(share)/math.Log(2*amplified))))
+	}
+	return math.MaxInt
+}
+
 // apply overwrites x with p(A)x and uses the blocks t0 and t1 of the same size
-// as scratch. It returns the number of products with single vectors.
+// as scratch. It returns the number of products with single vectors. The filter is a
+// polynomial.
 func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	_, b := x.Dims()
 	r := recurrer(a)

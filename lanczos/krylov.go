@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// krylov is a block Lanczos process for the largest eigenvalues θ of p(A) on
+// krylov is a block Lanczos process for the largest eigenvalues θ of the filter p(A) on
 // the complement of the known eigenvectors.
 //
 // The columns of v are the known vectors, then size basis vectors, then the
@@ -55,7 +55,8 @@ func (p *plan) growth() float64 {
 }
 
 // newKrylov prepares a process behind the known eigenvectors, the columns of
-// known (nil if there are none); d is the density of the spectrum. start, if not nil, is a guess at the wanted
+// known (nil if there are none); d is the density of the spectrum, which decides between
+// a polynomial and an inverse. start, if not nil, is a guess at the wanted
 // eigenvectors.
 func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
 	k := &krylov{plan: p, a: a}
@@ -79,7 +80,11 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 	// The density is one of the complement of the null vectors.
 	others := float64(p.n - p.Nullity)
 	last := float64(p.K - p.Nullity)
-	k.setCut(d.quantile(last/others), d.quantile((last+0.3*float64(p.wanted)+float64(p.block))/others))
+	beyond := (last + 0.3*float64(p.wanted) + float64(p.block)) / others
+	k.setCut(d.quantile(last/others), d.quantile(beyond))
+	if f, ok := inverseFilter(a, p, &d, last/others, beyond); ok {
+		k.f = f
+	}
 	k.target = p.Tolerance * k.norm / 4
 	k.begin(start)
 	return k
@@ -136,11 +141,14 @@ func (k *krylov) leading(size int) *mat.Dense {
 
 // expand makes the residual block part of the basis and computes the next one.
 // It returns the approximate number of operations.
-func (k *krylov) expand() float64 {
+func (k *krylov) expand(ctx context.Context) (float64, error) {
 	w, b := k.work[0], k.block
 	at := k.known + k.size
 	copyBlock(w, k.columns(at, at+b))
-	k.state.Products += k.f.apply(k.a, w, k.work[1], k.work[2])
+	products, err := k.applyTo(ctx, w)
+	if err != nil {
+		return 0, err
+	}
 	c, r, _ := orthonormalize(w, k.leading(k.size+b), k.rng)
 	for i := range k.size + b {
 		for j := range b {
@@ -160,7 +168,28 @@ func (k *krylov) expand() float64 {
 	k.size += b
 	k.r = r
 	copyBlock(k.columns(k.known+k.size, k.known+k.size+b), w)
-	return float64(k.n) * float64(b) * float64(8*(k.known+k.size)+100*k.f.degree)
+	return float64(k.n) * float64(8*b*(k.known+k.size)+100*products), nil
+}
+
+// applyTo overwrites the block w with p(A)w and returns and counts the products.
+func (k *krylov) applyTo(ctx context.Context, w *mat.Dense) (products int, err error) {
+	if k.f.inverts() {
+		products, err = k.f.inverse.apply(ctx, w)
+	} else {
+		products = k.f.apply(k.a, w, k.work[1], k.work[2])
+	}
+	k.state.Products += products
+	return products, err
+}
+
+// margin is the amount by which a value must fall below last, the last one found, to be
+// one that was left out. Values of an inverse are within the tolerance relative to
+// themselves, beside rounding.
+func (k *krylov) margin(last float64) float64 {
+	if k.f.inverts() {
+		return math.Min(2*k.Tolerance*(last+k.f.sigma)+1e-14*k.norm, 2*k.Tolerance*k.norm)
+	}
+	return 2 * k.Tolerance * k.norm
 }
 
 // ritz are the Ritz pairs of p(A) in the basis, largest θ first.
@@ -246,7 +275,11 @@ func (k *krylov) report(ctx context.Context) error {
 // run iterates until all wanted pairs are found, certified and complete.
 func (k *krylov) run(ctx context.Context) (*Result, error) {
 	for {
-		k.unchecked += k.expand()
+		operations, err := k.expand(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k.unchecked += operations
 		if err := k.report(ctx); err != nil {
 			return nil, err
 		}
@@ -265,7 +298,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		k.assess(z)
 		spent := full && k.state.Restart >= k.MaxRestarts
 		switch {
-		case full && z.theta[k.wanted-1] < 1.5 && k.f.degree > 1:
+		case full && z.theta[k.wanted-1] < 1.5 && k.f.selects():
 			k.lookElsewhere(z)
 		case k.state.Converged == k.K || spent:
 			res, err := k.certified(ctx, z, spent)
@@ -380,12 +413,8 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 	last := res.Values[k.K-1]
 	search := k.searcher(last)
 	p := search.plan
-	steps := p.basis / p.block
-	amplified := search.f.value(last)
-	if search.f.degree > 1 && amplified > 1 {
-		// s steps amplify a wanted direction by T_s(θ) ≈ (2θ)ˢ/2.
-		steps = min(steps, max(3, int(math.Ceil(math.Log(20*math.Sqrt(float64(k.n)))/math.Log(2*amplified)))))
-	}
+	steps := min(p.basis/p.block, search.f.steps(last, k.n))
+	amplified, margin := search.f.value(last), k.margin(last)
 	least := max(min(3, steps)*p.block, k.block) // for an answer, or for as many Ritz vectors as a block has
 	var z *ritz
 	done := false
@@ -393,7 +422,9 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		search.expand()
+		if _, err := search.expand(ctx); err != nil {
+			return false, err
+		}
 		if search.size < least {
 			continue
 		}
@@ -402,14 +433,14 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 			return false, err
 		}
 		next := search.f.lo
-		if search.f.degree == 1 || z.theta[0] > 1 {
+		if !search.f.selects() || z.theta[0] > 1 {
 			next = search.f.lambda(z.theta[0])
 		}
 		res.Certificate.Next = next
 		uncertain := z.residual[0] * search.f.amplification(next, z.theta[0])
 		long := restarts > 0 || search.size >= steps*p.block
-		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) || search.f.degree > 1 && z.theta[0]+z.residual[0] < amplified
-		done = next < last-2*k.Tolerance*k.norm || long && above
+		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) || search.f.degree != 1 && z.theta[0]+z.residual[0] < amplified
+		done = next < last-margin || long && above
 		if done || search.size+p.block <= p.basis {
 			continue
 		}
@@ -420,7 +451,7 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 	}
 	k.state.Products = search.state.Products
 	k.setRitz(theta)
-	if res.Certificate.Next >= last-2*k.Tolerance*k.norm {
+	if res.Certificate.Next >= last-margin {
 		return false, nil
 	}
 	res.Certificate.Missed = true
@@ -441,7 +472,7 @@ func (k *krylov) searcher(last float64) *krylov {
 		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
 	}
 	search.t = mat.NewDense(p.basis, p.basis, nil)
-	if search.f.degree == 1 || search.f.value(last) < 1.5 {
+	if search.f.degree == 1 || search.f.selects() && search.f.value(last) < 1.5 {
 		search.moved = 0
 		search.setCut(last, last)
 	}

@@ -9,6 +9,12 @@
 // spectrum and the cut between wanted and unwanted come from a stochastic
 // Lanczos estimate of the spectral density; there is nothing to tune.
 //
+// Where the low end is so dense that the polynomial would need a degree beyond 600, as
+// in long paths, trees and strips, the process runs on (L + σI)⁻¹ instead (Ericsson &
+// Ruhe, Math. Comp. 35, 1980): for a graph Laplacian of power 1 without shift behind its
+// null vectors, with memory for a factor. The systems are solved by package cg with an
+// approximate Cholesky factor.
+//
 // Reported residuals and orthogonality are recomputed from the definition.
 package lanczos
 
@@ -107,7 +113,7 @@ type Result struct {
 	// Nullity is the number of exact null vectors put in front ([Laplacian]).
 	Nullity     int
 	Certificate Certificate
-	Degree      int // degree of the filter; 0 if there was no need for one
+	Degree      int // degree of the filter; 0 for an inverse, or if there was no need for one
 	Products    int // products of the operator with one vector
 	Restarts    int
 }
@@ -236,7 +242,9 @@ func Bytes(n int, s *Settings) (int64, error) {
 //
 // With dimension n, basis m, filter degree δ and block b it holds about
 // n(m + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
-// products of a with an n×b block and 8nmb operations. For n ≤ 800, or if the
+// products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
+// with a factor of about 72 bytes an edge and 8n(9b + 12) beside it if MemoryLimit
+// allows them. For n ≤ 800, or if the
 // basis would fill half the space, the dense n×n matrix is formed and fully
 // decomposed instead.
 //

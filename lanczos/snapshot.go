@@ -35,6 +35,7 @@ type snapshotState struct {
 	Degree    int     `json:"degree"`
 	Cut       float64 `json:"cut"`
 	High      float64 `json:"high"`
+	Sigma     float64 `json:"sigma,omitempty"`
 	Low       float64 `json:"low"`
 	Top       float64 `json:"top"`
 	Norm      float64 `json:"norm"`
@@ -78,7 +79,7 @@ func (s *Snapshot) Save(path, operator string) error {
 		{Name: "random", Data: random},
 	}
 	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
-		k.f.degree, k.f.lo, k.f.hi, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.unchecked, k.state, ""}
+		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.unchecked, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	}
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
-	k := &krylov{plan: p, f: filter{st.Degree, st.Cut, st.High}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, unchecked: st.Unchecked, state: st.State}
+	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, unchecked: st.Unchecked, state: st.State}
 	for _, e := range []struct {
 		name       string
 		rows, cols int
@@ -142,7 +143,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
 	}
 	k.rng = rand.New(k.pcg)
-	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 || k.size+p.block > p.basis || k.f.degree < 1 || k.f.hi <= k.f.lo {
+	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 || k.size+p.block > p.basis || !k.f.valid() {
 		return nil, fmt.Errorf("%s: the state in the manifest contradicts itself", path)
 	}
 	return &Snapshot{k}, nil
@@ -171,6 +172,13 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 	}
 	k.MaxRestarts, k.OnRestart, k.OnCheckpoint = p.MaxRestarts, p.OnRestart, p.OnCheckpoint
 	k.a = a
+	if k.f.inverts() {
+		l := p.mayInvert(a)
+		if l == nil {
+			return nil, fmt.Errorf("%w: it inverts a Laplacian, and this operator is none or there is too little memory", ErrSnapshot)
+		}
+		k.f.inverse = newInverter(l, k.f, k.plan)
+	}
 	for i := range k.work {
 		k.work[i] = mat.NewDense(k.n, k.block, nil)
 	}

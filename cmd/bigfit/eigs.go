@@ -218,5 +218,9 @@ func (s eigsSummary) String() string {
 		}
 		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
 	}
-	return text + fmt.Sprintf("; filter degree %d, %d products, %d restarts", s.Degree, s.Products, s.Restarts)
+	filter := fmt.Sprintf("filter degree %d", s.Degree)
+	if s.Degree == 0 && !s.Exact && s.Pairs > s.Nullity {
+		filter = "inverse iteration"
+	}
+	return text + fmt.Sprintf("; %s, %d products, %d restarts", filter, s.Products, s.Restarts)
 }

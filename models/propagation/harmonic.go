@@ -28,9 +28,9 @@ func (a *pinned) MulTo(dst, x *mat.Dense) {
 	}
 }
 
-// pinned returns the operator L_uu over the unlabeled points of components with a label, its
-// diagonal, that of D, and which points are others.
-func (d *draw) pinned() (a *pinned, diagonal []float64, fixed []bool) {
+// pinned returns the operator L_uu over the unlabeled points of components with a label, a
+// preconditioner, and which points are others.
+func (d *draw) pinned() (a *pinned, m cg.Preconditioner, fixed []bool, err error) {
 	p := d.problem
 	n := p.Len()
 	fixed = make([]bool, n)
@@ -38,7 +38,7 @@ func (d *draw) pinned() (a *pinned, diagonal []float64, fixed []bool) {
 		fixed[i] = true
 	}
 	a = &pinned{l: p.plain}
-	diagonal = make([]float64, n)
+	diagonal := make([]float64, n)
 	for i, degree := range p.plain.Degrees() {
 		diagonal[i] = degree
 		if fixed[i] = fixed[i] || !d.reached[p.components.Of[i]]; fixed[i] {
@@ -46,7 +46,8 @@ func (d *draw) pinned() (a *pinned, diagonal []float64, fixed []bool) {
 			diagonal[i] = 1
 		}
 	}
-	return a, diagonal, fixed
+	m, err = d.grounded(p.plain, make([]float64, n), diagonal, fixed)
+	return a, m, fixed, err
 }
 
 // inflow returns W_ul y_l for values y of the points at, which are fixed: n×c.
@@ -75,7 +76,10 @@ func (d *draw) inflow(at []int32, y *mat.Dense, fixed []bool) *mat.Dense {
 
 // harmonic solves L_uu f_u = W_ul y_l.
 func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
-	a, diagonal, fixed := d.pinned()
+	a, m, fixed, err := d.pinned()
+	if err != nil {
+		return nil, err
+	}
 	b := d.inflow(d.at, d.y, fixed)
 	if d.settings.MassNormalization { // its scores are scaled
 		d.start = nil
@@ -84,17 +88,17 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 			clear(d.start.RawRowView(int(i)))
 		}
 	}
-	r, err := d.solve(ctx, a, b, diagonal)
-	if r == nil {
-		return nil, err
-	}
+	return d.solve(ctx, a, b, m)
+}
+
+// finishHarmonic puts the labels into f, which is zero there.
+func (d *draw) finishHarmonic(f *mat.Dense) {
 	if d.settings.MassNormalization {
-		d.normalizeMass(r.X)
+		d.normalizeMass(f)
 	}
 	for q, i := range d.at {
-		copy(r.X.RawRowView(int(i)), d.y.RawRowView(q))
+		copy(f.RawRowView(int(i)), d.y.RawRowView(q))
 	}
-	return r, err
 }
 
 // normalizeMass multiplies f_c, which is zero at labeled points, by q_c/Σ_u f_c

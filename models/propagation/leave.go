@@ -131,18 +131,24 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 	}
 	switch l.settings.Method {
 	case Harmonic:
-		a, diagonal, fixed := l.pinned()
+		a, m, fixed, err := l.pinned()
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+			if err != nil {
+				return nil, err
+			}
 			one := mat.NewDense(hi-lo, hi-lo, nil)
 			for q := range hi - lo {
 				one.Set(q, q, 1)
 			}
-			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), diagonal)
+			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), m)
 		}
 	case Tikhonov:
-		a, diagonal := l.weighted()
+		a, m, err := l.weighted()
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
-			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), diagonal)
+			if err != nil {
+				return nil, err
+			}
+			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m)
 		}
 	case Poisson:
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) { return l.flows(ctx, units(lo, hi, 1)) }

@@ -16,7 +16,7 @@ import (
 //
 //	D^-½LD^-½ v = D^-½ Σ_j (y_j − ȳ) δ_j
 //
-// and is orthogonal to the null vector D^½1. Then column c is multiplied by
+// and is orthogonal to the null vector D^½1. finishPoisson multiplies column c by
 // b_c/ȳ_c for priors b.
 func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 	of, shares := d.problem.components.Of, d.shares()
@@ -27,17 +27,19 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 			row[c] -= mean
 		}
 	}
-	r, err := d.flows(ctx, d.sources(centred))
-	if r == nil {
-		return nil, err
-	}
-	d.centre(r.X)
+	return d.flows(ctx, d.sources(centred))
+}
+
+// finishPoisson makes Σ d_i u_i zero in every component and weighs the columns.
+func (d *draw) finishPoisson(u *mat.Dense) {
+	of, shares := d.problem.components.Of, d.shares()
+	d.centre(u)
 	for i, component := range of {
 		share, ok := shares[component]
 		if !ok {
 			continue
 		}
-		row := r.X.RawRowView(i)
+		row := u.RawRowView(i)
 		for c, y := range share {
 			switch {
 			case y == 1: // no other class: nothing flows
@@ -47,7 +49,6 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 			}
 		}
 	}
-	return r, err
 }
 
 // flows solves L u = b, Σ d_i u_i = 0 in every component, for the columns b of a block that

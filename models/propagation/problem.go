@@ -44,9 +44,13 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 		p.place[i] = int32(at)
 		p.components.Of[at] = c.Of[i]
 	}
-	p.plain = plain.Permute(order)
-	p.normalized = sync.OnceValue(func() *sparse.Laplacian { return p.plain.As(sparse.Normalized) })
+	p.setGraph(plain.Permute(order))
 	return p, nil
+}
+
+func (p *Problem) setGraph(l *sparse.Laplacian) {
+	p.plain = l
+	p.normalized = sync.OnceValue(func() *sparse.Laplacian { return l.As(sparse.Normalized) })
 }
 
 // Len returns the number of points.

@@ -183,7 +183,8 @@ type Solution struct {
 	// of the largest score. Nil for a regression.
 	Labels []int32
 	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each,
-	// recomputed from the definition, and the iterations it took.
+	// recomputed from the definition, the largest of those in the parts of a graph
+	// whose components are solved apart; and the iterations it took.
 	Residuals  []float64
 	Iterations int
 	Labeled    int // number of labeled points
@@ -210,7 +211,8 @@ func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Tar
 // has no source; its points get that class.
 //
 // It costs an iteration of cg.Solve, a pass over the graph for all classes at
-// once, times their number, and holds seven n×c blocks. With cg.ErrNotConverged
+// once, times their number, and holds seven n×c blocks. Components of 5000 points and more
+// are solved one after the other, each with the columns that differ there. With cg.ErrNotConverged
 // and a cancelled ctx the Solution holds what was reached.
 func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Solution, error) {
 	if s == nil {
@@ -242,8 +244,23 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 	return g, err
 }
 
-// solution solves the equations of the method.
+// solution solves the equations of the method and makes its values of their solution.
 func (d *draw) solution(ctx context.Context) (*cg.Result, error) {
+	r, err := d.byComponent(ctx)
+	if r == nil {
+		return nil, err
+	}
+	switch d.settings.Method {
+	case Harmonic:
+		d.finishHarmonic(r.X)
+	case Poisson:
+		d.finishPoisson(r.X)
+	}
+	return r, err
+}
+
+// equations solves the linear equations of the method.
+func (d *draw) equations(ctx context.Context) (*cg.Result, error) {
 	switch d.settings.Method {
 	case Harmonic:
 		return d.harmonic(ctx)
@@ -291,10 +308,13 @@ type draw struct {
 	y        *mat.Dense // their targets, l×c; of classes one and zero
 	reached  []bool     // components with a label
 	start    *mat.Dense // of the solver; nil for zero
+	points   int        // of the whole graph
+	labels   int
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
-	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t), reached: make([]bool, p.components.Count())}
+	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t), reached: make([]bool, p.components.Count()),
+		points: p.Len(), labels: len(t.Labeled)}
 	for _, i := range t.Labeled {
 		d.at = append(d.at, p.place[i])
 		d.reached[p.components.Of[p.place[i]]] = true
@@ -368,12 +388,8 @@ func (d *draw) spreadingMethod() cg.Method {
 	return d.method()
 }
 
-// solve solves AX = B with M = diag(diagonal).
-func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, diagonal []float64) (*cg.Result, error) {
-	m, err := cg.NewJacobi(diagonal)
-	if err != nil {
-		return nil, err
-	}
+// solve solves AX = B with the preconditioner m.
+func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, m cg.Preconditioner) (*cg.Result, error) {
 	s := d.solver()
 	s.Preconditioner, s.Start = m, d.start
 	return cg.Solve(ctx, a, b, &s)

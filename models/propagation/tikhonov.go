@@ -32,13 +32,17 @@ func (a *weighted) MulTo(dst, x *mat.Dense) {
 	})
 }
 
-// weighted returns the operator J/l + γ_A I + γ_I s Lᵖ and about its diagonal: that of Lᵖ is
-// replaced by that of L to the power p, which it is not below.
-func (d *draw) weighted() (*weighted, []float64) {
+// weighted returns the operator J/l + γ_A I + γ_I s Lᵖ and a preconditioner; for powers about
+// its diagonal: that of Lᵖ is replaced by that of L to the power p, which it is not below.
+func (d *draw) weighted() (*weighted, cg.Preconditioner, error) {
 	reg := d.settings.Regularizer
-	n, labels := d.problem.Len(), float64(len(d.at))
+	n, labels := d.problem.Len(), float64(d.labels)
 	l := d.problem.laplacian(reg.Laplacian)
+<<<<<<< HEAD
 	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(n, l), g: make([]float64, n)}
+=======
+	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(d.points), g: make([]float64, n)}
+>>>>>>> p7
 	for i := range a.g {
 		a.g[i] = reg.GammaA
 	}
@@ -52,16 +56,24 @@ func (d *draw) weighted() (*weighted, []float64) {
 		}
 		diagonal[i] = a.gamma*math.Pow(degree, float64(reg.Power)) + a.g[i]
 	}
-	return a, diagonal
+	ground := make([]float64, n)
+	for i, v := range a.g {
+		ground[i] = v / a.gamma
+	}
+	m, err := d.grounded(a.l, ground, diagonal, nil)
+	return a, m, err
 }
 
 // tikhonov solves (J/l + γ_A I + γ_I s Lᵖ) f = Jy/l.
 func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
-	a, diagonal := d.weighted()
+	a, m, err := d.weighted()
+	if err != nil {
+		return nil, err
+	}
 	y := mat.DenseCopyOf(d.y)
 	if d.classes {
 		y.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, y)
 	}
-	y.Scale(1/float64(len(d.at)), y)
-	return d.solve(ctx, a, d.sources(y), diagonal)
+	y.Scale(1/float64(d.labels), y)
+	return d.solve(ctx, a, d.sources(y), m)
 }

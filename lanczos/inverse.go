@@ -1,0 +1,135 @@
+package lanczos
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// inverter is (L + σI)⁻¹ for a Laplacian L, on the complement of its null vectors: the
+// other kind of [filter]. It is taken where the low end of the spectrum is so dense
+// that no polynomial of degree [maxDegree] tells the wanted eigenvalues from the next,
+// as in long paths, trees and strips.
+//
+// Block conjugate gradients solve to near rounding with an approximate Cholesky factor,
+// which is exact for a tree: one or two iterations, otherwise some dozens.
+type inverter struct {
+	shifted *sparse.Laplacian // L + σI
+	high    float64           // bound on its eigenvalues
+	limit   float64           // of relative residuals of the systems
+	c       *sparse.Components
+	null    *mat.Dense
+	m       cg.Preconditioner
+}
+
+const (
+	// inverseTolerance bounds the relative residuals of the systems, beside a tenth of
+	// the tolerance of the pairs.
+	inverseTolerance  = 1e-9
+	inverseIterations = 300
+	// inverseRange bounds the quotient of the filter at the null vectors and at the last
+	// wanted eigenvalue, as the largest values bring rounding errors with them.
+	inverseRange = 1e5
+)
+
+// mayInvert returns the Laplacian that a is if it can be inverted behind its known null
+// vectors in the memory that is allowed.
+func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
+	l, ok := a.(*sparse.Laplacian)
+	if !ok || l.Power() != 1 || l.Shift() != 0 || p.Nullity != l.Graph().Components().Count() {
+		return nil
+	}
+	if p.MemoryLimit > 0 && p.bytes()+inverseBytes(l, p.block) > p.MemoryLimit {
+		return nil
+	}
+	return l
+}
+
+// inverseBytes estimates the memory of a factor, and of a system of b columns.
+func inverseBytes(l *sparse.Laplacian, b int) int64 {
+	return 8*int64(l.Dim())*int64(9*b+12) + 72*int64(l.Graph().NNZ())
+}
+
+// newInverter makes the factor. It costs O(nnz log nnz).
+func newInverter(l *sparse.Laplacian, f filter, p *plan) *inverter {
+	c := l.Graph().Components()
+	v := &inverter{shifted: l.With(1, f.sigma), high: f.hi + f.sigma, limit: math.Min(inverseTolerance, p.Tolerance/10), c: c, null: l.NullVectors(c, c.Count())}
+	_, v.m = cg.Precondition(v.shifted, cg.ApproximateCholesky, p.Seed)
+	return v
+}
+
+// apply overwrites x, orthogonal to the null vectors, with high·(L + σI)⁻¹x and returns
+// the number of products with single vectors.
+//
+// A residual cannot be less than about 1e-16·‖L‖·‖y‖ for a solution y. The factor tells
+// how long y is about; where rounding is more than thought, the last iterate counts. It
+// is the true residuals of the eigenpairs with which a run ends.
+func (v *inverter) apply(ctx context.Context, x *mat.Dense) (int, error) {
+	n, b := x.Dims()
+	start := mat.NewDense(n, b, nil)
+	v.m.ApplyTo(start, x)
+	project(start, v.null)
+	attainable := 0.0
+	before := columnNorms(x)
+	for j, length := range columnNorms(start) {
+		attainable = math.Max(attainable, 4e-16*v.high*length/before[j])
+	}
+	s := cg.Settings{Tolerance: math.Min(math.Max(v.limit, attainable), 1e-3), MaxIterations: inverseIterations, Block: b, Preconditioner: v.m, Start: start}
+	r, err := cg.Laplacian(ctx, v.shifted, v.c, x, &cg.LaplacianSettings{Settings: s})
+	if err != nil && !errors.Is(err, cg.ErrNotConverged) {
+		return 0, err
+	}
+	x.Scale(v.high, r.X)
+	return r.Products, nil
+}
+
+// inverseFilter returns an inverse of a as a filter for pairs up to the share last of the
+// spectrum, if there is one and a polynomial of degree [maxDegree] would not do for these
+// as far as the density tells. beyond is the share that a polynomial would let pass. The
+// filter's lo is about the eigenvalue that a block of the search leaves behind it.
+func inverseFilter(a sparse.Operator, p *plan, d *density, last, beyond float64) (f filter, ok bool) {
+	if p.Nullity == 0 {
+		return f, false
+	}
+	end := d.lowEnd(last)
+	cut := math.Max(d.lowEnd(beyond), end+end/8)
+	polynomial := filter{lo: cut, hi: d.high}
+	if !(end > 0) || cut > d.high/2 || p.growth()/math.Acosh(polynomial.map1(0)) <= maxDegree {
+		return f, false
+	}
+	l := p.mayInvert(a)
+	if l == nil {
+		return f, false
+	}
+	f = filter{lo: math.Max(cut, d.lowEnd(last+searchBlock/float64(p.n))), hi: d.high, sigma: end / inverseRange}
+	f.inverse = newInverter(l, f, p)
+	return f, true
+}
+
+// lowEnd is quantile for a spectrum that begins at 0, with shares below what the first
+// Ritz values of the processes stand for: there the number of eigenvalues below λ is
+// taken to grow like λ^α, with the α ≥ 1/2 between the first and the second Ritz values;
+// 1/2 is that of a path. First values that are near to eigenvalues stand for themselves.
+func (d *density) lowEnd(share float64) float64 {
+	const b = densityVectors
+	if len(d.nodes) < 2*b {
+		return d.quantile(share)
+	}
+	var weight, value, residual [2]float64
+	for i, nd := range d.nodes[:2*b] {
+		weight[i/b] += nd.weight
+		value[i/b] += nd.value / b
+		residual[i/b] += nd.residual / b
+	}
+	half := weight[0] / 2
+	if share >= half || residual[0] < value[0]/2 || !(value[0] > 0 && value[1] > value[0]) {
+		return d.quantile(share)
+	}
+	alpha := math.Max(math.Log((weight[0]+weight[1]/2)/half)/math.Log(value[1]/value[0]), 0.5)
+	return math.Min(d.quantile(share), value[0]*math.Pow(share/half, 1/alpha))
+}
