@@ -88,7 +88,7 @@ func (p *Problem) part(s span) *Problem {
 // one that stands for each of d.
 func (d *draw) part(s span) (*draw, []int) {
 	var rows []int
-	out := &draw{settings: d.settings, classes: d.classes, points: d.points, labels: d.labels}
+	out := &draw{settings: d.settings, classes: d.classes, intrinsic: d.intrinsic, labels: d.labels}
 	for q, i := range d.at {
 		if s.from <= int(i) && int(i) < s.to {
 			rows, out.at = append(rows, q), append(out.at, i-int32(s.from))

@@ -301,20 +301,23 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 
 // draw is a graph with labels, in the order of the problem.
 type draw struct {
-	problem  *Problem
-	settings Settings
-	classes  bool       // or a regression
-	at       []int32    // places of the labeled points
-	y        *mat.Dense // their targets, l×c; of classes one and zero
-	reached  []bool     // components with a label
-	start    *mat.Dense // of the solver; nil for zero
-	points   int        // of the whole graph
-	labels   int
+	problem   *Problem
+	settings  Settings
+	classes   bool       // or a regression
+	at        []int32    // places of the labeled points
+	y         *mat.Dense // their targets, l×c; of classes one and zero
+	reached   []bool     // components with a label
+	start     *mat.Dense // of the solver; nil for zero
+	intrinsic float64    // γ_I s of Tikhonov, for the whole graph
+	labels    int
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
 	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t), reached: make([]bool, p.components.Count()),
-		points: p.Len(), labels: len(t.Labeled)}
+		labels: len(t.Labeled)}
+	if s.Method == Tikhonov {
+		d.intrinsic = s.Regularizer.Intrinsic(p.Len(), p.laplacian(s.Regularizer.Laplacian))
+	}
 	for _, i := range t.Labeled {
 		d.at = append(d.at, p.place[i])
 		d.reached[p.components.Of[p.place[i]]] = true

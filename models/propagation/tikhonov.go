@@ -38,11 +38,7 @@ func (d *draw) weighted() (*weighted, cg.Preconditioner, error) {
 	reg := d.settings.Regularizer
 	n, labels := d.problem.Len(), float64(d.labels)
 	l := d.problem.laplacian(reg.Laplacian)
-<<<<<<< HEAD
-	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(n, l), g: make([]float64, n)}
-=======
-	a := &weighted{l: l.With(reg.Power, 0), gamma: reg.Intrinsic(d.points), g: make([]float64, n)}
->>>>>>> p7
+	a := &weighted{l: l.With(reg.Power, 0), gamma: d.intrinsic, g: make([]float64, n)}
 	for i := range a.g {
 		a.g[i] = reg.GammaA
 	}
