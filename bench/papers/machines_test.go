@@ -196,7 +196,7 @@ func TestPointCloud(t *testing.T) {
 	if !(r.Number <= 10) || r.Published != 4 || !strings.Contains(remark, "neighbours") {
 		t.Errorf("%+v, %q", r, remark)
 	}
-	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights, p = 1"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "σ₀²") {
+	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "σ₀²") {
 		t.Errorf("heat weights: %q", remark)
 	}
 	if _, remark := cell(t, table, "coil20"+oneChoice, "LapRLS"); strings.Contains(remark, "σ₀²") {

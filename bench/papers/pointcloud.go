@@ -30,7 +30,7 @@ var pointCloudSets = []pointCloudSet{
 	{name: "g50c", points: "sindhwani_g50c.npz", labels: "sindhwani_g50c.npz", draws: "idxLabs", paper: [4]float64{9.7, 8.5, 5.4, 5.2}},
 	{name: "coil20", points: "coil20.npz", labels: "coil20.npz", paper: [4]float64{24.6, 26.0, 4.0, 4.3}, more: []pointCloudMore{
 		{"coil20, 2 and 5 neighbours too", binary(2, 5), true},
-		{"coil20, 10 neighbours, heat weights, p = 1", []gridGraph{{10, 0.03}, {10, 0.01}, {10, 0.003}}, false},
+		{"coil20, 10 neighbours, heat weights", []gridGraph{{10, 0.03}, {10, 0.01}, {10, 0.003}}, false},
 	}},
 	{name: "uspst", points: "sindhwani_uspst.npz", labels: "sindhwani_uspst.npz", draws: "idxLabs", paper: [4]float64{23.6, 23.6, 12.7, 12.7}},
 	{name: "mac-windows", points: "sindhwani_text1_X.npz", labels: "sindhwani_text1_y_splits.npz", draws: "idxLabs", paper: [4]float64{18.9, 18.8, 10.4, 10.0}},
