@@ -21,18 +21,16 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 )
 
-// stiffPath writes a path of n points with one heavy edge in the middle. Its
-// Laplacian has eigenvalues down to about 10/n² and a norm of 2000, so that a
-// run takes many restarts.
-func stiffPath(t *testing.T, path string, n int) {
+// spider writes a graph of n vertices: 40 paths that meet in vertex 0, of weights so near
+// to each other that 39 eigenvalues at a time differ by thousandths, and two restarts are
+// needed to tell them apart.
+func spider(t *testing.T, path string, n int) {
 	t.Helper()
+	const legs = 40
 	entries := map[[2]int]float64{}
-	for i := range n - 1 {
-		w := 1.0
-		if i == n/2 {
-			w = 1000
-		}
-		entries[[2]int{i, i + 1}], entries[[2]int{i + 1, i}] = w, w
+	for v := 1; v < n; v++ {
+		inner, w := max(0, v-legs), 1+1e-3*float64((v-1)%legs)
+		entries[[2]int{v, inner}], entries[[2]int{inner, v}] = w, w
 	}
 	sparseFile(t, path, n, n, entries)
 }
@@ -88,7 +86,7 @@ func TestKill(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	t.Chdir(t.TempDir())
-	stiffPath(t, "path.npz", 2000)
+	spider(t, "path.npz", 2000)
 	line := strings.Fields("eigs path.npz -n 8 --tolerance 1e-10 -q -o")
 	if o := finish(t, command(t, append(line, "want.npz")...)); o.code != 0 {
 		t.Fatal(o)
@@ -127,10 +125,10 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// stiffLine asks for pairs of a stiffPath of stiffCount points.
+// stiffLine asks for pairs of a spider of stiffCount points.
 const (
 	stiffLine      = "eigs path.npz -n 20 --tolerance 1e-10"
-	stiffCount     = 1600
+	stiffCount     = 1601
 	stiffTolerance = 1e-10
 )
 
@@ -140,7 +138,7 @@ const (
 func unfinished(t *testing.T) []string {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	stiffPath(t, "path.npz", stiffCount)
+	spider(t, "path.npz", stiffCount)
 	succeed(t, strings.Fields(stiffLine+" -q -o want.npz")...)
 	o := bigfit(t, strings.Fields(stiffLine+" -q -o part.npz --checkpoint ck --restarts 1")...)
 	if o.code != 3 || !exists(snapshotPath) {
@@ -153,7 +151,7 @@ func unfinished(t *testing.T) []string {
 // what to do, and stays as it is.
 func TestBadCheckpoint(t *testing.T) {
 	line := append(unfinished(t), "-o", "out.npz")
-	stiffPath(t, "other.npz", stiffCount+1)
+	spider(t, "other.npz", stiffCount+1)
 	good := readFile(t, snapshotPath)
 	refused := func(what string, args ...string) {
 		t.Helper()
@@ -270,7 +268,7 @@ func TestEigsDiskFull(t *testing.T) {
 // and no others; both the checkpoint and the file are something to go on from.
 func TestTooFewRestarts(t *testing.T) {
 	t.Chdir(t.TempDir())
-	stiffPath(t, "path.npz", stiffCount)
+	spider(t, "path.npz", stiffCount)
 	line := strings.Fields(stiffLine + " --json -q")
 	decode := func(text string) (s eigsSummary) {
 		t.Helper()

@@ -307,7 +307,7 @@ func TestKillAndResume(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	intoWide(t)
-	stiffPath(t, "path.npz", 600)
+	spider(t, "path.npz", 600)
 	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
 	rng := rand.New(rand.NewPCG(12, 6))
 	least := 3
@@ -357,7 +357,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	intoWide(t)
-	stiffPath(t, "path.npz", 600)
+	spider(t, "path.npz", 600)
 	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
 	for _, line := range checkpointed {
 		_, want := countSteps(t, line, outputsOf(line))
