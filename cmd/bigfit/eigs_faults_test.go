@@ -206,7 +206,7 @@ func TestBadCheckpoint(t *testing.T) {
 	again(`"version":1`, `"version":2`)
 	again(`"size":`, `"size":9`)
 	again(`"block":`, `"block":1`)
-	again(`"degree":`, `"degree":-`)
+	again(`"sigma":`, `"sigma":-`)
 	again(fmt.Sprintf(`"n":%d`, stiffCount), fmt.Sprintf(`"n":%d`, stiffCount-1))
 	for _, setting := range []string{"-n 21", "--tolerance 1e-9", "--seed 1", "--largest", "--power 2", "--laplacian normalized"} {
 		refused(setting, append(line, strings.Fields(setting)...)...)
