@@ -10,6 +10,10 @@ ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|
 # The same with more kinds of points, settings or damage: once a run is enough.
 QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred|NormOfTwoClusters|KnownNotSmallest|Refine|Append|AppendManyIsSearchAnew)$$
 
+# Tests of accuracy that take minutes under the race detector; the threads of what they
+# test have tests of their own.
+LONG = ^Test(PrunedIsExact|TiesOfDenseAndSparse|Inverse)$$
+
 # Damaged model files of every learner.
 DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
 
@@ -30,7 +34,7 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short -skip '$(ALIKE)|$(QUIET)' $(RACE)
+	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' $(RACE)
 	go test -race -short -run 'Conform|Concurrent|Threads' -skip '$(DAMAGE)' ./models/...
 
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
