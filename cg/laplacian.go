@@ -31,10 +31,10 @@ type LaplacianSettings struct {
 // orthogonal to V. Neither needs V as a matrix.
 //
 // [Auto] takes the condition of D⁻¹(L + cI) from the shift, from the longest
-// way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it is [Chebyshev], whose polynomial has about
-// three times the root of the condition as its degree and is evaluated in single
-// precision; above, [ApproximateCholesky] does whatever the condition is, after a
-// setup that costs as much as some hundred products. Powers apply the
+// way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it
+// is [Chebyshev], whose polynomial has about three times the root of the condition as its
+// degree and is evaluated in single precision; above, [ApproximateCholesky] does whatever
+// the condition is, after a setup that costs as much as some hundred products. Powers apply the
 // preconditioner of L + cI p times; the condition of (L + cI)ᵖ must be below 10⁵
 // for a polynomial then.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense, s *LaplacianSettings) (*Result, error) {

@@ -29,8 +29,8 @@ type prunedIndex struct {
 }
 
 // prunes reports whether so many pairs are compared that a sample is to show whether
-// pruning takes less time, and it takes no more memory for k neighbours. Finding that out takes some milliseconds,
-// and the principal components some 10·d³ operations.
+// pruning takes less time, and whether it takes no more memory for k neighbours. The sample
+// takes some milliseconds, and the principal components some 10·d³ operations.
 func prunes(x data.Points, m Metric, queries, k int) bool {
 	n, d := x.Dims()
 	switch x := x.(type) {

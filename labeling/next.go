@@ -141,20 +141,7 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 			rows = append(rows, int32(i))
 		}
 	}
-	part := &sparse.CSR{Rows: len(rows), Cols: len(rows), Ptr: make([]int64, 1, len(rows)+1)}
-	for _, i := range rows {
-		col, val := g.W.Row(int(i))
-		for e, j := range col {
-			if place[j] < 0 { // an edge of weight zero
-				continue
-			}
-			part.Col = append(part.Col, place[j])
-			if val != nil {
-				part.Val = append(part.Val, val[e])
-			}
-		}
-		part.Ptr = append(part.Ptr, int64(len(part.Col)))
-	}
+	part := sparse.Induced(g.W, rows, func(j int32) int32 { return place[j] })
 	return models.NewGraph(part), rows
 }
 

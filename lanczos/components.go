@@ -41,6 +41,8 @@ type componentSearch struct {
 	parts   []*Part
 	results []*Result // nil for a single vertex
 	pairs   int
+	limit   int64 // of memory; 0 is none
+	held    int64 // bytes of the pairs found
 	done    State // of the parts before the one that is solved now
 	short   error // of parts that did not converge
 }
@@ -61,8 +63,8 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	}
 	counts := shares(c, p.K)
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	if s.MemoryLimit > 0 {
-		f.s.MemoryLimit = max(1, s.MemoryLimit-componentVectors(c, p.K))
+	if f.limit = s.MemoryLimit; f.limit > 0 {
+		f.limit = max(1, f.limit-8*int64(l.Dim())*int64(p.K))
 	}
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
@@ -92,18 +94,23 @@ func (f *componentSearch) solve(ctx context.Context, id, k int) error {
 	}
 	p, s := f.parts[id], f.s
 	s.K = k
+	before := 0
 	if r := f.results[id]; r != nil {
-		s.Known = r.Vectors
+		s.Known, before = r.Vectors, len(r.Values)
+	}
+	if f.limit > 0 {
+		s.MemoryLimit = max(1, f.limit-f.held)
 	}
 	r, err := ordered(ctx, p.Laplacian, p.Components, &s)
 	if r == nil {
 		return err
 	}
+	f.held += 8 * int64(f.c.Sizes[id]) * int64(len(r.Values)-before)
 	f.results[id] = r
 	f.short = errors.Join(f.short, err)
 	f.s.Resume, f.s.OnCheckpoint = nil, nil
 	f.done.Products += r.Products
-	f.done.Converged += len(r.Values)
+	f.done.Converged += len(r.Values) - before
 	return nil
 }
 

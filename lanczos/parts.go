@@ -123,20 +123,12 @@ func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, er
 		if p == nil {
 			continue
 		}
-		g := &sparse.CSR{Rows: len(p.Vertices), Cols: len(p.Vertices), Ptr: make([]int64, 1, len(p.Vertices)+1)}
-		for _, i := range p.Vertices {
-			col, val := w.Row(i)
-			for q, j := range col {
-				if int(c.Of[j]) != id { // an edge of weight zero
-					continue
-				}
-				g.Col = append(g.Col, local[j])
-				if val != nil {
-					g.Val = append(g.Val, val[q])
-				}
+		g := sparse.Induced(w, p.Vertices, func(j int32) int32 {
+			if int(c.Of[j]) != id { // an edge of weight zero
+				return -1
 			}
-			g.Ptr = append(g.Ptr, int64(len(g.Col)))
-		}
+			return local[j]
+		})
 		part, err := sparse.NewLaplacian(g, l.Kind())
 		if err != nil {
 			return nil, err

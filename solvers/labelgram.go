@@ -70,7 +70,8 @@ func (k LabelGram) unshift(ctx context.Context, r, c []int) (x *mat.Dense, least
 
 // Among returns the kernel among the points kept, ascending, without the others, and the
 // matrix that makes f at the points asked, which are among the others, of g of those
-// kept; nil if there are no others. It costs a Cholesky factorization in the number of others, or nothing if τ = 0.
+// kept; nil if there are no others. It costs a Cholesky factorization in the number of
+// others, or nothing if τ = 0.
 func (k LabelGram) Among(ctx context.Context, kept, asked []int) (LabelGram, *mat.Dense, error) {
 	l, _ := k.Z.Dims()
 	if len(kept) == l {

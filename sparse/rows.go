@@ -19,6 +19,36 @@ func (m *CSR) Select(rows []int) *CSR {
 	return out
 }
 
+// Induced returns the graph of some vertices of m, which ascend: entry (a, b) is that of
+// vertices a and b of the list. place returns where a vertex stands in the list, −1 if it
+// does not; edges to those are left out.
+func Induced[V int | int32](m *CSR, vertices []V, place func(v int32) int32) *CSR {
+	n := len(vertices)
+	var entries int64
+	for _, v := range vertices {
+		entries += m.Ptr[v+1] - m.Ptr[v]
+	}
+	out := &CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, 0, entries)}
+	if m.Val != nil {
+		out.Val = make([]float64, 0, entries)
+	}
+	for i, v := range vertices {
+		col, val := m.Row(int(v))
+		for p, j := range col {
+			at := place(j)
+			if at < 0 {
+				continue
+			}
+			out.Col = append(out.Col, at)
+			if val != nil {
+				out.Val = append(out.Val, val[p])
+			}
+		}
+		out.Ptr[i+1] = int64(len(out.Col))
+	}
+	return out
+}
+
 // Stack returns the rows of matrices of the same columns, one after the other.
 func Stack(list ...*CSR) *CSR {
 	rows, entries, values := 0, 0, false

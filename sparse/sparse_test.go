@@ -240,6 +240,27 @@ func TestSymmetrize(t *testing.T) {
 	}
 }
 
+// TestInduced compares with the entries.
+func TestInduced(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for _, binary := range []bool{false, true} {
+		m := randomCSR(rng, 40, 40, 0.2, binary)
+		for _, vertices := range [][]int32{nil, {7}, {0, 3, 4, 19, 39}} {
+			got := Induced(m, vertices, func(v int32) int32 { return int32(slices.Index(vertices, v)) })
+			if err := got.Validate(); err != nil || got.Rows != len(vertices) || got.Cols != len(vertices) || (got.Val == nil) != binary {
+				t.Fatalf("%d×%d, values %t: %v", got.Rows, got.Cols, got.Val != nil, err)
+			}
+			for a, i := range vertices {
+				for b, j := range vertices {
+					if got.At(a, b) != m.At(int(i), int(j)) {
+						t.Errorf("(%d, %d) is %v, of vertices %d and %d %v", a, b, got.At(a, b), i, j, m.At(int(i), int(j)))
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, s := range []Symmetry{Either, Both} {
 		text, err := s.MarshalText()

@@ -32,14 +32,14 @@ func (a *app) solveCommand() *cobra.Command {
 		Short: "Solve linear systems with a graph's Laplacian",
 		Long: `Solve (L + cI)ᵖX = B, where L is the Laplacian of a graph: any symmetric non-negative
 matrix saved by bigfit graph or scipy.sparse.save_npz. B has a row for each point and a
-column for each right-hand side; X is written as it is.
+column for each right-hand side; X has the same shape.
 
-Without --shift the system is singular: it has solutions where B has no part along the
-null vectors of the components of the graph, of which the one without such a part is
-written. --project takes that part from B first.
+Without --shift the system is singular: there are solutions only if B has no part along
+the null vectors of the components of the graph. The solution that has no such part
+either is written. --project takes that part from B first.
 
-If some columns are not within the tolerance after the last iteration, what there is is
-written and the exit code is 3.`,
+If some columns are not within the tolerance after the last iteration, the last iterate
+is written and the exit code is 3.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 2:

@@ -64,8 +64,8 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // memoryError refuses a stage that needs more memory than is allowed.
 type memoryError struct{ error }
 
-// errorKind is what a program that watches the run must tell apart: "memory" for work
-// that was refused as it needs more memory than is allowed, else "".
+// errorKind returns the kind of an error for events: "memory" if work was refused because
+// it needs more memory than is allowed, else "".
 func errorKind(err error) string {
 	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) {
 		return "memory"

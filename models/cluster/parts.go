@@ -27,14 +27,19 @@ func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 		place[i] = int32(len(members[q]))
 		members[q] = append(members[q], int32(i))
 	}
-	for _, vertices := range members {
+	for q, vertices := range members {
 		if len(vertices) < least {
 			leftOut += len(vertices)
 			continue
 		}
 		p := graphPart{vertices, w, 0}
 		if len(vertices) < w.Rows {
-			p.graph = subgraph(w, vertices, place)
+			p.graph = sparse.Induced(w, vertices, func(j int32) int32 {
+				if int(c.Of[j]) != q { // an edge of weight zero
+					return -1
+				}
+				return place[j]
+			})
 		}
 		for _, d := range p.graph.Degrees() {
 			p.volume += d
@@ -42,26 +47,6 @@ func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 		parts = append(parts, p)
 	}
 	return parts, leftOut
-}
-
-// subgraph returns the graph of some vertices, which no edge leaves but those of
-// weight zero; place is where each of them stands.
-func subgraph(w *sparse.CSR, vertices, place []int32) *sparse.CSR {
-	m := &sparse.CSR{Rows: len(vertices), Cols: len(vertices), Ptr: make([]int64, 1, len(vertices)+1)}
-	for _, v := range vertices {
-		col, val := w.Row(int(v))
-		for q, j := range col {
-			if val != nil && val[q] == 0 {
-				continue
-			}
-			m.Col = append(m.Col, place[j])
-			if val != nil {
-				m.Val = append(m.Val, val[q])
-			}
-		}
-		m.Ptr = append(m.Ptr, int64(len(m.Col)))
-	}
-	return m
 }
 
 // pairs returns the k smallest eigenpairs of Lf = λDf, or all if there are fewer.

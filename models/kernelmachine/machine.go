@@ -138,9 +138,9 @@ type Machine struct {
 	// Gap is the largest duality gap of the quadratic programs, relative to
 	// their objectives; 0 for RLS.
 	Gap float64
-	// Residual is ‖K(Eβ − γα − MKα)‖/‖KEβ‖ of an exact machine with a graph, recomputed from
-	// the equation of its coefficients, (8) or (10) of 2006: K times it is what a
-	// minimum asks. 0 where not computed.
+	// Residual is ‖K(Eβ − γα − MKα)‖/‖KEβ‖ of an exact machine with a graph, recomputed: the
+	// residual of the equation of the coefficients, (8) or (10) of 2006, multiplied by K, as
+	// at a minimum of the objective that product is zero. 0 where not computed.
 	Residual float64
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode

@@ -193,8 +193,8 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 	return !(dense.Symmetrize(w.gram.Z) <= maxLoss && (w.heat > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
 }
 
-// Values returns K̃, l×l, which must not be changed. One whose parts are lost in rounding beside each
-// other, though machines on it are not, is an error.
+// Values returns K̃, l×l, which must not be changed. It is an error if parts of K̃ are lost in
+// rounding beside others, even where machines on it can be fitted.
 func (w *Warped) Values(ctx context.Context) (*mat.Dense, error) { return w.gram.Values(ctx) }
 
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.

@@ -47,22 +47,16 @@ func (p *Problem) spans() []span {
 
 // part returns the problem of a span. An edge that leaves it has weight zero.
 func (p *Problem) part(s span) *Problem {
-	w := p.plain.Graph()
-	base, end := w.Ptr[s.from], w.Ptr[s.to]
-	g := &sparse.CSR{Rows: s.to - s.from, Cols: s.to - s.from, Ptr: make([]int64, 1, s.to-s.from+1), Col: make([]int32, 0, end-base)}
-	for i := s.from; i < s.to; i++ {
-		col, val := w.Row(i)
-		for e, j := range col {
-			if int(j) < s.from || int(j) >= s.to {
-				continue
-			}
-			g.Col = append(g.Col, j-int32(s.from))
-			if val != nil {
-				g.Val = append(g.Val, val[e])
-			}
-		}
-		g.Ptr = append(g.Ptr, int64(len(g.Col)))
+	vertices := make([]int32, s.to-s.from)
+	for i := range vertices {
+		vertices[i] = int32(s.from + i)
 	}
+	g := sparse.Induced(p.plain.Graph(), vertices, func(j int32) int32 {
+		if int(j) < s.from || int(j) >= s.to {
+			return -1
+		}
+		return j - int32(s.from)
+	})
 	l, err := sparse.NewLaplacian(g, sparse.Combinatorial)
 	if err != nil {
 		panic(err) // the whole graph was checked
