@@ -6548,11 +6548,9 @@ TEXT ·byteProductsAVX2(SB), NOSPLIT, $0-104
 group:
 	TESTQ   R8, R8
 	JLE     end
-	VPXOR   Y0, Y0, Y0
 	MOVLQSX (DI), R9
 	IMULQ   SI, R9
 	ADDQ    BX, R9
-	VPXOR   Y1, Y1, Y1
 	LEAQ    -1(R8), R11
 	MOVQ    $0x00000001, R10
 	CMPQ    R11, R10
@@ -6560,7 +6558,6 @@ group:
 	MOVLQSX (DI)(R10*4), R10
 	IMULQ   SI, R10
 	ADDQ    BX, R10
-	VPXOR   Y2, Y2, Y2
 	LEAQ    -1(R8), R12
 	MOVQ    $0x00000002, R11
 	CMPQ    R12, R11
@@ -6568,7 +6565,6 @@ group:
 	MOVLQSX (DI)(R11*4), R11
 	IMULQ   SI, R11
 	ADDQ    BX, R11
-	VPXOR   Y3, Y3, Y3
 	LEAQ    -1(R8), R13
 	MOVQ    $0x00000003, R12
 	CMPQ    R13, R12
@@ -6576,6 +6572,10 @@ group:
 	MOVLQSX (DI)(R12*4), R12
 	IMULQ   SI, R12
 	ADDQ    BX, R12
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
 	XORQ    R13, R13
 	JMP     test
 
@@ -6640,11 +6640,9 @@ TEXT ·wordProductsAVX2(SB), NOSPLIT, $0-104
 group:
 	TESTQ   R8, R8
 	JLE     end
-	VPXOR   Y0, Y0, Y0
 	MOVLQSX (DI), R9
 	IMULQ   SI, R9
 	ADDQ    BX, R9
-	VPXOR   Y1, Y1, Y1
 	LEAQ    -1(R8), R11
 	MOVQ    $0x00000001, R10
 	CMPQ    R11, R10
@@ -6652,7 +6650,6 @@ group:
 	MOVLQSX (DI)(R10*4), R10
 	IMULQ   SI, R10
 	ADDQ    BX, R10
-	VPXOR   Y2, Y2, Y2
 	LEAQ    -1(R8), R12
 	MOVQ    $0x00000002, R11
 	CMPQ    R12, R11
@@ -6660,7 +6657,6 @@ group:
 	MOVLQSX (DI)(R11*4), R11
 	IMULQ   SI, R11
 	ADDQ    BX, R11
-	VPXOR   Y3, Y3, Y3
 	LEAQ    -1(R8), R13
 	MOVQ    $0x00000003, R12
 	CMPQ    R13, R12
@@ -6668,6 +6664,10 @@ group:
 	MOVLQSX (DI)(R12*4), R12
 	IMULQ   SI, R12
 	ADDQ    BX, R12
+	VPXOR   Y0, Y0, Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
 	XORQ    R13, R13
 	JMP     test
 

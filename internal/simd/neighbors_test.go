@@ -203,57 +203,38 @@ func BenchmarkScan(b *testing.B) {
 }
 
 func TestByteProducts(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 5))
-	defer func(p *path) { active = p }(active)
-	for _, p := range available {
-		active = p
-		for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 48, 100, 128, 784} {
-			for _, extreme := range []bool{false, true} {
-				const rows = 9
-				ld := n + n%3
-				x := make([]uint8, rows*ld+n)
-				for i := range x {
-					if x[i] = uint8(r.IntN(256)); extreme {
-						x[i] = 255
-					}
-				}
-				q := x[rows*ld:]
-				for count := range 11 {
-					idx := make([]int32, count)
-					for i := range idx {
-						idx[i] = int32(r.IntN(rows))
-					}
-					got, check := guardedInts(t, count)
-					ByteProducts(got, q, x, ld, idx)
-					check()
-					for i, row := range idx {
-						var want int32
-						for j, v := range q {
-							want += int32(v) * int32(x[int(row)*ld+j])
-						}
-						if got[i] != want {
-							t.Fatalf("%s, %d bytes: product %d of %d is %d, not %d", p.name, n, i, count, got[i], want)
-						}
-					}
-				}
+	for _, extreme := range []bool{false, true} {
+		draw := func(r *rand.Rand) uint8 {
+			if extreme {
+				return 255
 			}
+			return uint8(r.IntN(256))
 		}
+		testProducts(t, ByteProducts, []int{0, 1, 15, 16, 17, 31, 32, 48, 100, 128, 784}, draw)
 	}
 }
 
 func TestWordProducts(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 5))
+	testProducts(t, WordProducts, []int{0, 16, 32, 48, 128}, func(r *rand.Rand) int16 {
+		if r.IntN(5) == 0 {
+			return -1 << 15
+		}
+		return int16(r.IntN(1<<16) - 1<<15)
+	})
+}
+
+// testProducts compares inner products of rows with those of a loop, sums being modulo 2³².
+func testProducts[T uint8 | int16](t *testing.T, products func(dst []int32, q, x []T, ld int, idx []int32), lengths []int, draw func(*rand.Rand) T) {
+	r := rand.New(rand.NewPCG(3, 5))
 	defer func(p *path) { active = p }(active)
 	for _, p := range available {
 		active = p
-		for _, n := range []int{0, 16, 32, 48, 128} {
-			const rows = 7
+		for _, n := range lengths {
+			const rows = 9
 			ld := n + n%3
-			x := make([]int16, rows*ld+n)
+			x := make([]T, rows*ld+n)
 			for i := range x {
-				if x[i] = int16(r.IntN(1<<16) - 1<<15); i%5 == 0 {
-					x[i] = -1 << 15
-				}
+				x[i] = draw(r)
 			}
 			q := x[rows*ld:]
 			for count := range 11 {
@@ -262,7 +243,7 @@ func TestWordProducts(t *testing.T) {
 					idx[i] = int32(r.IntN(rows))
 				}
 				got, check := guardedInts(t, count)
-				WordProducts(got, q, x, ld, idx)
+				products(got, q, x, ld, idx)
 				check()
 				for i, row := range idx {
 					var want int32
@@ -270,7 +251,7 @@ func TestWordProducts(t *testing.T) {
 						want += int32(v) * int32(x[int(row)*ld+j])
 					}
 					if got[i] != want {
-						t.Fatalf("%s, %d words: product %d of %d is %d, not %d", p.name, n, i, count, got[i], want)
+						t.Fatalf("%s, %d of %T: product %d of %d is %d, not %d", p.name, n, q[:0], i, count, got[i], want)
 					}
 				}
 			}

@@ -314,23 +314,11 @@ func products(name, public, elem string, size int) {
 	Label("group")
 	TESTQ(count, count)
 	JLE(LabelRef("end"))
-	var row [rows]reg.Register
+	row := rowAddresses(rows, idx, count, x, ld)
 	var acc [rows]reg.VecVirtual
-	for r := range rows {
-		row[r], acc[r] = GP64(), YMM()
+	for r := range acc {
+		acc[r] = YMM()
 		VPXOR(acc[r], acc[r], acc[r])
-		if r == 0 {
-			MOVLQSX(Mem{Base: idx}, row[r])
-		} else {
-			last := GP64()
-			LEAQ(Mem{Base: count, Disp: -1}, last)
-			MOVQ(U32(uint32(r)), row[r])
-			CMPQ(last, row[r])
-			CMOVQLT(last, row[r])
-			MOVLQSX(Mem{Base: idx, Index: row[r], Scale: 4}, row[r])
-		}
-		IMULQ(ld, row[r])
-		ADDQ(x, row[r])
 	}
 	at, vq := GP64(), YMM()
 	XORQ(at, at)

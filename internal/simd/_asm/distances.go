@@ -32,22 +32,7 @@ func (m *machine) distances() {
 	Label("group")
 	TESTQ(count, count)
 	JLE(LabelRef("end"))
-	var row [rows]reg.Register
-	for r := range rows {
-		row[r] = GP64()
-		if r == 0 {
-			MOVLQSX(Mem{Base: idx}, row[r])
-		} else {
-			last := GP64()
-			LEAQ(Mem{Base: count, Disp: -1}, last)
-			MOVQ(U32(uint32(r)), row[r])
-			CMPQ(last, row[r])
-			CMOVQLT(last, row[r])
-			MOVLQSX(Mem{Base: idx, Index: row[r], Scale: 4}, row[r])
-		}
-		IMULQ(ld, row[r])
-		ADDQ(x, row[r])
-	}
+	row := rowAddresses(rows, idx, count, x, ld)
 	acc := m.vectors(rows)
 	at := GP64()
 	XORQ(at, at)
@@ -143,4 +128,26 @@ func (m *machine) tail(n reg.Register) func(from, to Op) {
 	SHRQ(U8(2), n)
 	m.move(Mem{Base: at}, mask)
 	return func(from, to Op) { VMASKMOVPS(from, mask, to) }
+}
+
+// rowAddresses returns registers with the addresses of rows x[idx[0]·ld:] to
+// x[idx[rows-1]·ld:], ld in bytes; of rows from count on that of the last one.
+func rowAddresses(rows int, idx, count, x, ld reg.Register) []reg.Register {
+	row := make([]reg.Register, rows)
+	for r := range row {
+		row[r] = GP64()
+		if r == 0 {
+			MOVLQSX(Mem{Base: idx}, row[r])
+		} else {
+			last := GP64()
+			LEAQ(Mem{Base: count, Disp: -1}, last)
+			MOVQ(U32(uint32(r)), row[r])
+			CMPQ(last, row[r])
+			CMOVQLT(last, row[r])
+			MOVLQSX(Mem{Base: idx, Index: row[r], Scale: 4}, row[r])
+		}
+		IMULQ(ld, row[r])
+		ADDQ(x, row[r])
+	}
+	return row
 }
