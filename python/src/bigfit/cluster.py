@@ -1,11 +1,18 @@
 """Clusters of points along small cuts of their graph."""
 
 from sklearn.base import ClusterMixin
+from sklearn.utils.metaestimators import available_if
 
 from . import _generated as parameters
 from ._base import Estimator
 
 __all__ = ["SpectralClustering"]
+
+
+def _is_function(estimator):
+    if estimator.gamma is None:
+        raise AttributeError("clusters of a graph are those of its points; with gamma they are functions, which new points have too")
+    return True
 
 
 class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
@@ -65,7 +72,8 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
         """Compute the clusters and return their numbers."""
         return self.fit(X, graph=graph).labels_
 
-    def _predict(self, X):
+    @available_if(_is_function)
+    def predict(self, X):
         """Return the clusters of new points; the clusters must be functions, with gamma.
 
         Parameters
@@ -77,10 +85,3 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
         labels : ndarray of shape (n_samples,)
         """
         return self._answer(X)
-
-    @property
-    def predict(self):
-        """Function of new points that returns their clusters; there is one with gamma only."""
-        if self.gamma is None:
-            raise AttributeError("clusters of a graph are those of its points; with gamma they are functions, which new points have too")
-        return self._predict
