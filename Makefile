@@ -40,7 +40,7 @@ race:
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
 purego:
 	go test -tags purego ./internal/simd ./internal/dense ./internal/nndescent ./sparse
-	go test -short -skip '$(ALIKE)|$(QUIET)' -tags purego ./knn ./lanczos
+	go test -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
 fuzz:
