@@ -88,6 +88,7 @@ var order = []string{
 	"bench/cg",
 	"bench/kernel",
 	"bench/cluster",
+	"bench/scale",
 	"bench/auto",
 	"docs/guide/service",
 	"internal/shell",
