@@ -19,6 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/knn"
@@ -261,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), cg.Hard(g.W), *settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -294,13 +295,13 @@ func checkWalk(l *sparse.Laplacian) error {
 }
 
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
-// edges and the components c (nil if they are not known) take. Where the memory allowed
-// is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, s lanczos.Settings, remedy string) error {
-	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, &s)
+// edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
+// Where the memory allowed is short, the basis is made smaller before anything is refused.
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
 		s.MemoryLimit, s.Basis = 0, 1
-		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, &s)
+		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err
