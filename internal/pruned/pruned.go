@@ -58,6 +58,8 @@ type Meter interface {
 	// Measure sets dst[p] to the distance of points i and idx[p], or to infinity
 	// if the square of that of their vectors is above limits[p].
 	Measure(dst []float64, i int, idx []int32, limits []float64)
+	// Ask asks the memory for points that will be measured.
+	Ask(idx []int32)
 	// Bound sets dst[p] to a number that the square of the distance between the vectors of
 	// points i and idx[p] does not exceed, as it is computed in float64.
 	Bound(dst []float64, i int, idx []int32)
@@ -189,18 +191,27 @@ func (ix *Index) arrange() {
 	ix.boxes = boxes(flat, width, proto.Block)
 }
 
+// A comparison compares the bytes of queries, to the left, with those of points.
+type comparison struct {
+	*blocks.Blocks[int32]
+	left, right *dense.PackedU8
+}
+
+// bitRow returns the bytes that hold a bit for each point of a block.
+func (c *comparison) bitRow() int { return (c.Block + 63) / 64 * 8 }
+
 // compare returns the comparison of some points, packed and with squared norms, with all.
-func (ix *Index) compare(left *dense.PackedU8, short []int32) *blocks.Blocks[int32] {
+func (ix *Index) compare(left *dense.PackedU8, short []int32) *comparison {
 	return compare(left, ix.right, short, ix.short)
 }
 
-func compare(left, right *dense.PackedU8, row, col []int32) *blocks.Blocks[int32] {
+func compare(left, right *dense.PackedU8, row, col []int32) *comparison {
 	b := blocks.NewInts(left.Panel(), right.Panel())
 	b.Row, b.Col = row, col
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, right, j0, j1, w.C, b.Block)
 	}
-	return b
+	return &comparison{b, left, right}
 }
 
 // squares returns the squared norms of n rows of bytes.
