@@ -29,53 +29,41 @@ type normalEquations struct {
 
 // newNormalEquations gathers the given rows of the first p columns of basis.
 // The target of class j is +1 on its points and −1 on the others. Cost: l·p²
-// operations, at most 8192·p values. If whole is not nil, it is the Gram matrix of all
-// rows, and where rows are more than half of them the others are taken from it.
-func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int, whole *mat.Dense) (*normalEquations, error) {
-	n, _ := basis.Dims()
-	c := len(y.Classes)
-	e := &normalEquations{rows: len(rows), g: mat.NewDense(p, p, nil), b: mat.NewDense(p, c, nil)}
-	complement := whole != nil && 2*len(rows) > n
-	size := max(1, min(gramRows, len(rows)))
-	if complement {
-		size = min(gramRows, n)
-	}
-	x, target := mat.NewDense(size, p, nil), mat.NewDense(size, c, nil)
+// operations, at most 8192·p values.
+func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int) (*normalEquations, error) {
+	e := newEquations(p, len(y.Classes), len(rows))
+	x := mat.NewDense(max(1, min(gramRows, len(rows))), p, nil)
 	err := blocks(ctx, rows, func(block []int) {
 		x := dense.Gather(x, basis, block)
-		t := target.Slice(0, len(block), 0, c).(*mat.Dense)
-		for i, r := range block {
-			row := t.RawRowView(i)
-			for j := range row {
-				row[j] = -1
-			}
-			row[y.Index[r]] = 1
-		}
-		if !complement {
-			dense.Syrk(dense.Transposed, 1, x, 1, e.g)
-		}
-		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
+		dense.Syrk(dense.Transposed, 1, x, 1, e.g)
+		e.addTargets(x, y, block)
 	})
-	if complement && err == nil {
-		e.g.Copy(whole.Slice(0, p, 0, p))
-		in := make([]bool, n)
-		for _, r := range rows {
-			in[r] = true
-		}
-		var others []int
-		for i := range n {
-			if !in[i] {
-				others = append(others, i)
-			}
-		}
-		err = blocks(ctx, others, func(block []int) {
-			dense.Syrk(dense.Transposed, -1, dense.Gather(x, basis, block), 1, e.g)
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+func newEquations(p, classes, rows int) *normalEquations {
+	return &normalEquations{rows: rows, g: mat.NewDense(p, p, nil), b: mat.NewDense(p, classes, nil)}
+}
+
+// addTargets adds xᵀC to b, where x is the given rows of the basis and C their targets:
+// zeros where a row has no label.
+func (e *normalEquations) addTargets(x *mat.Dense, y *data.Labels, rows []int) {
+	_, c := e.b.Dims()
+	t := mat.NewDense(len(rows), c, nil)
+	for i, r := range rows {
+		if y.Index[r] == data.Unlabeled {
+			continue
+		}
+		row := t.RawRowView(i)
+		for j := range row {
+			row[j] = -1
+		}
+		row[y.Index[r]] = 1
+	}
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
 }
 
 // blocks calls fn with at most gramRows rows at a time until ctx is cancelled.
