@@ -187,7 +187,7 @@ func (ix *Index) arrange() {
 	flat := ix.codes.columns(ix.frame.cuts, ix.cut, nil)
 	ix.left = dense.PackAU8(dense.NoTrans, flat, n, width, width)
 	ix.right = dense.PackBU8(dense.NoTrans, flat, n, width, width)
-	ix.short, ix.long = squares(flat, n, width), ix.codes.squares()
+	ix.short, ix.long = squares(flat, n, width), ix.codes.squares(nil)
 	ix.boxes = boxes(flat, width, proto.Block)
 }
 
@@ -225,13 +225,28 @@ func squares(x []uint8, n, width int) []int32 {
 	return out
 }
 
-// squares returns the squared norms of the fine codes.
-func (c *codes) squares() []int32 {
-	out := make([]int32, c.n)
-	par.For(c.n, 1024, func(lo, hi int) {
+// squares returns the squared norms of the fine codes of the points rows, or of all if it is nil.
+func (c *codes) squares(rows []int32) []int32 {
+	n := c.n
+	if rows != nil {
+		n = len(rows)
+	}
+	out := make([]int32, n)
+	par.For(n, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			simd.WordProducts(out[i:i+1], c.row(i), c.data, c.ld, []int32{int32(i)})
+			if rows == nil {
+				out[i] = c.square(int32(i))
+			} else {
+				out[i] = c.square(rows[i])
+			}
 		}
 	})
 	return out
+}
+
+// square returns the squared norm of the fine codes of point i.
+func (c *codes) square(i int32) int32 {
+	var out [1]int32
+	simd.WordProducts(out[:], c.row(int(i)), c.data, c.ld, []int32{i})
+	return out[0]
 }

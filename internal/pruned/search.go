@@ -23,8 +23,8 @@ const (
 type search struct {
 	*Index
 	k           int
-	number      []int32    // of the query at a position; nil where they are in order
-	first       int        // number of the first query, if they are in order
+	number      []int32    // of the query at a position
+	self        bool       // queries are the points, at the same positions
 	sets        []topk.Set // by position
 	within      []float64  // bounds of the squared distances of the k-th neighbours
 	short, long []int32    // the limits of codes that follow
@@ -53,12 +53,7 @@ func (s *search) makeRoom() {
 }
 
 // of returns the number of the query at position i.
-func (s *search) of(i int) int {
-	if s.number == nil {
-		return s.first + i
-	}
-	return int(s.number[i])
-}
+func (s *search) of(i int) int { return int(s.number[i]) }
 
 // expect lowers the limits of query i to those of a squared distance.
 func (s *search) expect(i int, d float64) {
@@ -114,7 +109,7 @@ func (ix *Index) newWorker(s *search, m Meter, c *comparison) *worker {
 // number where distances are equal. report is given the share of the work that is done.
 func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report func(share float64), set func(i int, list []topk.Pair)) error {
 	s := ix.newSearch(ix.codes.n, k)
-	s.number, s.codes, s.sq = ix.order, ix.codes, ix.long
+	s.number, s.self, s.codes, s.sq = ix.order, true, ix.codes, ix.long
 	s.eShort, s.eLong = 2*ix.codes.err[ix.cut], 2*ix.codes.fine
 	b := ix.compare(ix.left, ix.short)
 	teams, newMeter := len(ix.boxes), ix.meters(ix.space.X, newExact)
@@ -158,7 +153,7 @@ func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report 
 // begin bounds the distances of the k-th neighbours of the points of a block by those of
 // points in blocks near to it.
 func (w *worker) begin(b *comparison, p int) {
-	near := nearest(w.boxes, p, firstBlocks)
+	near := nearest(w.boxes, w.boxes[p], firstBlocks)
 	n := w.Index.codes.n
 	for lo := p * b.Block; lo < min((p+1)*b.Block, n); lo += b.Stripe {
 		queries := blocks.Span{Lo: lo, Hi: min(lo+b.Stripe, (p+1)*b.Block, n)}
@@ -172,7 +167,7 @@ func (w *worker) bound(lo, hi int, found func(i int) []blocks.Hit) {
 	for i := lo; i < hi; i++ {
 		w.idx = w.idx[:0]
 		for _, h := range found(i) {
-			if h != blocks.NoHit && !(w.number != nil && h.Index() == i) {
+			if h != blocks.NoHit && !(w.self && h.Index() == i) {
 				w.idx = append(w.idx, w.order[h.Index()])
 			}
 		}
@@ -253,7 +248,7 @@ func (w *worker) visit(b *comparison, queries, points blocks.Span, limits []int3
 		row := w.bits[(i-queries.Lo)*width:][:width]
 		for at := 0; at < width; at += 8 {
 			for set := binary.LittleEndian.Uint64(row[at:]); set != 0; set &= set - 1 {
-				if j := points.Lo + 8*at + bits.TrailingZeros64(set); i != j || w.number == nil {
+				if j := points.Lo + 8*at + bits.TrailingZeros64(set); i != j || !w.self {
 					w.hits = append(w.hits, int32(j))
 				}
 			}
@@ -341,6 +336,8 @@ func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func(
 		return err
 	}
 	stripe, newMeter := ix.compare(ix.left, ix.short).Stripe, ix.meters(x, newExact)
+	order := c.order(stripe)
+	c.arrange(order)
 	workers := make([]*worker, par.Workers(c.n, stripe))
 	par.ForWorker(c.n, stripe, func(i, lo, hi int) {
 		if ctx.Err() != nil {
@@ -349,37 +346,40 @@ func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func(
 		if workers[i] == nil {
 			workers[i] = ix.newWorker(nil, newMeter(), ix.compare(ix.left, ix.short))
 		}
-		workers[i].search = ix.stripe(c, lo, hi, k)
+		workers[i].search = ix.stripe(c, order, lo, hi, k)
 		workers[i].answer(set)
 		report(hi - lo)
 	})
 	return ctx.Err()
 }
 
-// stripe returns the search for queries lo to hi of c.
-func (ix *Index) stripe(c *codes, lo, hi, k int) *search {
+// stripe returns the search for the queries at positions lo to hi of c.
+func (ix *Index) stripe(c *codes, order []int32, lo, hi, k int) *search {
 	s := ix.newSearch(hi-lo, k)
 	cuts := len(c.err)
-	s.first = lo
+	s.number = order[lo:hi]
 	s.codes = &codes{n: hi - lo, m: c.m, ld: c.ld, data: c.data[lo*c.ld : hi*c.ld], rest: c.rest[lo*cuts : hi*cuts], err: c.err}
-	s.sq = s.codes.squares()
+	s.sq = s.codes.squares(nil)
 	s.eShort, s.eLong = ix.codes.err[ix.cut]+c.err[ix.cut], ix.codes.fine+c.fine
 	return s
 }
 
-// answer finds the neighbours of a stripe of queries: first those of the nearest codes, to
-// have limits, then all within these.
+// answer finds the neighbours of a stripe of queries near to each other: first those in blocks
+// near to them, to have limits, then all within these.
 func (w *worker) answer(set func(i int, list []topk.Pair)) {
 	n, width := w.search.codes.n, w.frame.cuts[w.cut]+1
 	flat := w.search.codes.columns(w.frame.cuts, w.cut, nil)
 	b := w.compare(dense.PackAU8(dense.NoTrans, flat, n, width, width), squares(flat, n, width))
-	points := w.Index.codes.n
-	w.bound(0, n, b.Search(w.ws, 0, n, min(w.k+spare, points), nil).Of)
+	points, queries := w.Index.codes.n, blocks.Span{Lo: 0, Hi: n}
+	const enough = 4 // times as many points as limits are made of
+	count := max(2*firstBlocks, par.Chunks(enough*(w.k+spare), b.Block))
+	near := nearest(w.boxes, boxes(flat, width, n)[0], count)
+	w.bound(0, n, b.SearchIn(w.ws, queries, min(w.k+spare, points), near).Of)
 	w.makeRoom()
 	for j := 0; j < points; j += b.Block {
 		block := blocks.Span{Lo: j, Hi: min(j+b.Block, points)}
 		w.setPoints(b, block, nil)
-		w.visit(b, blocks.Span{Lo: 0, Hi: n}, block, w.search.short)
+		w.visit(b, queries, block, w.search.short)
 	}
 	w.measure()
 	for i := range n {
