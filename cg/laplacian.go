@@ -65,7 +65,9 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		c = l.Graph().Components()
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
-	if m == nil {
+	if p.Outside != nil {
+		method, m = None, identity{}
+	} else if m == nil {
 		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}

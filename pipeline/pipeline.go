@@ -280,6 +280,31 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	return r, err
 }
 
+// Outside prepares the search for the smallest eigenpairs by another program, as
+// [lanczos.NewOutside] does, which reorder is for.
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool) (*lanczos.Outside, error) {
+	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWalk(l); err != nil {
+		return nil, err
+	}
+	if s.Largest || s.Power > 1 {
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+	}
+	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory, Basis: 1}
+	if err := p.AnnounceEigenpairs(g.W.Rows, nil, g.W.NNZ(), settings, "ask for fewer eigenpairs"); err != nil {
+		return nil, err
+	}
+	p.Observed().Begin("density")
+	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
+	if err == nil {
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+	}
+	return o, err
+}
+
 // checkWalk refuses degrees d so small that entries of the eigenvectors of a
 // random-walk Laplacian, which are of size 1/√d, could not be read back.
 func checkWalk(l *sparse.Laplacian) error {
