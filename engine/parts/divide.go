@@ -29,6 +29,7 @@ type division struct {
 type divisionState struct {
 	N     int      `json:"n"`
 	D     int      `json:"d"`
+	Scale float64  `json:"scale"` // of rows
 	Files []string `json:"files"` // of the points
 	Hash  string   `json:"hash"`  // of the points: data.HashPoints
 	Sizes []int    `json:"sizes"` // points in each part
@@ -83,19 +84,24 @@ const gatherBlock = 1 << 14
 
 // read sets dst to the rows of the points ids, which ascend.
 func (r *rows) read(dst []float32, ids []int32) {
-	for len(ids) > 0 {
-		block := ids[:min(gatherBlock, len(ids))]
-		par.For(len(block), 512, func(lo, hi int) {
-			if r.fast(dst[lo*r.d:hi*r.d], block[lo:hi]) {
-				return
-			}
-			row := make([]float64, r.d)
-			for i := lo; i < hi; i++ {
-				r.Row(dst[i*r.d:][:r.d], r.x, int(block[i]), row)
-			}
-		})
-		data.Release(r.x, int(block[0]), int(block[len(block)-1])+1)
-		dst, ids = dst[len(block)*r.d:], ids[len(block):]
+	r.inBlocks(ids, func(lo, hi int) {
+		if r.fast(dst[lo*r.d:hi*r.d], ids[lo:hi]) {
+			return
+		}
+		row := make([]float64, r.d)
+		for i := lo; i < hi; i++ {
+			r.Row(dst[i*r.d:][:r.d], r.x, int(ids[i]), row)
+		}
+	})
+}
+
+// inBlocks calls use with ranges of a list of points, which ascend, in parallel, and gives
+// the pages of those that were read back.
+func (r *rows) inBlocks(ids []int32, use func(lo, hi int)) {
+	for first := 0; first < len(ids); first += gatherBlock {
+		end := min(first+gatherBlock, len(ids))
+		par.For(end-first, 512, func(lo, hi int) { use(first+lo, first+hi) })
+		data.Release(r.x, int(ids[first]), int(ids[end-1])+1)
 	}
 }
 
@@ -128,8 +134,8 @@ func divide(ctx context.Context, r *rows, s *Settings) (*division, error) {
 	if err := div.assign(ctx, r, s.Overlap, limit); err != nil {
 		return nil, err
 	}
-	if p := slices.Index(div.Sizes, slices.Min(div.Sizes)); div.Sizes[p] <= s.K {
-		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer --parts", p, s.Parts, div.Sizes[p], s.K)
+	if p := slices.Index(div.Sizes, slices.Min(div.Sizes)); div.Sizes[p] <= s.Graph.K {
+		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer --parts", p, s.Parts, div.Sizes[p], s.Graph.K)
 	}
 	return div, nil
 }

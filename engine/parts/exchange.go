@@ -2,7 +2,6 @@ package parts
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -52,40 +51,36 @@ type lists func(words []uint32, ids []int32) error
 
 // merged returns the nearest of the lists that the parts of a point found for it.
 func (r *Run) merged(words []uint32, ids []int32) error {
-	tables, err := r.tables(partName)
-	if err != nil {
-		return err
+	of := make([][]uint32, r.s.Parts)
+	for p := range of {
+		var err error
+		if of[p], _, err = load[uint32](r.folder, partName(p)); err != nil {
+			return err
+		}
 	}
 	width, overlap := r.s.width(), r.s.Overlap
-	par.For(len(ids), 1024, func(lo, hi int) {
-		for at := lo; at < hi; at++ {
-			out := words[at*2*width:][:2*width]
-			for a := range overlap {
-				e := int(ids[at])*overlap + a
-				list := tables[r.div.of[e]][int(r.div.rank[e])*2*width:][:2*width]
-				if a == 0 {
-					copy(out, list)
-				} else {
-					mergeList(out, list)
+	const block = 1 << 15
+	for first := 0; first < len(ids); first += block {
+		end := min(first+block, len(ids))
+		par.For(end-first, 1024, func(lo, hi int) {
+			for at := first + lo; at < first+hi; at++ {
+				out := words[at*2*width:][:2*width]
+				for a := range overlap {
+					e := int(ids[at])*overlap + a
+					list := of[r.div.of[e]][int(r.div.rank[e])*2*width:][:2*width]
+					if a == 0 {
+						copy(out, list)
+					} else {
+						mergeList(out, list)
+					}
 				}
 			}
+		})
+		for _, table := range of {
+			drop(table)
 		}
-	})
-	for _, t := range tables {
-		drop(t)
 	}
 	return nil
-}
-
-// tables returns a table of every part.
-func (r *Run) tables(name func(p int) string) (out [][]uint32, err error) {
-	out = make([][]uint32, r.s.Parts)
-	for p := range out {
-		if out[p], _, err = load[uint32](r.folder, name(p)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // mergeList puts the nearest of two lists into the first.

@@ -63,7 +63,7 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 		arrange(flat, r.d, order)
 	})
 	g, err := nndescent.Search(ctx, nndescent.Set{N: m, Rows: flat}, nndescent.Settings{
-		K: min(s.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Seed: s.Seed,
+		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Seed: s.Seed,
 		Enough: func(*nndescent.Graph) (bool, error) { return true, nil },
 		Step:   func() {},
 	})

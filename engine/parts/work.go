@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/numbers"
@@ -19,10 +20,17 @@ const (
 	truthFile    = "truth.npz"    // true neighbours of a sample
 )
 
-func partName(p int) string         { return fmt.Sprintf("part-%05d", p) }
-func roundName(round, p int) string { return fmt.Sprintf("round%d-%05d", round, p) }
-func listsName(p int) string        { return fmt.Sprintf("lists-%05d", p) }
-func weightsName(p int) string      { return fmt.Sprintf("weights-%05d", p) }
+// Tables of parts: lists as the search of the part left them, with their distances; K
+// neighbours of the points of which it is the nearest part, their distances where weights are
+// made of them, and weights.
+
+// Tables of parts: lists as the search of the part left them, with their distances; K
+// neighbours of the points of which it is the nearest part, their distances where weights are
+// made of them, and weights.
+func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
+func listsName(p int) string   { return fmt.Sprintf("lists-%05d", p) }
+func lengthsName(p int) string { return fmt.Sprintf("lengths-%05d", p) }
+func weightsName(p int) string { return fmt.Sprintf("weights-%05d", p) }
 
 // A folder keeps tables of numbers, each whole or not there.
 type folder struct {
@@ -116,3 +124,6 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 
 // drop gives back the pages of a table that was read and is not needed soon.
 func drop[T uint16 | uint32 | float64](table []T) { mapped.Drop(numbers.Bytes(table)) }
+
+// decode reads the settings that a key holds.
+func decode(text string, v any) error { return manifest.Unmarshal([]byte(text), v) }

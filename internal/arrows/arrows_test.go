@@ -71,6 +71,7 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"labeling",
+	"engine/parts",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
@@ -92,6 +93,7 @@ var order = []string{
 	"docs/guide/service",
 	"internal/shell",
 	"internal/reproduce",
+	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
 }
@@ -100,7 +102,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.
