@@ -72,6 +72,7 @@ var order = []string{
 	"pipeline",
 	"labeling",
 	"engine",
+	"engine/parts",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
@@ -95,6 +96,7 @@ var order = []string{
 	"internal/shell",
 	"internal/reproduce",
 	"internal/engines",
+	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
 }
@@ -103,7 +105,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "internal/engines", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/engines", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.
