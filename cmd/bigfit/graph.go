@@ -82,7 +82,7 @@ func (a *app) graphCommand() *cobra.Command {
 	shell.NameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
 	f.VarP(&o.grow.x, "points", "X", shell.PointsHelp+"; with --append those of the graph that is given")
-	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write")
+	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write; a name that ends with / is a folder of .npy files, which are mapped and not read")
 	return cmd
 }
 
@@ -105,7 +105,7 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
-	if err := errors.Join(o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckOutput(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+	if err := errors.Join(o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)
