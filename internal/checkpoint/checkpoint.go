@@ -59,6 +59,8 @@ type Folder struct {
 	// Inputs are the hashes of what the run is made from, which are a part of every
 	// key of [Folder.Key].
 	Inputs map[string]string
+	// Remedy says what to do with a file that the run cannot go on from.
+	Remedy string
 }
 
 // Open makes the folder dir, if it is not there, for a run that goes on from what
@@ -70,7 +72,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -206,9 +208,24 @@ func (f *Folder) Load(name string, key Key, state any) (Arrays, error) {
 		return nil, nil // another process has just ended this run
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, BeginAnew)
+		return nil, fmt.Errorf("%w; %s", err, f.Remedy)
 	}
 	return arrays, nil
+}
+
+// Made returns the key that a stage was saved with; nil if there is nothing to go on from.
+func (f *Folder) Made(name string) (Key, error) {
+	if !f.Has(name) {
+		return nil, nil
+	}
+	a, err := npy.OpenArchive(f.Path(name), f.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var s stage
+	_, err = a.Manifest(manifest.Checkpoint, &s)
+	return s.Key, err
 }
 
 func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
