@@ -71,6 +71,7 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"labeling",
+	"engine/sums",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
