@@ -73,6 +73,7 @@ var order = []string{
 	"labeling",
 	"engine",
 	"engine/parts",
+	"engine/sums",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
