@@ -294,7 +294,7 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool) (*lan
 		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
 	}
 	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory, Basis: 1}
-	if err := p.AnnounceEigenpairs(g.W.Rows, nil, g.W.NNZ(), settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.AnnounceEigenpairs(g.W.Rows, nil, g.W.NNZ(), false, settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
