@@ -262,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), cg.Hard(g.W), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.fitEigenpairs(g, settings); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -278,6 +278,29 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		p.Observed().End(r.String())
 	}
 	return r, err
+}
+
+// fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
+// is held, the basis is made smaller by so much, or the smallest.
+func (p *Pipeline) fitEigenpairs(g *models.Graph, s *lanczos.Settings) error {
+	hard := cg.Hard(g.W)
+	announce := func(s lanczos.Settings) error {
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
+	}
+	err := announce(*s)
+	if err == nil || s.MemoryLimit <= 0 {
+		return err
+	}
+	smaller := *s
+	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	}
+	if announce(smaller) != nil {
+		return err
+	}
+	*s = smaller
+	return nil
 }
 
 // Outside prepares the search for the smallest eigenpairs by another program, as
