@@ -16,7 +16,7 @@ import (
 
 const (
 	firstBlocks = 4 // blocks in which points look for neighbours first
-	spare       = 4 // points beyond k that are measured there
+	spare       = 1 // points beyond k that are measured there; a point finds itself
 )
 
 // A search is the nearest points so far of some queries.
