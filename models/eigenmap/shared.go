@@ -34,6 +34,9 @@ func (d *draws) add(y *data.Labels, c *census, fits []*Classifier, most int) {
 	d.ys, d.census, d.fits, d.most = append(d.ys, y), append(d.census, c), append(d.fits, fits), max(d.most, most)
 }
 
+// orthonormal is the largest |VᵀV − I| of eigenvectors that count as orthonormal.
+const orthonormal = 1e-13
+
 // fit solves for the classifiers of the draws, and forgets these.
 func (d *draws) fit(ctx context.Context) error {
 	if len(d.ys) == 0 {
@@ -43,6 +46,12 @@ func (d *draws) fit(ctx context.Context) error {
 	for _, y := range d.ys {
 		if d.several && d.whole == nil && 2*len(y.Labeled()) > n {
 			d.whole = mat.NewDense(have, have, nil)
+			if off := d.result.Orthogonality; off > 0 && off <= orthonormal { // 0 is unknown
+				for j := range have {
+					d.whole.Set(j, j, 1)
+				}
+				continue
+			}
 			dense.Syrk(dense.Transposed, 1, d.result.Vectors, 0, d.whole)
 		}
 	}
