@@ -78,12 +78,12 @@ func main() {
 	flag.Parse()
 	var err error
 	switch *one {
+	case "":
+		err = run(context.Background(), strings.Split(*only, ","), *others, *out)
 	case throughput:
 		err = measureThroughput(flag.Arg(0))
 	default:
 		err = measure(*one, flag.Args())
-	case "":
-		err = run(context.Background(), strings.Split(*only, ","), *others, *out)
 	}
 	if err != nil {
 		log.Fatal(err)
