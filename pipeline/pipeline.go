@@ -262,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), cg.Hard(g.W), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), cg.Hard(g.W, s.Laplacian), *settings, "ask for fewer eigenpairs"); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
