@@ -66,7 +66,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
 	switch {
-	case m == nil && isZero(b):
+	case p.Outside != nil, m == nil && isZero(b):
 		method, m = None, identity{}
 	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)

@@ -117,6 +117,8 @@ type Result struct {
 	Degree      int // degree of the filter; 0 for an inverse, or if there was no need for one
 	Products    int // products of the operator with one vector
 	Restarts    int
+	// By names the program that found the pairs; "" for this one.
+	By string
 }
 
 // MaxResidual returns the largest residual.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/manifest"
@@ -53,10 +54,10 @@ type graphManifest struct {
 	Arrays map[string]string `json:"arrays,omitempty"`
 }
 
-// OpenGraph reads and checks a graph that bigfit or SciPy saved. A graph of another
-// program has the given settings.
+// OpenGraph reads and checks a graph that bigfit or SciPy saved, or that lies in a folder of
+// .npy files. A graph of another program has the given settings.
 func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) {
-	w, err := sparse.ReadNPZ(path, memory)
+	w, err := sparse.Read(path, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +124,14 @@ func (g *Graph) describe() {
 // arrays, which SciPy ignores, hold what is costly to find again: the lists of neighbours
 // (neighbor_indices and neighbor_distances, n×k), the state of the index (index_order, …)
 // and the principal components (pca_mean, …), but not the points.
+//
+// A path that ends with a separator names a folder of mapped .npy files
+// ([sparse.WriteFolder]), which holds the matrix and the manifest alone.
 func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) error {
 	h := g.Neighborhood
+	if IsFolderName(path) {
+		h = models.Neighborhood{}
+	}
 	h.Points, h.Degrees = nil, nil
 	kept, arrays, err := h.Encode()
 	if err != nil {
@@ -141,8 +148,14 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) er
 	if err != nil {
 		return err
 	}
+	if IsFolderName(path) {
+		return sparse.WriteFolder(path, g.W, text)
+	}
 	return sparse.WriteNPZ(path, g.W, text, arrays...)
 }
+
+// IsFolderName reports whether a name of an output means a folder.
+func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
 
 // EigsFile holds eigenpairs that were read, with the graph they belong to, whose
 // weights are missing if the file alone was given.

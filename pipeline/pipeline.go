@@ -262,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), cg.Hard(g.W, s.Laplacian), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.fitEigenpairs(g, s.Laplacian, settings); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -278,6 +278,54 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		p.Observed().End(r.String())
 	}
 	return r, err
+}
+
+// fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
+// is held, the basis is made smaller by so much, or the smallest.
+func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings) error {
+	hard := cg.Hard(g.W, kind)
+	announce := func(s lanczos.Settings) error {
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
+	}
+	err := announce(*s)
+	if err == nil || s.MemoryLimit <= 0 {
+		return err
+	}
+	smaller := *s
+	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	}
+	if announce(smaller) != nil {
+		return err
+	}
+	*s = smaller
+	return nil
+}
+
+// Outside prepares the search for the smallest eigenpairs by another program, as
+// [lanczos.NewOutside] does, which reorder is for.
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool) (*lanczos.Outside, error) {
+	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWalk(l); err != nil {
+		return nil, err
+	}
+	if s.Largest || s.Power > 1 {
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+	}
+	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory, Basis: 1}
+	if err := p.AnnounceEigenpairs(g.W.Rows, nil, g.W.NNZ(), false, settings, "ask for fewer eigenpairs"); err != nil {
+		return nil, err
+	}
+	p.Observed().Begin("density")
+	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
+	if err == nil {
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+	}
+	return o, err
 }
 
 // checkWalk refuses degrees d so small that entries of the eigenvectors of a

@@ -184,7 +184,11 @@ func (m *CSR) common(t *CSR) int {
 // where both are for Both. A result of 0 is not stored unless an argument is a stored
 // 0. Where all entries of m are 1 without being stored, so are those of the result.
 func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
-	t := m.T()
+	return Combine(m, m.T(), s, f)
+}
+
+// Combine is [CSR.SymmetrizeBy] for some rows: m holds those of W and t those of Wᵀ.
+func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	room := m.common(t)
 	if s == Either {
 		room = m.NNZ() + t.NNZ() - room
@@ -246,56 +250,96 @@ func (m *CSR) CheckGraph() error {
 	if m.Rows != m.Cols {
 		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
 	}
-	t := m.T()
 	faults := make([]error, par.Chunks(m.Rows, rowGrain))
 	par.For(m.Rows, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi && faults[lo/rowGrain] == nil; i++ {
-			faults[lo/rowGrain] = m.checkEdges(t, i)
+			faults[lo/rowGrain] = m.checkWeights(i)
+		}
+	})
+	if err := cmp.Or(faults...); err != nil || m.balanced() {
+		return err
+	}
+	par.For(m.Rows, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi && faults[lo/rowGrain] == nil; i++ {
+			faults[lo/rowGrain] = m.checkPartners(i)
 		}
 	})
 	return cmp.Or(faults...)
 }
 
-// checkEdges returns an error unless row i is that of t, the transpose, and has a degree.
-func (m *CSR) checkEdges(t *CSR, i int) error {
-	ac, av := m.Row(i)
-	bc, bv := t.Row(i)
-	if p := firstDifference(ac, bc); p >= 0 {
-		j := -1
-		if p < len(ac) {
-			j = int(ac[p])
-		}
-		if p < len(bc) && (j < 0 || int(bc[p]) < j) {
-			j = int(bc[p])
-		}
-		return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", i, j, j, i)
-	}
+// checkWeights returns an error unless the weights of row i are not negative and have a sum.
+func (m *CSR) checkWeights(i int) error {
+	col, val := m.Row(i)
 	var degree float64
-	for p, v := range av {
+	for p, v := range val {
 		if v < 0 {
-			return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, ac[p], v)
+			return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, col[p], v)
 		}
 		if degree += v; math.IsInf(degree, 1) {
-			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(av))
-		}
-		if math.Abs(v-bv[p]) > 1e-12*max(v, bv[p]) {
-			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, ac[p], v, ac[p], i, bv[p])
+			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(val))
 		}
 	}
 	return nil
 }
 
-// firstDifference returns the first place where a and b differ, or −1.
-func firstDifference(a, b []int32) int {
-	for p := range min(len(a), len(b)) {
-		if a[p] != b[p] {
-			return p
+// balanced reports whether the entries above the diagonal and those below it are the same
+// to the last bit: by two sums of hashes, so that one pass in order is enough. The chance that
+// others have equal sums is 2⁻¹²⁸.
+func (m *CSR) balanced() bool {
+	sums := make([][2]uint64, par.Chunks(m.Rows, rowGrain))
+	par.For(m.Rows, rowGrain, func(lo, hi int) {
+		var sum [2]uint64
+		for i := lo; i < hi; i++ {
+			col, val := m.Row(i)
+			for p, j := range col {
+				if int(j) == i {
+					continue
+				}
+				weight := uint64(0)
+				if val != nil {
+					weight = math.Float64bits(val[p])
+				}
+				h := mix(uint64(min(i, int(j)))<<32|uint64(max(i, int(j)))) ^ weight
+				first, second := mix(h+0x9e3779b97f4a7c15), mix(h+0x6a09e667f3bcc909)
+				if int(j) < i {
+					first, second = -first, -second
+				}
+				sum[0] += first
+				sum[1] += second
+			}
+		}
+		sums[lo/rowGrain] = sum
+	})
+	var total [2]uint64
+	for _, s := range sums {
+		total[0] += s[0]
+		total[1] += s[1]
+	}
+	return total == [2]uint64{}
+}
+
+// mix maps numbers one to one to others that look random (Stafford's variant 13 of the
+// finalizer of MurmurHash3).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// checkPartners returns an error unless every entry of row i has its partner.
+func (m *CSR) checkPartners(i int) error {
+	col, val := m.Row(i)
+	for p, j := range col {
+		back, weights := m.Row(int(j))
+		q, stored := slices.BinarySearch(back, int32(i))
+		if !stored {
+			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", min(i, int(j)), max(i, int(j)), max(i, int(j)), min(i, int(j)))
+		}
+		if val != nil && math.Abs(val[p]-weights[q]) > 1e-12*max(val[p], weights[q]) {
+			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, j, val[p], j, i, weights[q])
 		}
 	}
-	if len(a) != len(b) {
-		return min(len(a), len(b))
-	}
-	return -1
+	return nil
 }
 
 // Degrees returns the row sums d_i = Σ_j w_ij.

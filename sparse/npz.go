@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,9 +34,12 @@ func IsNPZ(a *npy.Archive) bool {
 	return a.Has("format") && a.Has("shape") && a.Has("data")
 }
 
-// ReadManifest returns the content of the array "manifest" of a .npz file, or
-// nil if the file has none.
+// ReadManifest returns the content of the array "manifest" of a .npz file, or of the
+// manifest of a folder; nil if there is none.
 func ReadManifest(path string) ([]byte, error) {
+	if IsFolder(path) {
+		return readText(filepath.Join(path, folderManifest))
+	}
 	a, err := npy.OpenArchive(path, 64<<20)
 	if err != nil {
 		return nil, err

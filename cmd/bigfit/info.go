@@ -30,8 +30,8 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				return err
 			}
 			info := fileInfo{Info: f}
-			if f.Format == data.FormatSciPy {
-				w, err := sparse.ReadNPZ(f.Path, int64(a.Memory))
+			if f.Format == data.FormatSciPy || sparse.IsFolder(f.Path) {
+				w, err := sparse.Read(f.Path, int64(a.Memory))
 				if err != nil {
 					return err
 				}

@@ -71,6 +71,9 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"labeling",
+	"engine",
+	"engine/parts",
+	"engine/sums",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
@@ -88,10 +91,13 @@ var order = []string{
 	"bench/cg",
 	"bench/kernel",
 	"bench/cluster",
+	"bench/scale",
 	"bench/auto",
 	"docs/guide/service",
 	"internal/shell",
 	"internal/reproduce",
+	"internal/engines",
+	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
 }
@@ -100,7 +106,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/engines", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.

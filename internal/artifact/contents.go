@@ -159,11 +159,11 @@ func (g *Graph) String() string {
 
 // graphs compares the edges of two graphs.
 func (d *Difference) graphs(limit int64) error {
-	a, err := sparse.ReadNPZ(d.A, limit)
+	a, err := sparse.Read(d.A, limit)
 	if err != nil {
 		return err
 	}
-	b, err := sparse.ReadNPZ(d.B, limit)
+	b, err := sparse.Read(d.B, limit)
 	if err != nil {
 		return err
 	}

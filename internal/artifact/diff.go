@@ -51,7 +51,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		if infos[i], err = Inspect(path, limit); err != nil {
 			return nil, err
 		}
-		if infos[i].Files != nil || infos[i].Format == "json" || infos[i].Kind == "folder" {
+		if infos[i].Kind != manifest.Graph && (infos[i].Files != nil || infos[i].Format == "json" || infos[i].Kind == "folder") {
 			return nil, fmt.Errorf("%s: it is a %s; models, graphs, eigenpairs and answers are compared", path, infos[i].Format)
 		}
 	}

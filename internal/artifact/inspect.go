@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/manifest"
 	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // Info describes a file or a folder.
@@ -231,7 +232,15 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 		info.Size += f.Size
 		info.Files = append(info.Files, f)
 	}
-	return info, nil
+	if !sparse.IsFolder(path) {
+		return info, nil
+	}
+	text, err := sparse.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	info.Kind = manifest.Graph
+	return info, info.manifest(text)
 }
 
 // String is the description for people.

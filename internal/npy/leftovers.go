@@ -40,8 +40,8 @@ var thisHost = sync.OnceValue(func() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(name)))[:8]
 })
 
-// createTemporary makes and locks a temporary file for target.
-func createTemporary(target string, perm fs.FileMode) (*os.File, error) {
+// temporaryPrefix is the path of a temporary file or folder for target up to its random number.
+func temporaryPrefix(target string) string {
 	dir, name := filepath.Split(target)
 	if most := longestName - longestOwner; len(name) > most {
 		for !utf8.RuneStart(name[most]) && most > 1 {
@@ -50,7 +50,12 @@ func createTemporary(target string, perm fs.FileMode) (*os.File, error) {
 		name = name[:most]
 	}
 	pid := os.Getpid()
-	prefix := fmt.Sprintf("%s.%s.bigfit-%d-%d-%s-", dir, name, pid, startOf(pid), thisHost())
+	return fmt.Sprintf("%s.%s.bigfit-%d-%d-%s-", dir, name, pid, startOf(pid), thisHost())
+}
+
+// createTemporary makes and locks a temporary file for target.
+func createTemporary(target string, perm fs.FileMode) (*os.File, error) {
+	prefix := temporaryPrefix(target)
 	for tries := 0; ; tries++ {
 		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 16), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		switch {
@@ -84,8 +89,8 @@ func sweepOnce(dir string) {
 	}
 }
 
-// Leftovers removes the temporary files in a folder that killed processes of
-// this program left there, and returns their names. It removes a file only if
+// Leftovers removes the temporary files, and folders of [Folder], in a folder that killed
+// processes of this program left there, and returns their names. It removes one only if
 // its name is that of a temporary file of bigfit on this computer, if its
 // process has ended (its number may belong to another one by now, which started
 // at another time), and if no process holds the lock of the file, as one in
@@ -100,7 +105,7 @@ func Leftovers(dir string) (removed []string) {
 		return nil // writing there will say what is wrong
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() {
+		if !strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() && !e.IsDir() {
 			continue
 		}
 		m := temporaryName.FindStringSubmatch(e.Name())
@@ -113,11 +118,15 @@ func Leftovers(dir string) (removed []string) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		flag, remove := os.O_RDWR, os.Remove
+		if e.IsDir() {
+			flag, remove = os.O_RDONLY, os.RemoveAll
+		}
+		f, err := os.OpenFile(path, flag, 0)
 		if err != nil {
 			continue
 		}
-		if taken := lock(f); !taken && os.Remove(path) == nil {
+		if taken := lock(f); !taken && remove(path) == nil {
 			removed = append(removed, path)
 		}
 		f.Close()

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/table"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // CheckOutput returns an error unless files can be made at the paths, so that a
@@ -33,6 +34,21 @@ func CheckOutput(inputs []string, paths ...string) error {
 				return Usagef("%s is to be written twice; give each output its own name", path)
 			}
 		}
+	}
+	return nil
+}
+
+// CheckGraph is [CheckOutput] for the file of a graph, or its folder where the name ends
+// with a separator.
+func CheckGraph(inputs []string, path string) error {
+	if !pipeline.IsFolderName(path) {
+		return CheckOutput(inputs, path)
+	}
+	if slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, path) }) {
+		return Usagef("%s is both read and written; give the output another name", path)
+	}
+	if err := sparse.CheckFolder(path); err != nil {
+		return Output(err)
 	}
 	return nil
 }

@@ -12,10 +12,14 @@ import (
 )
 
 // Learners are those of this package, in the order of their methods.
-var Learners = []models.Learner{Learner{Harmonic}, Learner{LGC}, Learner{Tikhonov}, Learner{Poisson}, ReweightedLearner{}}
+var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov}, Learner{Method: Poisson}, ReweightedLearner{}}
 
 // Learner continues targets over a graph by a method.
-type Learner struct{ Method Method }
+type Learner struct {
+	Method Method
+	// Solver, if not nil, solves the linear systems of [Learner.Fit]; see [Settings].
+	Solver Solver
+}
 
 // Parameters by what they are for.
 var (
@@ -193,7 +197,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	s.Start = in.Start
+	s.Start, s.Solver = in.Start, l.Solver
 	g, err := Fit(ctx, in.Graph.W, in.Graph.Components, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err

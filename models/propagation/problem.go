@@ -1,11 +1,13 @@
 package propagation
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -83,4 +85,36 @@ func (p *Problem) move(x *mat.Dense, row func(to, from *mat.Dense, i int)) *mat.
 		}
 	})
 	return out
+}
+
+// A Solver is another program that solves the linear systems of this package.
+type Solver interface {
+	// Solve returns X with A X = B, n×c, and the iterations it took. Where null is not nil, A
+	// has these null vectors, B has nothing along them, and what X has does not matter. The relative residuals are to be at most tolerance.
+	Solve(ctx context.Context, a *sparse.CSR, null *Null, b *mat.Dense, tolerance float64, iterations int, report func(State)) (*mat.Dense, int, error)
+}
+
+// Null are the null vectors of a matrix: for each component the Weights in it, up to a factor.
+type Null struct {
+	*sparse.Components
+	Weights []float64
+}
+
+// State is how far a solver is.
+type State = cg.State
+
+// outside makes s have the solver of the settings, if there is one, for the matrix that form
+// makes, with those null vectors if they are not nil.
+func (d *draw) outside(s *cg.Settings, null *Null, form func() *sparse.CSR) {
+	solver := d.settings.Solver
+	if solver == nil {
+		return
+	}
+	s.Outside = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
+		return solver.Solve(ctx, form(), null, b, s.Tolerance, s.MaxIterations, func(st State) {
+			if s.OnIteration != nil {
+				_ = s.OnIteration(st)
+			}
+		})
+	}
 }

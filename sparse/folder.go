@@ -1,0 +1,244 @@
+package sparse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
+// int64 by other programs) and the values (float64) of its entries, row by row. Without
+// values all entries are 1. The manifest is that of a .npz file, as text.
+const (
+	folderPtr      = "indptr.npy"
+	folderCol      = "indices.npy"
+	folderVal      = "data.npy"
+	folderManifest = "manifest.json"
+)
+
+var folderFiles = []string{folderPtr, folderCol, folderVal, folderManifest}
+
+// IsFolder reports whether path is a folder that holds a matrix.
+func IsFolder(path string) bool {
+	info, err := os.Stat(filepath.Join(path, folderPtr))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ReadFolder reads a square matrix from a folder of .npy files, as [FolderWriter] and
+// bigfit graph -o DIR/ write it: indptr.npy (int64, n+1), indices.npy (int32 or int64) and
+// data.npy (float64), which is missing where every entry is 1. Columns ascend in each row.
+//
+// Files are mapped into memory, so that the matrix may be larger than that: it is valid
+// until they change, and must not be written to. Columns of int64 are copied as int32,
+// within limit bytes if that is positive. All is checked in one pass over the rows, and an
+// error names the file and the place.
+func ReadFolder(path string, limit int64) (*CSR, error) {
+	ptr, err := npy.Elements[int64](filepath.Join(path, folderPtr), limit)
+	if err != nil {
+		return nil, err
+	}
+	m := &CSR{Rows: len(ptr) - 1, Cols: len(ptr) - 1, Ptr: ptr}
+	if m.Rows < 0 || m.Rows > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: %d elements, for a matrix of %d rows; from 0 to 2³¹−1 are accepted", filepath.Join(path, folderPtr), len(ptr), m.Rows)
+	}
+	if m.Col, err = folderColumns(filepath.Join(path, folderCol), limit); err != nil {
+		return nil, err
+	}
+	values := filepath.Join(path, folderVal)
+	if _, err := os.Stat(values); !errors.Is(err, fs.ErrNotExist) {
+		if m.Val, err = npy.Elements[float64](values, limit); err != nil {
+			return nil, err
+		}
+		if m.Val == nil {
+			m.Val = []float64{}
+		}
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "sparse: "))
+	}
+	if allOnes(m.Val) {
+		m.Val = nil
+	}
+	return m, nil
+}
+
+// folderColumns returns the columns in a file of int32 or int64.
+func folderColumns(path string, limit int64) ([]int32, error) {
+	h, err := npy.ReadHeader(path)
+	if err != nil {
+		return nil, err
+	}
+	if h.DType != "int64" {
+		return npy.Elements[int32](path, limit)
+	}
+	if need := 4 * int64(h.Len()); limit > 0 && need > limit {
+		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
+	}
+	wide, err := npy.Elements[int64](path, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, len(wide))
+	for p, c := range wide {
+		if c < 0 || c > math.MaxInt32 {
+			return nil, fmt.Errorf("%s: element %d is %d, outside [0, 2³¹)", path, p, c)
+		}
+		out[p] = int32(c)
+	}
+	return out, nil
+}
+
+// WriteFolder writes m, which is square, as a folder that [ReadFolder] reads. A manifest
+// that is not nil becomes manifest.json. The folder appears whole or not at all; one that
+// holds another matrix is replaced.
+func WriteFolder(path string, m *CSR, manifest []byte) error {
+	if m.Rows != m.Cols {
+		return fmt.Errorf("%s: a folder holds square matrices, this one is %d×%d", path, m.Rows, m.Cols)
+	}
+	return CreateFolder(path, m.Val != nil, func(w *FolderWriter) ([]byte, error) {
+		return manifest, w.Append(m.Ptr, m.Col, m.Val)
+	})
+}
+
+// CheckFolder returns an error unless [CreateFolder] can begin to write path, so that a long
+// run does not end in that error.
+func CheckFolder(path string) error { return npy.CheckFolder(path, folderFiles) }
+
+// FolderWriter writes a matrix row by row into a folder: see [CreateFolder].
+type FolderWriter struct {
+	ptr   *npy.Growing[int64]
+	col   *npy.Growing[int32]
+	val   *npy.Growing[float64] // nil where every entry is 1
+	width int                   // columns that are needed so far
+}
+
+// CreateFolder writes a square matrix into the folder path: write appends all of its rows in
+// their order and returns the manifest, or nil. It needs memory for what is appended at once. The
+// folder appears whole or not at all; one that holds another matrix is replaced.
+func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest []byte, err error)) error {
+	return npy.Folder(path, folderFiles, func(dir string) (err error) {
+		w := &FolderWriter{}
+		if w.ptr, err = npy.NewGrowing[int64](filepath.Join(dir, folderPtr)); err != nil {
+			return err
+		}
+		defer w.ptr.Close()
+		if w.col, err = npy.NewGrowing[int32](filepath.Join(dir, folderCol)); err != nil {
+			return err
+		}
+		defer w.col.Close()
+		if values {
+			if w.val, err = npy.NewGrowing[float64](filepath.Join(dir, folderVal)); err != nil {
+				return err
+			}
+			defer w.val.Close()
+		}
+		if err := w.ptr.Append([]int64{0}); err != nil {
+			return err
+		}
+		manifest, err := write(w)
+		if err != nil {
+			return err
+		}
+		if rows := w.ptr.Len() - 1; w.width > rows {
+			return fmt.Errorf("sparse: %d rows, but an entry in column %d of a square matrix", rows, w.width-1)
+		}
+		err = errors.Join(w.ptr.Close(), w.col.Close())
+		if w.val != nil {
+			err = errors.Join(err, w.val.Close())
+		}
+		if err != nil || manifest == nil {
+			return err
+		}
+		return writeText(filepath.Join(dir, folderManifest), manifest)
+	})
+}
+
+// mostManifest bounds the bytes of a manifest.
+const mostManifest = 64 << 20
+
+// readText reads a manifest; nil without one.
+func readText(path string) ([]byte, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	f, size, err := npy.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > mostManifest {
+		return nil, &npy.LimitError{What: path, Need: size, Limit: mostManifest}
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(f, text); err != nil {
+		return nil, fmt.Errorf("%s: cannot read it: %w", path, err)
+	}
+	return text, nil
+}
+
+func writeText(path string, text []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Append writes the rows with the entries col[ptr[i]−ptr[0]:ptr[i+1]−ptr[0]], ascending, and their
+// values; nil values are ones.
+func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
+	first := ptr[0]
+	if ptr[len(ptr)-1]-first != int64(len(col)) || val != nil && len(val) != len(col) {
+		return fmt.Errorf("sparse: %d offsets from %d to %d for %d columns and %d values", len(ptr), first, ptr[len(ptr)-1], len(col), len(val))
+	}
+	for _, c := range col {
+		w.width = max(w.width, int(c)+1)
+	}
+	base := int64(w.col.Len()) - first
+	const most = 1 << 16
+	chunk := make([]int64, 0, min(most, len(ptr)))
+	for at := 1; at < len(ptr); at += most {
+		chunk = chunk[:0]
+		for _, p := range ptr[at:min(at+most, len(ptr))] {
+			chunk = append(chunk, base+p)
+		}
+		if err := w.ptr.Append(chunk); err != nil {
+			return err
+		}
+	}
+	if err := w.col.Append(col); err != nil || w.val == nil {
+		return err
+	}
+	if val != nil {
+		return w.val.Append(val)
+	}
+	ones := make([]float64, min(most, len(col)))
+	for i := range ones {
+		ones[i] = 1
+	}
+	for left := len(col); left > 0; left -= len(ones) {
+		if err := w.val.Append(ones[:min(left, len(ones))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read reads a matrix from a .npz file ([ReadNPZ]) or from a folder ([ReadFolder]).
+func Read(path string, limit int64) (*CSR, error) {
+	if IsFolder(path) {
+		return ReadFolder(path, limit)
+	}
+	return ReadNPZ(path, limit)
+}
