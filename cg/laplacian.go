@@ -65,9 +65,10 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		c = l.Graph().Components()
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
-	if p.Outside != nil {
+	switch {
+	case p.Outside != nil, m == nil && isZero(b):
 		method, m = None, identity{}
-	} else if m == nil {
+	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
@@ -85,6 +86,19 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		r.Method = method
 	}
 	return r, err
+}
+
+// isZero reports whether there is nothing to solve for.
+func isZero(b *mat.Dense) bool {
+	n, _ := b.Dims()
+	for i := range n {
+		for _, v := range b.RawRowView(i) {
+			if v != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // largeCondition is the condition of L + cI from which an approximate factorization

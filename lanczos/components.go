@@ -66,7 +66,7 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	}
 	counts := shares(c, p.K)
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph()), p.K, s)
+	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
 	f.s.MemoryLimit, f.turn = room.limit, room.turn
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
@@ -119,12 +119,16 @@ func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	for _, err := range failures {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
+	first := func(wanted func(error) bool) error {
+		if at := slices.IndexFunc(failures, wanted); at >= 0 {
+			return failures[at]
 		}
+		return nil
 	}
-	return nil
+	if err := first(func(err error) bool { return err != nil && !errors.Is(err, context.Canceled) }); err != nil {
+		return err // the others were stopped by it
+	}
+	return first(func(err error) bool { return err != nil })
 }
 
 // solve finds k pairs of a component, from those that it has. An error that comes with
@@ -237,11 +241,12 @@ func (f *componentSearch) join(n int) *Result {
 	return out
 }
 
-// componentVectors is the memory of the pairs of all components and of the whole.
+// componentVectors is the memory of the pairs of the whole and of all components, which
+// may be searched for twice as many as at first.
 func componentVectors(c *sparse.Components, pairs int) int64 {
 	bytes := 8 * int64(len(c.Of)) * int64(pairs)
 	for id, k := range shares(c, pairs) {
-		bytes += 8 * int64(c.Sizes[id]) * int64(k)
+		bytes += 8 * int64(c.Sizes[id]) * int64(min(2*k, c.Sizes[id]))
 	}
 	return bytes
 }
@@ -293,8 +298,8 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 // LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a
 // graph of n vertices and its Laplacian, and a rough number of operations, nnz being the
 // stored edges: [Bytes] and [Operations], or where components are searched alone,
-// those of the parts. c are the components, nil if they are not known yet. For a graph
-// that is hard, as [cg.Hard] says, an inverse may be taken.
+// those of the parts. c are the components, nil if they are not known yet. Of a graph
+// that is hard, as [cg.Hard] says, the bytes count a factor.
 func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings) (int64, float64, error) {
 	if c == nil || !byComponent(c, s) {
 		p, err := newPlan(n, s)

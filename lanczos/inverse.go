@@ -45,10 +45,10 @@ const (
 )
 
 // mayInvert returns the Laplacian that a is if it can be inverted behind its known null
-// vectors, is hard enough for a factor to be announced, and there is memory for that.
+// vectors in the memory that is allowed.
 func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 	l, ok := a.(*sparse.Laplacian)
-	if !ok || l.Power() != 1 || l.Shift() != 0 || p.Nullity != l.Graph().Components().Count() || !cg.Hard(l.Graph()) {
+	if !ok || l.Power() != 1 || l.Shift() != 0 || p.Nullity != l.Graph().Components().Count() {
 		return nil
 	}
 	if p.MemoryLimit > 0 && p.bytes()+inverseBytes(p.n, l.Graph().NNZ(), p.block) > p.MemoryLimit {
@@ -117,7 +117,7 @@ func inverseFilter(a sparse.Operator, p *plan, d *density, last, beyond float64)
 		return f, false
 	}
 	l := p.mayInvert(a)
-	if l == nil {
+	if l == nil || degree <= maxDegree && !cg.Hard(l.Graph(), l.Kind()) {
 		return f, false
 	}
 	f = filter{lo: math.Max(cut, d.lowEnd(last+searchBlock/float64(p.n))), hi: d.high, sigma: end / inverseRange}

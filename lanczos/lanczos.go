@@ -10,10 +10,11 @@
 // Lanczos estimate of the spectral density; there is nothing to tune.
 //
 // Where the low end is so dense that the polynomial would need a degree beyond 600, as
-// in long paths, trees and strips, the process runs on (L + σI)⁻¹ instead (Ericsson &
-// Ruhe, Math. Comp. 35, 1980): for a graph Laplacian of power 1 without shift behind its
-// null vectors, with memory for a factor. The systems are solved by package cg with an
-// approximate Cholesky factor.
+// in long paths, trees and strips, or beyond 60 where there is a small exact factor, as for
+// points on a surface, the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
+// 35, 1980): for a graph Laplacian of power 1 without shift behind its null vectors, with
+// memory for a factor. The systems are solved by package cg with that factor or an
+// approximate one.
 //
 // Reported residuals and orthogonality are recomputed from the definition.
 package lanczos
@@ -245,7 +246,7 @@ func Bytes(n int, s *Settings) (int64, error) {
 // With dimension n, basis m, filter degree δ and block b it holds about
 // n(m + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
-// with a factor of about 72 bytes an edge and 8n(9b + 12) beside it if MemoryLimit
+// with [cg.FactorBytes] and 72nb beside it if MemoryLimit
 // allows them. For n ≤ 800, or if the
 // basis would fill half the space, the dense n×n matrix is formed and fully
 // decomposed instead.

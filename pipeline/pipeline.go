@@ -262,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.fitEigenpairs(g, settings); err != nil {
+	if err := p.fitEigenpairs(g, s.Laplacian, settings); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -282,8 +282,8 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 
 // fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
 // is held, the basis is made smaller by so much, or the smallest.
-func (p *Pipeline) fitEigenpairs(g *models.Graph, s *lanczos.Settings) error {
-	hard := cg.Hard(g.W)
+func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings) error {
+	hard := cg.Hard(g.W, kind)
 	announce := func(s lanczos.Settings) error {
 		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
 	}

@@ -158,7 +158,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 // factors bounds the memory of the factors that are in use at a time: that of the graph, or
 // those of some components; 0 where the graph is not hard or not there yet.
 func factors(in *models.Input, n, edges int64) int64 {
-	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 || !cg.Hard(in.Graph.W) {
+	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 || !cg.Hard(in.Graph.W, sparse.Normalized) {
 		return 0
 	}
 	sizes := in.Graph.Components.Sizes
