@@ -82,7 +82,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	d := eigenTask{Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
 		Tolerance: o.Tolerance / 4, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
 	s.begin("slepc")
-	raw, err := s.launch(ctx, SLEPc, py, t, &d, s.progress)
+	raw, err := s.launch(ctx, &worker{SLEPc, py, t, &d, s.progress})
 	if err != nil {
 		return nil, err
 	}
