@@ -137,6 +137,6 @@ func (y Systems) systemPlan(a *sparse.CSR, columns int, method string) *Plan {
 	p.Disk = 8*n + 12*entries + 16*n*int64(columns)
 	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
 	const iterations, products = 20, 8 // of a V-cycle and the matrix
-	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / operationRate
+	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / graphRate
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -72,7 +73,7 @@ func (o *Flags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.GraphF
 	var ours lanczos.Settings
 	change(&ours)
 	folder := g.Folder()
-	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "")
+	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
 	if err != nil {
 		return nil, err
 	}
