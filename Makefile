@@ -14,6 +14,9 @@ QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|Des
 # test have tests of their own.
 LONG = ^Test(PrunedIsExact|TiesOfDenseAndSparse|Inverse)$$
 
+# What the race detector sees in other tests of the package, TestThreads or TestSameBits among them.
+TWICE = ^(Test(Gemm|DescentRecall|DescentStops|SpectraKrylov)|ExampleState)$$
+
 # Damaged model files of every learner.
 DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
 
@@ -34,13 +37,14 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' $(RACE)
+	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(LONG)|$(TWICE)' $(RACE)
 	go test -race -short -run 'Conform|Concurrent|Threads' -skip '$(DAMAGE)' ./models/...
 
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
+# .ci/run tests internal/dense with BIGFIT_SIMD=generic, which is the same code.
 purego:
-	go test -tags purego ./internal/simd ./internal/dense ./internal/nndescent ./sparse
-	go test -short -skip '$(ALIKE)|$(QUIET)' -tags purego ./knn ./lanczos
+	go test -tags purego ./internal/simd ./internal/nndescent ./sparse
+	go test -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
 fuzz:

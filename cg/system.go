@@ -76,6 +76,14 @@ func (s *system) spread() (path, hard float64) {
 	return min(1, 8/float64(steps*steps)), hard
 }
 
+// Hard reports whether [Auto] takes a factor for a Laplacian of the graph w without shift:
+// whether the condition of D⁻¹L behind the null vectors is at least 2000 by the Rayleigh
+// quotient of a wave along the longest way. It costs four passes over the edges.
+func Hard(w *sparse.CSR) bool {
+	_, hard := (&system{w: w}).spread()
+	return 2/hard > largeCondition
+}
+
 // breadthFirst is the memory of breadth-first searches of a graph.
 type breadthFirst struct {
 	w     *sparse.CSR

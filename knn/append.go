@@ -249,7 +249,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	t := g.Stats()
 	stats := DescentStats{K: t.K, Width: t.Width, Trees: t.Trees, Exchanges: t.Exchanges, Distances: t.Distances, Effort: st.Stats.Effort}
 	if ix.settings.Sample > 0 {
-		sample, err := newRecallSample(ctx, x, s.Metric, nb.K, ix.settings.Sample, s.Seed)
+		sample, err := NewRecallSample(ctx, x, s.Metric, nb.K, ix.settings.Sample, s.Seed)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -303,7 +303,7 @@ func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph
 func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGraph, error) {
 	s := ix.settings
 	out := &descentGraph{rows: ix.rows()}
-	var sample *recallSample
+	var sample *RecallSample
 	search := nndescent.Settings{
 		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
 		Step: ix.reporter(p, s.Trees+s.Exchanges+1), Save: s.Save, Resume: s.Resume,
@@ -312,7 +312,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 				return true, nil
 			}
 			if sample == nil {
-				if sample, err = newRecallSample(ctx, ix.x, s.Metric, k, s.Sample, s.Seed); err != nil {
+				if sample, err = NewRecallSample(ctx, ix.x, s.Metric, k, s.Sample, s.Seed); err != nil {
 					return false, err
 				}
 			}
@@ -340,9 +340,9 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 }
 
 // recall estimates the recall of the graph on a sample.
-func (ix *descent) recall(g *nndescent.Graph, s *recallSample) Recall {
-	place := make(map[int32]int, len(s.rows))
-	for _, r := range s.rows {
+func (ix *descent) recall(g *nndescent.Graph, s *RecallSample) Recall {
+	place := make(map[int32]int, len(s.Rows))
+	for _, r := range s.Rows {
 		place[int32(r)] = 0
 	}
 	for i, v := range g.Order() {
@@ -351,9 +351,9 @@ func (ix *descent) recall(g *nndescent.Graph, s *recallSample) Recall {
 		}
 	}
 	m := ix.newListMeasurer()
-	dist := make([]float64, s.k)
-	return s.estimate(func(i int) []float64 {
-		for p, c := range m.list(g, place[int32(i)])[:s.k] {
+	dist := make([]float64, s.K)
+	return s.Estimate(func(i int) []float64 {
+		for p, c := range m.list(g, place[int32(i)])[:s.K] {
 			dist[p] = c.Dist
 		}
 		return dist

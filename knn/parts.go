@@ -61,6 +61,7 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 		if err != nil {
 			return nil, err
 		}
+		data.Release(e.x, lo, hi)
 		par.For(queries, 1024, func(a, b int) {
 			list := make([]topk.Pair, 0, k)
 			for i := a; i < b; i++ {

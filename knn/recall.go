@@ -23,28 +23,30 @@ func (r Recall) String() string {
 	return fmt.Sprintf("%.4f (%.4f to %.4f, by %d points)", r.Share, r.Low, r.High, r.Sample)
 }
 
-// A recallSample holds the distance of the k-th neighbour of some of n points.
-type recallSample struct {
-	n, k int
-	rows []int // ascending
-	kth  []float64
+// A RecallSample holds the distance of the k-th neighbour of some of n points.
+type RecallSample struct {
+	N, K int
+	Rows []int     // of the sample, ascending
+	Kth  []float64 // the distance of the K-th neighbour of each
 }
 
-// newRecallSample searches x in parts, so that it takes little memory beside x.
-func newRecallSample(ctx context.Context, x data.Points, m Metric, k, count int, seed uint64) (*recallSample, error) {
+// NewRecallSample finds the true neighbours of count of the points of x, all if there are no
+// more, which seed chooses. It searches x in parts, so that it takes little memory beside x:
+// 2·count·n·d operations.
+func NewRecallSample(ctx context.Context, x data.Points, m Metric, k, count int, seed uint64) (*RecallSample, error) {
 	n, _ := x.Dims()
 	if err := checkK(k, n-1); err != nil {
 		return nil, err
 	}
-	s := &recallSample{n: n, k: k, rows: sampleRows(n, count, seed)}
+	s := &RecallSample{N: n, K: k, Rows: sampleRows(n, count, seed)}
 	e := &parts{x, m}
-	nb, err := e.search(ctx, data.Select(x, s.rows), k, func(r int) int { return s.rows[r] }, nil)
+	nb, err := e.search(ctx, data.Select(x, s.Rows), k, func(r int) int { return s.Rows[r] }, nil)
 	if err != nil {
 		return nil, err
 	}
-	for r := range s.rows {
+	for r := range s.Rows {
 		_, dist := nb.Row(r)
-		s.kth = append(s.kth, dist[k-1])
+		s.Kth = append(s.Kth, dist[k-1])
 	}
 	return s, nil
 }
@@ -66,33 +68,33 @@ func sampleRows(n, count int, seed uint64) []int {
 	return rows
 }
 
-// estimate returns the recall of the lists whose distances dist returns; the
-// first k count. The interval is Wilson's for as many independent trials as
+// Estimate returns the recall of the lists whose distances dist returns; the
+// first K count. The interval is Wilson's for as many independent trials as
 // explain the variance between points, but for no fewer trials than points,
 // and shrinks as the sample nears the whole.
-func (s *recallSample) estimate(dist func(i int) []float64) Recall {
-	m := float64(len(s.rows))
+func (s *RecallSample) Estimate(dist func(i int) []float64) Recall {
+	m := float64(len(s.Rows))
 	var sum, squares float64
-	for r, i := range s.rows {
+	for r, i := range s.Rows {
 		found := 0
-		for _, d := range dist(i)[:s.k] {
-			if d <= s.kth[r] {
+		for _, d := range dist(i)[:s.K] {
+			if d <= s.Kth[r] {
 				found++
 			}
 		}
-		share := float64(found) / float64(s.k)
+		share := float64(found) / float64(s.K)
 		sum += share
 		squares += share * share
 	}
 	p := sum / m
-	out := Recall{Share: p, Low: p, High: p, Sample: len(s.rows)}
-	left := 1 - m/float64(s.n) // finite population correction
+	out := Recall{Share: p, Low: p, High: p, Sample: len(s.Rows)}
+	left := 1 - m/float64(s.N) // finite population correction
 	if left <= 0 {
 		return out
 	}
 	trials := m
 	if variance := (squares - m*p*p) / max(1, m-1); variance > 0 {
-		trials = min(max(m, m*p*(1-p)/variance), m*float64(s.k))
+		trials = min(max(m, m*p*(1-p)/variance), m*float64(s.K))
 	}
 	trials /= left
 	const z = 1.959964

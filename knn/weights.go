@@ -71,16 +71,24 @@ func (w Weighting) needsDistances() bool { return w != One && w != Shared }
 
 // symmetrize makes weights between points and their neighbours symmetric.
 func (w Weighting) symmetrize(m *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
-	product := func(a, b float64) float64 { return a * b }
+	return w.Combine(m, m.T(), s)
+}
+
+// Combine makes some rows of a symmetric matrix of those rows of the weights between
+// points and their neighbours, a, and of the transpose of these weights, t.
+func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
+	by := func(a, b float64) float64 { return max(a, b) }
 	switch {
 	case w == UMAP && s == sparse.Either:
-		return m.SymmetrizeBy(s, func(a, b float64) float64 { return a + b - a*b })
+		by = func(a, b float64) float64 { return a + b - a*b }
 	case w == Shared && s == sparse.Either:
-		return m.SymmetrizeBy(s, func(a, b float64) float64 { return (a + b) / 2 })
+		by = func(a, b float64) float64 { return (a + b) / 2 }
 	case w == UMAP || w == Shared:
-		return m.SymmetrizeBy(s, product)
+		by = func(a, b float64) float64 { return a * b }
+	case s == sparse.Both:
+		by = func(a, b float64) float64 { return min(a, b) }
 	}
-	return m.Symmetrize(s)
+	return sparse.Combine(a, t, s, by)
 }
 
 // fill sets w to the weights of the edges from point i to the neighbours in its list.

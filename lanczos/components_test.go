@@ -68,7 +68,7 @@ func TestComponentBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), s)
+	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), false, s)
 	if err != nil {
 		t.Fatal(err)
 	}

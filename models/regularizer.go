@@ -98,15 +98,23 @@ var Ambient = Norms[:1]
 // Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for the n points of l, which matters
 // to PerEdge alone; it costs O(n) there. Without edges that is 0, as fᵀLᵖf is.
 func (r Regularizer) Intrinsic(n int, l *sparse.Laplacian) float64 {
+	var volume float64
+	if r.GammaI > 0 && r.Scaling == PerEdge {
+		volume = floats.Sum(l.Degrees())
+	}
+	return r.IntrinsicOf(n, volume)
+}
+
+// IntrinsicOf is [Regularizer.Intrinsic] for n points whose degrees have the sum volume.
+func (r Regularizer) IntrinsicOf(n int, volume float64) float64 {
 	switch {
 	case r.GammaI == 0:
 		return 0
 	case r.Scaling == PerPair:
 		return r.GammaI / float64(n) / float64(n)
+	case r.Scaling == PerEdge && volume > 0:
+		return r.GammaI / volume
 	case r.Scaling == PerEdge:
-		if total := floats.Sum(l.Degrees()); total > 0 {
-			return r.GammaI / total
-		}
 		return 0
 	}
 	return r.GammaI

@@ -259,7 +259,7 @@ func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos
 		settings.Resume = snap
 	}
 	settings.OnCheckpoint = func(snap *lanczos.Snapshot) error {
-		if !snap.Looked() && !c.Due() {
+		if !c.Due() && !(snap.Looked() && c.Affordable()) {
 			return nil
 		}
 		return c.Store(checkpoint.Snapshot, func(path string) error { return snap.Save(path, operator) })

@@ -19,6 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/knn"
@@ -261,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.fitEigenpairs(g, settings); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -277,6 +278,29 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		p.Observed().End(r.String())
 	}
 	return r, err
+}
+
+// fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
+// is held, the basis is made smaller by so much, or the smallest.
+func (p *Pipeline) fitEigenpairs(g *models.Graph, s *lanczos.Settings) error {
+	hard := cg.Hard(g.W)
+	announce := func(s lanczos.Settings) error {
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
+	}
+	err := announce(*s)
+	if err == nil || s.MemoryLimit <= 0 {
+		return err
+	}
+	smaller := *s
+	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	}
+	if announce(smaller) != nil {
+		return err
+	}
+	*s = smaller
+	return nil
 }
 
 // Outside prepares the search for the smallest eigenpairs by another program, as
@@ -325,13 +349,13 @@ func checkWalk(l *sparse.Laplacian) error {
 }
 
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
-// edges and the components c (nil if they are not known) take. Where the memory allowed
-// is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, s lanczos.Settings, remedy string) error {
-	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, &s)
+// edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
+// Where the memory allowed is short, the basis is made smaller before anything is refused.
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
 		s.MemoryLimit, s.Basis = 0, 1
-		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, &s)
+		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err

@@ -156,7 +156,11 @@ func (m *CSR) Symmetrize(s Symmetry) *CSR {
 // where both are for Both. A result of 0 is not stored unless an argument is a stored
 // 0. Where all entries of m are 1 without being stored, so are those of the result.
 func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
-	t := m.T()
+	return Combine(m, m.T(), s, f)
+}
+
+// Combine is [CSR.SymmetrizeBy] for some rows: m holds those of W and t those of Wᵀ.
+func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1)}
 	if m.Val != nil {
 		out.Val = []float64{}

@@ -23,7 +23,7 @@ var soakGraphs, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK"))
 var soakFirst, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK_FIRST"))
 
 // spectraCount is the number of graphs in a usual run.
-const spectraCount = 24
+const spectraCount = 12
 
 // What eigs writes, with exit code 0 or 3, every consumer reads and --verify
 // confirms: of graphs with weights of heat kernels, self-tuned, equal and of 1e±300,

@@ -72,6 +72,8 @@ var order = []string{
 	"pipeline",
 	"labeling",
 	"engine",
+	"engine/parts",
+	"engine/sums",
 	"internal/findings",
 	"internal/artifact",
 	"bench/results",
@@ -89,11 +91,13 @@ var order = []string{
 	"bench/cg",
 	"bench/kernel",
 	"bench/cluster",
+	"bench/scale",
 	"bench/auto",
 	"docs/guide/service",
 	"internal/shell",
 	"internal/reproduce",
 	"internal/engines",
+	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
 }
@@ -102,7 +106,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "internal/engines", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/engines", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.

@@ -55,10 +55,12 @@ type Folder struct {
 	memory int64
 	write  func(func() error) error
 	last   time.Time     // when the last saving ended, or the run began
-	pause  time.Duration // until the next one
+	rest   time.Duration // after it, so that savings take no more than their share
 	// Inputs are the hashes of what the run is made from, which are a part of every
 	// key of [Folder.Key].
 	Inputs map[string]string
+	// Remedy says what to do with a file that the run cannot go on from.
+	Remedy string
 }
 
 // Open makes the folder dir, if it is not there, for a run that goes on from what
@@ -70,7 +72,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), pause: Every, Inputs: map[string]string{}}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -104,7 +106,11 @@ func (f *Folder) Any() bool { return slices.ContainsFunc(names, f.Has) }
 
 // Due reports whether it is time to save an unfinished stage: ten seconds after the
 // run began or saved, and so late that savings take a tenth of the time at most.
-func (f *Folder) Due() bool { return f != nil && time.Since(f.last) >= f.pause }
+func (f *Folder) Due() bool { return f.Affordable() && time.Since(f.last) >= Every }
+
+// Affordable reports whether saving now keeps to a tenth of the time: for a good moment
+// that comes before one is due.
+func (f *Folder) Affordable() bool { return f != nil && (Every == 0 || time.Since(f.last) >= f.rest) }
 
 // Key returns a key of settings, anything that marshals to JSON as one object, and
 // of the Inputs named.
@@ -137,11 +143,14 @@ func (f *Folder) Store(name string, save func(path string) error) error {
 		}
 		return err
 	}
-	f.last = time.Now()
-	if f.pause = Every; Every > 0 {
-		f.pause = max(Every, time.Duration(float64(f.last.Sub(begun))/share))
-	}
+	f.saved(begun)
 	return nil
+}
+
+// saved notes that saving, which began then, has ended.
+func (f *Folder) saved(begun time.Time) {
+	f.last = time.Now()
+	f.rest = time.Duration(float64(f.last.Sub(begun)) / share)
 }
 
 // stage is the manifest of a file.
@@ -199,9 +208,24 @@ func (f *Folder) Load(name string, key Key, state any) (Arrays, error) {
 		return nil, nil // another process has just ended this run
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, BeginAnew)
+		return nil, fmt.Errorf("%w; %s", err, f.Remedy)
 	}
 	return arrays, nil
+}
+
+// Made returns the key that a stage was saved with; nil if there is nothing to go on from.
+func (f *Folder) Made(name string) (Key, error) {
+	if !f.Has(name) {
+		return nil, nil
+	}
+	a, err := npy.OpenArchive(f.Path(name), f.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var s stage
+	_, err = a.Manifest(manifest.Checkpoint, &s)
+	return s.Key, err
 }
 
 func (f *Folder) load(name string, key Key, state any) (Arrays, error) {

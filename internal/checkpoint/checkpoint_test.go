@@ -216,12 +216,17 @@ func TestDue(t *testing.T) {
 	if !f.Due() {
 		t.Error("not due after ten seconds")
 	}
-	if err := f.Store(Graph, func(string) error { return nil }); err != nil || f.Due() || f.pause < Every {
-		t.Error(err, f.pause)
+	if err := f.Store(Graph, func(string) error { return nil }); err != nil || f.Due() {
+		t.Error(err, f.Due())
 	}
-	// Saving that took half a minute pauses for five.
-	f.pause, f.last = 300*time.Second, time.Now().Add(-200*time.Second)
-	if f.Due() {
+	// Saving that took half a minute pauses for five, whatever the moment.
+	begun := time.Now().Add(-30 * time.Second)
+	f.saved(begun)
+	f.last = f.last.Add(-200 * time.Second)
+	if f.Due() || f.Affordable() {
 		t.Error("saving takes more than a tenth of the time")
+	}
+	if f.last = f.last.Add(-101 * time.Second); !f.Due() || !f.Affordable() {
+		t.Error("after five minutes it is not due")
 	}
 }

@@ -57,31 +57,47 @@ func NewRows(x data.Points, form Form) (func() Rows, error) {
 		b := PackBits(x)
 		return func() Rows { return &setRows{b, nndescent.NewBits(b.Words, b.Data, form == Jaccard)} }, nil
 	}
-	f := &floatRows{x: x, scale: 1}
-	f.n, f.d = x.Dims()
-	if form == Lengths {
-		f.mean = data.Mean(x)
-	}
-	largest, err := f.spread()
+	c, err := NewScaling(x, form)
 	if err != nil {
 		return nil, err
 	}
-	if f.mean != nil && largest > 0 {
-		// Squares of float32 shall neither overflow nor vanish.
-		_, exponent := math.Frexp(largest)
-		f.scale = math.Ldexp(1, -exponent)
-	}
+	f := &floatRows{x: x, Scaling: *c}
+	f.n, f.d = x.Dims()
 	return f.fresh, nil
+}
+
+// Scaling turns dense points into rows of float32 that can be compared: (x − Mean)·Scale,
+// or without a mean x scaled to norm one, for angles.
+type Scaling struct {
+	Mean  []float64 // nil for angles
+	Scale float64
+}
+
+// NewScaling returns the scaling for the points of x, compared as Lengths or Angles: squares
+// of float32 neither overflow nor vanish. It is an error if a coordinate is not finite.
+func NewScaling(x data.Points, form Form) (*Scaling, error) {
+	s := &Scaling{Scale: 1}
+	if form == Lengths {
+		s.Mean = data.Mean(x)
+	}
+	largest, err := s.spread(x)
+	if err != nil {
+		return nil, err
+	}
+	if s.Mean != nil && largest > 0 {
+		_, exponent := math.Frexp(largest)
+		s.Scale = math.Ldexp(1, -exponent)
+	}
+	return s, nil
 }
 
 // floatRows are dense points as float32, minus their mean and scaled, or scaled to norm one
 // for angles.
 type floatRows struct {
-	x     data.Points
-	n, d  int
-	mean  []float64 // nil for angles
-	scale float64
-	rows  *nndescent.Floats
+	Scaling
+	x    data.Points
+	n, d int
+	rows *nndescent.Floats
 }
 
 func (f *floatRows) fresh() Rows {
@@ -96,36 +112,38 @@ func (f *floatRows) Loader() Loader {
 	m := f.rows.Meter().(*nndescent.FloatMeter)
 	m.Point = make([]float32, f.d)
 	row := make([]float64, f.d)
-	return Loader{m, func(x data.Points, i int) { f.prepareRow(m.Point, x, i, row) }}
+	return Loader{m, func(x data.Points, i int) { f.Row(m.Point, x, i, row) }}
 }
 
 // spread returns the largest difference of a coordinate from its mean, or from
 // zero for angles. It is an error if a coordinate is not finite.
-func (f *floatRows) spread() (float64, error) {
-	if _, ok := f.x.(*data.Dense[uint8]); ok {
+func (s *Scaling) spread(x data.Points) (float64, error) {
+	if _, ok := x.(*data.Dense[uint8]); ok {
 		return 255, nil
 	}
 	const grain = 4096
-	largest := make([]float64, par.Chunks(f.n, grain))
-	par.For(f.n, grain, func(lo, hi int) {
-		row := make([]float64, f.d)
+	n, d := x.Dims()
+	largest := make([]float64, par.Chunks(n, grain))
+	par.For(n, grain, func(lo, hi int) {
+		row := make([]float64, d)
 		var most float64
 		for i := lo; i < hi; i++ {
-			data.RowTo(row, f.x, i)
+			data.RowTo(row, x, i)
 			for j, v := range row {
-				if f.mean != nil {
-					v -= f.mean[j]
+				if s.Mean != nil {
+					v -= s.Mean[j]
 				}
 				if v = math.Abs(v); v > most || math.IsNaN(v) {
 					most = v
 				}
 			}
 		}
+		data.Release(x, lo, hi)
 		largest[lo/grain] = most
 	})
 	for c, v := range largest {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, f.n)-1)
+			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, n)-1)
 		}
 	}
 	return slices.Max(largest), nil
@@ -142,7 +160,7 @@ func (f *floatRows) prepare(flat []float32, order []int32) {
 			if order != nil {
 				at = int(order[i])
 			}
-			f.prepareRow(flat[i*f.d:][:f.d], f.x, at, row)
+			f.Row(flat[i*f.d:][:f.d], f.x, at, row)
 		}
 	})
 }
@@ -151,11 +169,12 @@ func (f *floatRows) prepare(flat []float32, order []int32) {
 // with neighbours at less.
 const nowhere = 1000
 
-func (f *floatRows) prepareRow(dst []float32, x data.Points, i int, row []float64) {
+// Row sets dst to the row of point i of x; row is scratch memory for its coordinates.
+func (s *Scaling) Row(dst []float32, x data.Points, i int, row []float64) {
 	data.RowTo(row, x, i)
-	if f.mean != nil {
+	if s.Mean != nil {
 		for j, v := range row {
-			dst[j] = float32((v - f.mean[j]) * f.scale)
+			dst[j] = float32((v - s.Mean[j]) * s.Scale)
 		}
 		return
 	}

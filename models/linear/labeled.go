@@ -16,16 +16,13 @@ import (
 
 // Labeled holds what fits to the same targets share.
 type Labeled struct {
-	p          *Problem
-	Targets    *models.Targets
-	Rows, Dim  int
-	x          solvers.Design // the labeled rows
-	Mean       []float64      // of them
-	TargetMean []float64      // of the targets
-	Centred    *mat.Dense     // targets less their means
-
-	Gram, Moments *mat.Dense // X̃ᵀX̃ and X̃ᵀỸ, centred; of least squares with l ≥ d
-	rows          *mat.Dense // X̃U, if it is small
+	p       *Problem
+	Targets *models.Targets
+	Dim     int
+	Sums                   // Gram and Moments of least squares with l ≥ d
+	x       solvers.Design // the labeled rows
+	Centred *mat.Dense     // targets less their means
+	rows    *mat.Dense     // X̃U, if it is small
 }
 
 // SmallRows is the number of elements up to which X̃U is formed though l ≥ d.
@@ -124,12 +121,11 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 	if err := w.sumMoments(ctx); err != nil {
 		return err
 	}
-	_, outputs := w.Centred.Dims()
+	_, outputs := w.Moments.Dims()
 	r := m.Settings.Regularizer
-	n, _ := w.p.x.Dims()
 	h := mat.NewDense(w.Dim, w.Dim, nil)
 	h.Scale(1/float64(w.Rows), w.Gram)
-	gamma := r.Intrinsic(n, w.p.l)
+	gamma := w.p.intrinsic(r)
 	for i := range w.Dim {
 		if r.GammaI > 0 {
 			row := h.RawRowView(i)
@@ -187,9 +183,8 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 
 // norms returns γ_A + γ_I s λ for the eigenvalues λ of M.
 func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
-	n, _ := w.p.x.Dims()
 	out := make([]float64, len(values))
-	gamma := r.Intrinsic(n, w.p.l)
+	gamma := w.p.intrinsic(r)
 	for j, v := range values {
 		out[j] = r.GammaA + gamma*v
 	}

@@ -28,7 +28,8 @@ type Problem struct {
 	x      data.Points       // given, or its coordinates in space
 	space  *rowSpace         // nil unless used
 	design solvers.Design    // x, where it is only multiplied with
-	l      *sparse.Laplacian // Lᵖ; nil without intrinsic norm
+	l      *sparse.Laplacian // Lᵖ; nil without intrinsic norm, and with one that was summed
+	summed *Norm
 	Power  int
 	Norm   *mat.Dense // XᵀLᵖX, if formed
 	// Progress, if not nil, is told how far a fit is. It is not called by several
@@ -199,7 +200,7 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		return nil, fmt.Errorf("linear: targets for %d points, there are %d", t.Len, n)
 	}
 	if len(t.Labeled) == 0 {
-		return nil, errors.New("linear: no point has a target")
+		return nil, errNoTarget
 	}
 	filled := make([]Settings, len(settings))
 	for i, s := range settings {
@@ -207,14 +208,8 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		if filled[i], err = s.fill(); err != nil {
 			return nil, err
 		}
-		r := filled[i].Regularizer
-		switch {
-		case t.Classes == nil && s.Loss != LeastSquares:
-			return nil, fmt.Errorf("linear: the %v loss is for classes; values take the squared loss", s.Loss)
-		case r.GammaI > 0 && p.l == nil:
-			return nil, errors.New("linear: γ_I is positive but there is no graph")
-		case r.GammaI > 0 && (r.Power != p.Power || r.Laplacian != p.l.Kind()):
-			return nil, fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one", r.Power, r.Laplacian, p.Power, p.l.Kind())
+		if err = p.check(&filled[i], t.Classes); err != nil {
+			return nil, err
 		}
 	}
 	work := NewLabeled(p, t)
@@ -245,6 +240,23 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		}
 	}
 	return out, errors.Join(unfinished...)
+}
+
+var errNoTarget = errors.New("linear: no point has a target")
+
+// check returns an error for settings that p has no norm for, or the targets no loss.
+func (p *Problem) check(s *Settings, classes []int64) error {
+	r := s.Regularizer
+	kind, ok := p.kind()
+	switch {
+	case classes == nil && s.Loss != LeastSquares:
+		return fmt.Errorf("linear: the %v loss is for classes; values take the squared loss", s.Loss)
+	case r.GammaI > 0 && !ok:
+		return errors.New("linear: γ_I is positive but there is no graph")
+	case r.GammaI > 0 && (r.Power != p.Power || r.Laplacian != kind):
+		return fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one", r.Power, r.Laplacian, p.Power, kind)
+	}
+	return nil
 }
 
 // Objective returns what m minimizes over t, evaluated from the definition, for

@@ -21,8 +21,7 @@ type normOperator struct {
 
 // norm returns factor·(γ_A I + γ_I s XᵀLᵖX).
 func (p *Problem) norm(r models.Regularizer, factor float64) normOperator {
-	n, _ := p.x.Dims()
-	return normOperator{p.design, p.l, factor * r.Intrinsic(n, p.l), factor * r.GammaA}
+	return normOperator{p.design, p.l, factor * p.intrinsic(r), factor * r.GammaA}
 }
 
 // Dim returns d.
@@ -115,8 +114,7 @@ func (w *Labeled) diagonal(r models.Regularizer, factor, weight float64) []float
 		out[j] = max(0, out[j]-weight*float64(w.Rows)*mean*mean) + factor*r.GammaA
 	}
 	if r.GammaI > 0 {
-		n, _ := w.p.x.Dims()
-		gamma := factor * r.Intrinsic(n, w.p.l)
+		gamma := factor * w.p.intrinsic(r)
 		solvers.AddSquares(out, w.p.design, func(i int) float64 {
 			v := 1.0
 			if w.p.l.Kind() == sparse.Combinatorial {

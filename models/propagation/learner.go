@@ -3,8 +3,10 @@ package propagation
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -143,6 +145,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		problem += weights + 24*n // the normalized Laplacian
 	}
 	fit = solver + 8*n*(2*c+2) + 4*n
+	fit += factors(in, n, edges)
 	switch {
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
@@ -150,6 +153,17 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		fit += 8 * n * c
 	}
 	return models.HeapBytes(problem), models.HeapBytes(fit) + models.RuntimeBytes, nil
+}
+
+// factors bounds the memory of the factors that are in use at a time: that of the graph, or
+// those of some components; 0 where the graph is not hard or not there yet.
+func factors(in *models.Input, n, edges int64) int64 {
+	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 || !cg.Hard(in.Graph.W) {
+		return 0
+	}
+	sizes := in.Graph.Components.Sizes
+	most := int64(min(int(n), slices.Max(sizes)+leastPart))
+	return int64(par.Workers(len(sizes), 1)) * cg.FactorBytes(int(most), int(edges*most/n))
 }
 
 // operations guesses a hundred iterations.

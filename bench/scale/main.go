@@ -1,0 +1,189 @@
+// Command scale measures how the work grows with the number of points, on this machine:
+//
+//	go run ./bench/scale                           10⁴ to 10⁶ points
+//	go run ./bench/scale -up-to 1e7 -work DIR      again with the same DIR it goes on
+//	go run ./bench/scale -from 1e7 -up-to 1e7 -k 10 -pairs 50
+//
+// The points are a 10-dimensional manifold in 64 coordinates, float32, with 1000 labels of
+// eight classes. For each size the bigfit program finds the graph of nearest neighbours,
+// eigenpairs of its normalized Laplacian, scores of label propagation on it, and the classes
+// of 100,000 new points. Times are of whole processes, from files to files.
+//
+// It writes scale.json, scale.md and scale.svg. Run it on a machine that does nothing else.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// options are the flags.
+type options struct {
+	from, upTo float64
+	k, pairs   int
+	labels     int
+	queries    int
+	keep       bool
+	work, out  string
+	program    string
+	memory     string
+}
+
+func main() {
+	log.SetFlags(log.Ltime)
+	var o options
+	flag.Float64Var(&o.from, "from", 1e4, "smallest number of points")
+	flag.Float64Var(&o.upTo, "up-to", 1e6, "largest number of points; each size is √10 times the one before")
+	flag.IntVar(&o.k, "k", 10, "neighbours")
+	flag.IntVar(&o.pairs, "pairs", 50, "eigenpairs")
+	flag.IntVar(&o.labels, "labels", 1000, "labeled points")
+	flag.IntVar(&o.queries, "new", 100_000, "new points to predict")
+	flag.BoolVar(&o.keep, "keep", false, "keep the files of a size that is done")
+	flag.StringVar(&o.work, "work", "", "folder for points, graphs and models, from which an interrupted run goes on (default: a temporary one)")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	flag.StringVar(&o.program, "bigfit", "", "bigfit program (default: built from this module)")
+	flag.StringVar(&o.memory, "memory-limit", "", "--memory-limit of each run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, &o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// check returns all faults of the flags.
+func (o *options) check() error {
+	var faults []error
+	if !(o.from >= 2000 && o.from <= o.upTo && o.upTo <= 1e9) {
+		faults = append(faults, fmt.Errorf("-from %g -up-to %g: sizes must be from 2000 to 1e9, the smaller first", o.from, o.upTo))
+	}
+	for name, v := range map[string]int{"k": o.k, "pairs": o.pairs, "labels": o.labels, "new": o.queries} {
+		if v < 1 || float64(v) > o.from && name != "new" {
+			faults = append(faults, fmt.Errorf("-%s is %d; it must be from 1 to the smallest number of points", name, v))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// sizes are powers of √10 times the first, rounded to one digit, up to the last.
+func (o *options) sizes() []int {
+	var out []int
+	for i := 0; ; i++ {
+		n := o.from * math.Pow(10, float64(i/2))
+		if i%2 == 1 {
+			n *= 3
+		}
+		if n > o.upTo*(1+1e-9) {
+			break
+		}
+		out = append(out, int(math.Round(n)))
+	}
+	if last := int(math.Round(o.upTo)); out[len(out)-1] < last {
+		out = append(out, last)
+	}
+	return out
+}
+
+func run(ctx context.Context, o *options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.work == "" {
+		dir, err := os.MkdirTemp("", "bigfit-scale-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.work = dir
+	}
+	for _, dir := range []string{o.work, o.out} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	work, err := filepath.Abs(o.work) // stages run elsewhere
+	if err != nil {
+		return err
+	}
+	o.work = work
+	if o.program == "" {
+		o.program = filepath.Join(o.work, "bigfit")
+		build := exec.CommandContext(ctx, "go", "build", "-o", o.program, "github.com/bigfit/bigfit/cmd/bigfit")
+		if text, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there", err, text)
+		}
+	} else if o.program, err = filepath.Abs(o.program); err != nil {
+		return err
+	}
+	var all []measured
+	for _, n := range o.sizes() {
+		rows, err := measure(ctx, o, n)
+		if err != nil {
+			return fmt.Errorf("%d points: %w", n, err)
+		}
+		all = append(all, rows...)
+		text, err := save(o, all)
+		if err != nil {
+			return err
+		}
+		if n == int(math.Round(o.upTo)) {
+			fmt.Print(text)
+		}
+	}
+	return nil
+}
+
+// measured is a stage at one size.
+type measured struct {
+	Stage   string  `json:"stage"`
+	Points  int     `json:"points"`
+	Seconds float64 `json:"seconds"`
+	// Peak and Announced are bytes of memory: the most that the process had, and what it said
+	// that it needs.
+	Peak      int64  `json:"peak_bytes"`
+	Announced int64  `json:"announced_bytes"`
+	Note      string `json:"note,omitempty"`
+}
+
+// done reads the stages of a size that an earlier run ended, none if they are of other flags.
+func done(path, key string) []measured {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var kept struct {
+		Key    string
+		Stages []measured
+	}
+	if json.Unmarshal(text, &kept) != nil || kept.Key != key {
+		return nil
+	}
+	return kept.Stages
+}
+
+// key tells runs apart whose files are not the same.
+func (o *options) key(n int) string {
+	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d threads=%d simd=%s %s", n, o.k, o.pairs, o.labels, o.queries, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
+}
+
+// count writes a number of points: 10,000.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+// A stage is one run of the program. Files of the folder of a size are named without it.
+type stage struct {
+	name    string
+	args    []string
+	output  string // checked against the truth where it holds classes of new points
+	resumes bool   // takes --checkpoint and --resume
+}
+
+func (o *options) stages() []stage {
+	k, pairs := strconv.Itoa(o.k), strconv.Itoa(o.pairs)
+	return []stage{
+		{name: "graph", args: []string{"graph", "X.npy", "--method", "nn-descent", "--neighbors", k, "-o", "graph.npz"}},
+		{name: "eigenpairs", args: []string{"eigs", "graph.npz", "--laplacian", "normalized", "-n", pairs, "-o", "eigs.npz"}, resumes: true},
+		{name: "eigenmap", args: []string{"fit", "--model", "eigenmap", "X.npy", "y.npy", "--graph", "graph.npz", "--eigs", "eigs.npz", "--calibrate", "none", "-o", "eigenmap.npz"}},
+		{name: "propagation", args: []string{"fit", "--model", "lgc", "X.npy", "y.npy", "--graph", "graph.npz", "--calibrate", "none", "-o", "lgc.npz"}},
+		{name: "prediction, eigenmap", args: []string{"predict", "eigenmap.npz", "new.npy", "-o", "eigenmap.answers.npy"}, output: "eigenmap.answers.npy"},
+		{name: "prediction, propagation", args: []string{"predict", "lgc.npz", "new.npy", "-o", "lgc.answers.npy"}, output: "lgc.answers.npy"},
+	}
+}
+
+// measure runs the stages for n points that no earlier run has ended.
+func measure(ctx context.Context, o *options, n int) ([]measured, error) {
+	dir := filepath.Join(o.work, strconv.Itoa(n))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	record := filepath.Join(o.work, strconv.Itoa(n)+".json")
+	rows := done(record, o.key(n))
+	stages := o.stages()
+	if len(rows) >= len(stages) {
+		return rows, nil
+	}
+	log.Printf("%s points", count(n))
+	if err := writePoints(o, dir, n); err != nil {
+		return nil, err
+	}
+	for _, s := range stages[len(rows):] {
+		row, err := s.run(ctx, o, dir, n)
+		if err != nil {
+			return nil, err
+		}
+		log.Printf("  %-24s %8.1f s  %6.2f GiB  %s", row.Stage, row.Seconds, float64(row.Peak)/(1<<30), row.Note)
+		rows = append(rows, row)
+		if err := writeJSON(record, map[string]any{"Key": o.key(n), "Stages": rows}); err != nil {
+			return nil, err
+		}
+	}
+	if o.keep {
+		return rows, nil
+	}
+	return rows, os.RemoveAll(dir)
+}
+
+const (
+	columns, intrinsic = 64, 10
+	noise              = 0.01
+	seed               = 1
+)
+
+// writePoints writes X.npy, new.npy, y.npy with −1 for all but the first labels, and truth.npy,
+// the classes of the new points, if they are not there. The class of a point tells on which
+// side of the mean its first three coordinates lie, so it changes along curved surfaces.
+func writePoints(o *options, dir string, n int) error {
+	if _, err := os.Stat(filepath.Join(dir, "truth.npy")); err == nil {
+		return nil
+	}
+	// Point i does not depend on how many there are.
+	x := synthetic.Manifold(n+o.queries, columns, intrinsic, noise, seed)
+	var mean [3]float64
+	for i := range min(n, 10_000) {
+		for j := range mean {
+			mean[j] += float64(x.Row(i)[j]) / float64(min(n, 10_000))
+		}
+	}
+	class := func(i int) int64 {
+		var c int64
+		for j, m := range mean {
+			if float64(x.Row(i)[j]) > m {
+				c |= 1 << j
+			}
+		}
+		return c
+	}
+	y, answers := make([]int64, n), make([]int64, o.queries)
+	for i := range y {
+		y[i] = -1
+		if i < o.labels {
+			y[i] = class(i)
+		}
+	}
+	for i := range answers {
+		answers[i] = class(n + i)
+	}
+	rows := x.Data
+	for _, f := range []struct {
+		name  string
+		shape []int
+		data  any
+	}{
+		{"X.npy", []int{n, columns}, rows[:n*columns]},
+		{"new.npy", []int{o.queries, columns}, rows[n*columns:]},
+		{"y.npy", nil, y},
+		{"truth.npy", nil, answers}, // last: the others are there
+	} {
+		if err := npy.WriteFile(filepath.Join(dir, f.name), f.shape, f.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs the stage and returns its time, memory, and the share of wrong answers.
+func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measured, error) {
+	args := append([]string{"--progress", "json"}, s.args...)
+	if o.memory != "" {
+		args = append(args, "--memory-limit", o.memory)
+	}
+	if s.resumes {
+		args = append(args, "--checkpoint", s.name)
+		if _, err := os.Stat(filepath.Join(dir, s.name)); err == nil {
+			args = append(args, "--resume")
+		}
+	}
+	cmd := exec.CommandContext(ctx, o.program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	cmd.Dir, cmd.Stdout = dir, io.Discard
+	var events bytes.Buffer
+	cmd.Stderr = &events
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return measured{}, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, lastLine(events.String()))
+	}
+	row := measured{Stage: s.name, Points: n, Seconds: time.Since(start).Seconds()}
+	row.Announced, row.Peak = memory(events.String())
+	if s.output != "" {
+		wrong, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output))
+		if err != nil {
+			return measured{}, err
+		}
+		row.Note = fmt.Sprintf("%.1f %% wrong, %.0f points/s", 100*wrong, float64(o.queries)/row.Seconds)
+	}
+	return row, nil
+}
+
+// lastLine returns the note of the last event, or the last line that is none.
+func lastLine(events string) string {
+	lines := strings.Split(strings.TrimSpace(events), "\n")
+	last := lines[len(lines)-1]
+	var event struct{ Note string }
+	if json.Unmarshal([]byte(last), &event) == nil && event.Note != "" {
+		return event.Note
+	}
+	return last
+}
+
+// memory reads what the program says at its end: bytes announced, and at the peak.
+func memory(events string) (announced, peak int64) {
+	for line := range strings.Lines(events) {
+		var event struct{ Note string }
+		if json.Unmarshal([]byte(line), &event) != nil {
+			continue
+		}
+		var a, p float64
+		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &a, &p); n == 2 {
+			announced, peak = int64(a*(1<<20)), int64(p*(1<<20))
+		}
+	}
+	return announced, peak
+}
+
+// shareWrong returns the share of answers that are not the truth.
+func shareWrong(truth, answers string) (float64, error) {
+	var read [2][]int64
+	for i, path := range []string{truth, answers} {
+		a, err := npy.ReadFile(path, math.MaxInt64)
+		if err != nil {
+			return 0, err
+		}
+		if read[i], err = a.Int64s(); err != nil {
+			return 0, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if len(read[0]) != len(read[1]) {
+		return 0, fmt.Errorf("%s has %d answers and %s %d", answers, len(read[1]), truth, len(read[0]))
+	}
+	wrong := 0
+	for i, c := range read[0] {
+		if read[1][i] != c {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(len(read[0])), nil
+}
