@@ -79,10 +79,19 @@ const (
 	graceAfterStop  = 3 * time.Second
 )
 
-// launch runs the worker of a kind on a task and returns its result. on is told about
-// progress.
-func (s *Settings) launch(ctx context.Context, k Kind, p *python, t *task, settings any, on func(event)) (json.RawMessage, error) {
-	text, err := json.Marshal(settings)
+// worker is what ranks are to run.
+type worker struct {
+	kind     Kind
+	python   *python
+	task     *task
+	settings any         // of the task, written as JSON
+	on       func(event) // is told about progress
+}
+
+// launch runs a worker and returns its result.
+func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, error) {
+	k, p, t := w.kind, w.python, w.task
+	text, err := json.Marshal(w.settings)
 	if err == nil {
 		err = os.WriteFile(t.path("job.json"), text, 0o644)
 	}
@@ -112,7 +121,7 @@ func (s *Settings) launch(ctx context.Context, k Kind, p *python, t *task, setti
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers end their ranks then
 	cmd.WaitDelay = graceAfterStop
 	isolate(cmd)
-	r := &run{kind: k, task: t, on: on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+	r := &run{kind: k, task: t, on: w.on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
 	// Lines of both are read by one function at a time.
 	cmd.Stdout, cmd.Stderr = &lines{use: r.line}, &lines{use: r.line}
 	isolate(cmd)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
@@ -32,17 +34,16 @@ type systemResult struct {
 	Solve      float64 `json:"solve_seconds"`
 }
 
-// Solve solves A X = B, n×c, by conjugate gradients with algebraic multigrid, one column after
-// the other. null are the null vectors
-// of A. A rank holds its rows of A, which it maps from a folder, and the levels of the
+// Solve solves a system by conjugate gradients with algebraic multigrid, one column after the
+// other. A rank holds its rows of A, which it maps from a folder, and the levels of the
 // preconditioner.
-func (y Systems) Solve(ctx context.Context, a *sparse.CSR, null *propagation.Null, b *mat.Dense, tolerance float64, iterations int, report func(propagation.State)) (*mat.Dense, int, error) {
-	n, c := b.Dims()
-	d := &systemTask{Method: "boomeramg", Tolerance: tolerance / 4, Iterations: iterations}
-	if err := y.announce(y.systemPlan(a, c, d.Method)); err != nil {
+func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
+	n, c := s.B.Dims()
+	d := &systemTask{Method: "boomeramg", Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	if err := y.announce(y.systemPlan(s.A, c, d.Method)); err != nil {
 		return nil, 0, err
 	}
-	py, err := findPython(ctx, PETSc, needsWide(int64(n), int64(a.NNZ()), y.ranks()))
+	py, err := findPython(ctx, PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -52,14 +53,14 @@ func (y Systems) Solve(ctx context.Context, a *sparse.CSR, null *propagation.Nul
 	}
 	defer t.remove()
 	d.Graph = t.path("matrix")
-	if err := y.write(t, d, a, null, b); err != nil {
+	if err := d.write(t, s); err != nil {
 		return nil, 0, err
 	}
-	raw, err := y.launch(ctx, PETSc, py, t, d, func(e event) {
+	raw, err := y.launch(ctx, &worker{PETSc, py, t, d, func(e event) {
 		if e.Event == "progress" {
-			report(propagation.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted, Converged: e.Converged})
+			s.Report(cg.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted, Converged: e.Converged})
 		}
-	})
+	}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -78,20 +79,49 @@ func (y Systems) Solve(ctx context.Context, a *sparse.CSR, null *propagation.Nul
 }
 
 // write writes the matrix, the right-hand sides and room for the solution.
-func (y Systems) write(t *task, d *systemTask, a *sparse.CSR, null *propagation.Null, b *mat.Dense) error {
-	n, c := b.Dims()
-	if err := sparse.WriteFolder(d.Graph, a, nil); err != nil {
+func (d *systemTask) write(t *task, s *propagation.System) error {
+	n, c := s.B.Dims()
+	if err := sparse.WriteFolder(d.Graph, s.A, nil); err != nil {
 		return err
 	}
-	if err := npy.WriteFile(t.path("B.npy"), []int{n, c}, mat.DenseCopyOf(b).RawMatrix().Data); err != nil {
+	if err := npy.WriteFile(t.path("B.npy"), []int{n, c}, mat.DenseCopyOf(s.B).RawMatrix().Data); err != nil {
 		return err
 	}
-	if null != nil {
-		if err := y.writeNull(t, d, null, b); err != nil {
+	if s.Null != nil {
+		if err := d.writeNull(t, s); err != nil {
 			return err
 		}
 	}
 	return npy.Reserve(t.path("X.npy"), []int{n, c})
+}
+
+// mostNull bounds the components whose null vectors PETSc is given.
+const mostNull = 64
+
+// writeNull writes the null vectors of components with a right-hand side. In others the
+// solution is zero, with which the solver begins.
+func (d *systemTask) writeNull(t *task, s *propagation.System) error {
+	number := make([]int32, s.Null.Count())
+	for i := range number {
+		number[i] = -1
+	}
+	for i, id := range s.Null.Of {
+		if number[id] < 0 && slices.ContainsFunc(s.B.RawRowView(i), func(v float64) bool { return v != 0 }) {
+			number[id] = int32(d.Nullity)
+			d.Nullity++
+		}
+	}
+	if d.Nullity > mostNull {
+		return fmt.Errorf("engine petsc: the graph has %d components with labels of several classes, and a singular system takes at most %d; leave --engine out", d.Nullity, mostNull)
+	}
+	of := make([]int32, len(s.Null.Of))
+	for i, id := range s.Null.Of {
+		of[i] = number[id]
+	}
+	if err := npy.WriteFile(t.path("weights.npy"), nil, s.Null.Weights); err != nil {
+		return err
+	}
+	return npy.WriteFile(t.path("components.npy"), nil, of)
 }
 
 // systemPlan is the plan of a run.
@@ -107,39 +137,6 @@ func (y Systems) systemPlan(a *sparse.CSR, columns int, method string) *Plan {
 	p.Disk = 8*n + 12*entries + 16*n*int64(columns)
 	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
 	const iterations, products = 20, 8 // of a V-cycle and the matrix
-	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / operationRate
+	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / graphRate
 	return p
-}
-
-// mostNull bounds the components whose null vectors PETSc is given.
-const mostNull = 64
-
-// writeNull writes the null vectors of components with a right-hand side. In others the
-// solution is zero, with which the solver begins.
-func (y Systems) writeNull(t *task, d *systemTask, null *propagation.Null, b *mat.Dense) error {
-	n, _ := b.Dims()
-	number := make([]int32, null.Count())
-	for i := range number {
-		number[i] = -1
-	}
-	of := make([]int32, n)
-	for i := range n {
-		id := null.Of[i]
-		for _, v := range b.RawRowView(i) {
-			if v != 0 && number[id] < 0 {
-				number[id] = int32(d.Nullity)
-				d.Nullity++
-			}
-		}
-	}
-	if d.Nullity > mostNull {
-		return fmt.Errorf("engine petsc: the graph has %d components with labels of several classes, and a singular system takes at most %d; use --engine bigfit", d.Nullity, mostNull)
-	}
-	for i := range of {
-		of[i] = number[null.Of[i]]
-	}
-	if err := npy.WriteFile(t.path("weights.npy"), nil, null.Weights); err != nil {
-		return err
-	}
-	return npy.WriteFile(t.path("components.npy"), nil, of)
 }

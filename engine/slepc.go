@@ -80,9 +80,9 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return nil, err
 	}
 	d := eigenTask{Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
-		Tolerance: o.Tolerance / 4, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
+		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
 	s.begin("slepc")
-	raw, err := s.launch(ctx, SLEPc, py, t, &d, s.progress)
+	raw, err := s.launch(ctx, &worker{SLEPc, py, t, &d, s.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func chooseMethod(o *lanczos.Outside) (method string, degree int) {
 // krylovProducts guesses the products of Krylov–Schur from runs on neighbour graphs: some
 // for every pair, growing with the root of ‖L‖ over the last eigenvalue.
 func krylovProducts(o *lanczos.Outside) float64 {
-	return 3 * float64(o.Wanted) * math.Sqrt(o.High/math.Max(o.Cut, 1e-12*o.High))
+	return 4 * float64(o.Wanted) * math.Sqrt(o.High/math.Max(o.Cut, 1e-12*o.High))
 }
 
 // eigenPlan is the plan of a run.
@@ -154,12 +154,16 @@ func (s *Settings) eigenPlan(o *lanczos.Outside, method string, write bool) *Pla
 		p.Disk += 8*n + 12*entries
 	}
 	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
-	p.Seconds = krylovProducts(o) * (2*float64(entries) + 8*float64(n)*float64(subspace)) / float64(ranks) / operationRate
+	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate + 8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
 	return p
 }
 
-// operationRate are the operations a second of a rank in these processes, as measured.
-const operationRate = 1e9
+// Operations a second of a rank, as measured: of products with a graph and with multigrid, and of
+// products among vectors.
+const (
+	graphRate  = 1e9
+	vectorRate = 1e10
+)
 
 func (s *Settings) begin(stage string) {
 	if s.Observer != nil {

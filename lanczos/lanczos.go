@@ -30,6 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -135,10 +136,21 @@ type plan struct {
 	Settings
 	Nullity int // exact null vectors, the first of the known ones
 	n       int
-	known   int // eigenvectors known beforehand
-	wanted  int // K − known
-	block   int // vectors in a block
-	basis   int // largest number of basis vectors behind the known ones
+	known   int    // eigenvectors known beforehand
+	wanted  int    // K − known
+	block   int    // vectors in a block
+	basis   int    // largest number of basis vectors behind the known ones
+	scratch string // folder for vectors in place of memory; "" for none
+}
+
+// room returns an n×columns block, zero: in memory, or in the folder for scratch.
+func (p *plan) room(columns int) *mat.Dense {
+	if p.scratch != "" {
+		if x, err := mapped.Scratch(p.scratch, p.n*columns); err == nil {
+			return mat.NewDense(p.n, columns, x)
+		}
+	}
+	return dense.New(p.n, columns)
 }
 
 func newPlan(n int, s *Settings) (*plan, error) {

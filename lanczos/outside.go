@@ -37,13 +37,13 @@ type Outside struct {
 // NewOutside makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
 // without shift, with the components c. reorder allows another order of the vertices, in which
 // neighbours are near each other. It costs the estimate of the density: 40 products with blocks
-// of 8 columns. Of s, K, Tolerance, Seed and MemoryLimit count.
+// of 8 columns. Of s, K, Tolerance and Seed count.
 func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*Outside, error) {
 	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
 		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a Laplacian of power 1 without shift, and takes no known ones")
 	}
 	// What is searched afterwards needs little room behind the vectors.
-	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed, MemoryLimit: s.MemoryLimit, Basis: 1})
+	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed, Basis: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (o *Outside) join(vectors *mat.Dense) (*mat.Dense, error) {
 	if o.Nullity+q == 0 {
 		return nil, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
 	}
-	x := mat.NewDense(n, o.Nullity+q, nil)
+	x := o.p.room(o.Nullity + q)
 	if null := o.Laplacian.NullVectors(o.Components, o.Nullity); null != nil {
 		copyBlock(x.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
 	}
@@ -151,7 +151,19 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// Bytes returns the memory that [Outside.Finish] takes beside the vectors that it is given.
-func (o *Outside) Bytes() int64 {
-	return 8*int64(o.p.n)*int64(o.p.K) + o.p.bytes()
+// Spill has [Outside.Finish] keep vectors in files in a folder, where they would take more
+// than so many bytes, as it goes through them row by row. The pages are written by the kernel
+// where memory is short; what must be in memory are a few blocks of 16 columns. It is for a
+// task that has more vectors than fit.
+func (o *Outside) Spill(folder string, limit int64) {
+	if limit > 0 && 8*int64(o.p.n)*int64(o.p.K)+o.p.bytes() > limit {
+		o.p.scratch = folder
+	}
+}
+
+// OutsideBytes returns the memory that the vectors of [Outside.Finish] take, and what must be
+// in memory where they are spilled.
+func OutsideBytes(n, k int) (vectors, least int64) {
+	rows := int64(n)
+	return 8 * rows * int64(2*k+8*8), 8 * rows * 8 * slabWidth
 }

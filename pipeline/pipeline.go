@@ -304,8 +304,9 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 }
 
 // Outside prepares the search for the smallest eigenpairs by another program, as
-// [lanczos.NewOutside] does, which reorder is for.
-func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool) (*lanczos.Outside, error) {
+// [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
+// the memory ([lanczos.Outside.Spill]).
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill string) (*lanczos.Outside, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -316,13 +317,18 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool) (*lan
 	if s.Largest || s.Power > 1 {
 		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
 	}
-	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory, Basis: 1}
-	if err := p.AnnounceEigenpairs(g.W.Rows, nil, g.W.NNZ(), false, settings, "ask for fewer eigenpairs"); err != nil {
+	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
+	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
+	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
+		bytes = least
+	}
+	if err := p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
 	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
 	if err == nil {
+		o.Spill(spill, p.Memory/2)
 		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
 	}
 	return o, err

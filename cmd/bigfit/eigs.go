@@ -109,7 +109,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
 		o.Graph = g.Settings
 	}
-	o.Seed = a.Seed
+	o.Seed, run.engine.Beside = a.Seed, run.out
 	known, err := a.startVectors(run.start, w)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err := a.OpenCheckpoint(ctx, &run.CheckpointFlags); err != nil {
 		return err
 	}
-	r, solveErr := run.engine.Eigenpairs(ctx, a.App, g, path, run.out, &o, func(s *lanczos.Settings) {
+	r, solveErr := run.engine.Eigenpairs(ctx, a.App, g, &o, func(s *lanczos.Settings) {
 		s.Known, s.MaxRestarts = known, run.restarts
 	})
 	if engines.Done(solveErr) {

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine"
+	"github.com/bigfit/bigfit/internal/engines"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
@@ -34,6 +36,7 @@ type fitOptions struct {
 
 	out, predictions, report string
 	calibrate                calibrateFlag
+	engine                   engines.Flags
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -99,6 +102,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	o.calibrate.flag(f)
+	o.engine.Flags(f, engine.PETSc)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
 	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
@@ -122,7 +126,11 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	values := o.params.Values(l.Params())
-	if err := a.checkFit(o, l, values); err != nil {
+	if err := cmp.Or(a.checkFit(o, l, values), o.engine.Check(a.App, engine.PETSc, "checkpoint")); err != nil {
+		return err
+	}
+	o.engine.Beside = o.out
+	if l, err = o.engine.Learner(a.App, l); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
@@ -148,13 +156,16 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	if engines.Done(fitErr) {
+		return nil
+	}
 	if models.Usable(fitErr) {
 		var short error
 		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
 		fitErr = errors.Join(fitErr, short)
 	}
 	if !models.Usable(fitErr) {
-		return a.FlagFaults(o.model, fitErr)
+		return engines.Failure(a.FlagFaults(o.model, fitErr))
 	}
 	return a.finishFit(ctx, o, m, in, t, fitErr)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,8 +13,9 @@ import (
 	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/pipeline"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // Flags say which engine does the work.
@@ -55,42 +57,52 @@ func (o *Flags) Check(a *shell.App, other engine.Kind, ours ...string) error {
 	return nil
 }
 
-// settings are those of a run whose output is out.
-func (o *Flags) settings(a *shell.App, out string) *engine.Settings {
+// settings are those of a run; Beside names its output.
+func (o *Flags) settings(a *shell.App) *engine.Settings {
 	s := o.Settings
-	s.Beside, s.Observer = out, a.Observer()
+	s.Observer = a.Observer()
 	return &s
-}
-
-// failure marks errors of the engine, which are none of the input.
-func failure(err error) error {
-	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) {
-		return shell.Output(err)
-	}
-	return err
 }
 
 // Eigenpairs computes pairs of the graph in a file, by this program with what change adds to
 // its settings, or by the engine.
-func (o *Flags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.GraphFile, path, out string, s *pipeline.EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+func (o *Flags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.GraphFile, s *pipeline.EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	if o.Kind == engine.Ours {
 		return a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, s, change)
 	}
 	var ours lanczos.Settings
 	change(&ours)
-	folder := ""
-	if sparse.IsFolder(path) {
-		folder = path
-	}
-	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "")
+	folder := g.Folder()
+	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
 	if err != nil {
 		return nil, err
 	}
 	if task.Laplacian.Graph() != g.W {
 		folder = "" // with other weights
 	}
-	r, err := o.settings(a, out).Eigenpairs(ctx, task, folder, ours.MaxRestarts)
-	return r, failure(err)
+	r, err := o.settings(a).Eigenpairs(ctx, task, folder, ours.MaxRestarts)
+	return r, Failure(err)
+}
+
+// Learner returns l with the engine as its solver.
+func (o *Flags) Learner(a *shell.App, l models.Learner) (models.Learner, error) {
+	if o.Kind == engine.Ours {
+		return l, nil
+	}
+	p, ok := l.(propagation.Learner)
+	if !ok {
+		return nil, shell.Usagef("--engine %s is for --model harmonic, lgc, tikhonov and poisson", o.Kind)
+	}
+	p.Solver = &engine.Systems{Settings: o.settings(a)}
+	return p, nil
+}
+
+// Failure marks errors of the engine, which are none of the input.
+func Failure(err error) error {
+	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) {
+		return shell.Output(err)
+	}
+	return err
 }
 
 // Done reports whether an error is only that nothing was to be run.

@@ -261,7 +261,8 @@ func Reserve(path string, shape []int) error {
 }
 
 // Matrix returns the elements of a file of float64 of the shape rows×columns, mapped where
-// [Map] can, else read.
+// [Map] can, else read. The file is one that this process had made and may remove: that is
+// no change that [mapped.Check] reports.
 func Matrix(path string, rows, columns int) ([]float64, error) {
 	h, raw, err := Map(path)
 	if err != nil {
@@ -271,6 +272,7 @@ func Matrix(path string, rows, columns int) ([]float64, error) {
 		return nil, fmt.Errorf("%s: the array is %s; it must be float64 of %d×%d", path, h, rows, columns)
 	}
 	if raw != nil {
+		mapped.Forget(path)
 		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
 	}
 	a, err := ReadFile(path, 0)
