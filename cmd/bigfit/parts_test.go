@@ -180,7 +180,7 @@ func TestPartsFaults(t *testing.T) {
 		{2, []string{`--part is "x"`, "env"}, "graph --work once --part x"},
 		{2, []string{"none of SLURM_ARRAY_TASK_ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK is set"}, "graph --work once --part env"},
 		{2, []string{"another run", "overlap is 2, here 3", "--work"}, "graph " + parted + " --overlap 3 --work once"},
-		{2, []string{"at most 300 parts"}, "graph X.npy --parts 1000 --work none"},
+		{2, []string{"at most 240 parts"}, "graph X.npy --parts 1000 --work none"},
 		{2, []string{"euclidean, angle or cosine"}, "graph X.npy --parts 4 --distance manhattan --work none"},
 	} {
 		for _, v := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
