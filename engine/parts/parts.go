@@ -21,6 +21,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -137,15 +139,15 @@ func identity(x data.Points) string {
 
 // Made returns the settings and the files of the points of the run in a folder.
 func Made(dir string) (s Settings, files []string, err error) {
+	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
+	}
 	f, err := openFolder(dir, 0, nil)
 	if err != nil {
 		return s, nil, err
 	}
 	if f.key, err = f.Made(divisionFile); err != nil {
 		return s, nil, err
-	}
-	if f.key == nil {
-		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
 	}
 	var fields []string
 	for name, value := range f.key {
