@@ -153,6 +153,20 @@ func (r *Run) MergeCost() models.Cost {
 	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
 }
 
+// Kept returns the bytes that the parts take in the folder.
+func (r *Run) Kept() int64 {
+	d := int64(r.d)
+	_, outputs := r.t.Y.Dims()
+	var one int64
+	if r.w != nil {
+		one += 8 * d * d
+	}
+	if r.moments() {
+		one += 8 * (d + 1) * (d + int64(outputs))
+	}
+	return int64(r.parts) * one
+}
+
 func (r *Run) normalized() bool { return r.settings.Regularizer.Laplacian != sparse.Combinatorial }
 
 // labeled returns the targets of rows lo to hi, numbered from lo.

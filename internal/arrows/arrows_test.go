@@ -94,6 +94,7 @@ var order = []string{
 	"docs/guide/service",
 	"internal/shell",
 	"internal/reproduce",
+	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
 }
@@ -102,7 +103,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.
