@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/inparts"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
@@ -51,7 +52,9 @@ them.
 --checkpoint DIR keeps the state of a long search there every ten seconds: the
 rounds of nn-descent, or the parts of the points whose neighbours are known, which
 costs an exact search by blocks up to twice the time. After an interruption the same
-command with --resume goes on and ends with the same bits.`
+command with --resume goes on and ends with the same bits.
+
+` + inparts.Help
 
 // graphOptions are the flags of bigfit graph.
 type graphOptions struct {
@@ -60,6 +63,7 @@ type graphOptions struct {
 	lists, out string
 	kind       lists.Kind // of the values in lists
 	grow       appendOptions
+	parts      inparts.Options
 }
 
 func (a *app) graphCommand() *cobra.Command {
@@ -78,6 +82,7 @@ func (a *app) graphCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.source.Flags(a.App, f)
 	o.checkpoint.Flags(f)
+	o.parts.Flags(f)
 	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	shell.NameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
@@ -95,6 +100,8 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 		*args, o.grow.x = append(*args, o.grow.x...), nil
 	}
 	switch {
+	case o.parts.Asked() && !o.parts.NeedsPoints() && len(*args) == 0:
+		return nil
 	case o.lists == "" && len(*args) == 0:
 		return shell.OneArgument("the file of the points")(cmd, *args)
 	case o.lists != "" && len(*args) > 0:
@@ -105,7 +112,7 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
-	if err := errors.Join(o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+	if err := errors.Join(o.parts.Check(a.Given, "lists", "append", "checkpoint", "resume"), o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)
@@ -134,6 +141,8 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 // knn.ErrRecall comes the graph that was reached.
 func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
 	switch {
+	case o.parts.Asked():
+		return inparts.Graph(ctx, a.App, &o.parts, points, s, o.out)
 	case o.grow.from != "":
 		return a.appendGraph(ctx, &o.grow, points, o.source.Params)
 	case o.lists != "":

@@ -71,6 +71,7 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"labeling",
+	"engine/parts",
 	"engine/sums",
 	"internal/findings",
 	"internal/artifact",

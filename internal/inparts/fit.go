@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -278,12 +277,11 @@ func (c *fit) script() error {
 		return err
 	}
 	line := c.line("print-script")
-	text, err := fill(c.o.Script, c.o.Parts, map[string]string{"first": line + " --dry-run", "part": line + " --part", "merge": line + " --merge"})
+	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
 	if err != nil {
 		return err
 	}
-	text = strings.Replace(text, "set -e\n", "set -e\ncd "+quote(dir)+"\n", 1)
-	return c.Print(map[string]string{"script": text}, text)
+	return printScript(c.App, strings.Replace(text, "set -e\n", "set -e\ncd "+quote(dir)+"\n", 1))
 }
 
 // line returns the command line without a flag.
@@ -299,30 +297,6 @@ func (c *fit) line(without string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// numbersOf returns the parts that --part names.
-func numbersOf(a *shell.App, part string, all int) ([]int, error) {
-	if part == "env" {
-		e, err := fromEnvironment()
-		if err != nil {
-			return nil, err
-		}
-		var list []int
-		for p := e.number; p < all; p += e.processes(all) {
-			list = append(list, p)
-		}
-		if e.number >= all && e.array {
-			return nil, shell.Usagef("%s is %d and there are %d parts, 0 to %d", e.name, e.number, all, all-1)
-		}
-		a.Note("part: %s", e.describe(list))
-		return list, nil
-	}
-	p, err := strconv.Atoi(part)
-	if err != nil || p < 0 || p >= all {
-		return nil, shell.Usagef("--part is %q; it must be a number from 0 to %d, or env", part, all-1)
-	}
-	return []int{p}, nil
 }
 
 // missing prints the numbers of parts that are not there.

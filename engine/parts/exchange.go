@@ -1,0 +1,332 @@
+package parts
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/par"
+)
+
+// An idSet is a set of points, each of which has a number in it: that of the points before it.
+type idSet struct {
+	word   []uint64
+	before []int32 // points in the words before
+	count  int
+}
+
+func newIDSet(n int) *idSet { return &idSet{word: make([]uint64, (n+63)/64)} }
+
+func (s *idSet) add(i uint32) { s.word[i/64] |= 1 << (i % 64) }
+
+// number counts the points; it must be called after the last add.
+func (s *idSet) number() {
+	s.before, s.count = make([]int32, len(s.word)), 0
+	for w, v := range s.word {
+		s.before[w] = int32(s.count)
+		s.count += bits.OnesCount64(v)
+	}
+}
+
+// at returns the number of point i in the set.
+func (s *idSet) at(i uint32) int32 {
+	return s.before[i/64] + int32(bits.OnesCount64(s.word[i/64]&(1<<(i%64)-1)))
+}
+
+// ids returns the points, ascending.
+func (s *idSet) ids() []int32 {
+	list := make([]int32, 0, s.count)
+	for w, v := range s.word {
+		for ; v != 0; v &= v - 1 {
+			list = append(list, int32(64*w+bits.TrailingZeros64(v)))
+		}
+	}
+	return list
+}
+
+// lists gives the lists of points: it sets words to those of ids, which ascend.
+type lists func(words []uint32, ids []int32) error
+
+// merged returns the nearest of the lists that the parts of a point found for it.
+func (r *Run) merged(words []uint32, ids []int32) error {
+	of := make([][]uint32, r.s.Parts)
+	for p := range of {
+		var err error
+		if of[p], _, err = load[uint32](r.folder, partName(p)); err != nil {
+			return err
+		}
+	}
+	width, overlap := r.s.width(), r.s.Overlap
+	const block = 1 << 15
+	for first := 0; first < len(ids); first += block {
+		end := min(first+block, len(ids))
+		par.For(end-first, 1024, func(lo, hi int) {
+			for at := first + lo; at < first+hi; at++ {
+				out := words[at*2*width:][:2*width]
+				for a := range overlap {
+					e := int(ids[at])*overlap + a
+					list := of[r.div.of[e]][int(r.div.rank[e])*2*width:][:2*width]
+					if a == 0 {
+						copy(out, list)
+					} else {
+						mergeList(out, list)
+					}
+				}
+			}
+		})
+		for _, table := range of {
+			drop(table)
+		}
+	}
+	return nil
+}
+
+// mergeList puts the nearest of two lists into the first.
+func mergeList(words, other []uint32) {
+	width := len(words) / 2
+	for p, j := range other[:width] {
+		if j == none {
+			return
+		}
+		if !offer(words, j, other[width+p]) {
+			return
+		}
+	}
+}
+
+// offer enters point j at a distance with the bits d, which order positive numbers as
+// they are ordered, into a list. It reports whether the list has room for one that is
+// farther.
+func offer(words []uint32, j, d uint32) bool {
+	width := len(words) / 2
+	index, dist := words[:width:width], words[width:][:width:width]
+	p := width
+	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1] > j) {
+		p--
+	}
+	if p == width {
+		return false
+	}
+	if p > 0 && index[p-1] == j { // a pair has one distance, so that it can be nowhere else
+		return true
+	}
+	copy(index[p+1:], index[p:])
+	copy(dist[p+1:], dist[p:])
+	index[p], dist[p] = j, d
+	return true
+}
+
+const (
+	// ownBlock is the number of points that meet the neighbours of their neighbours at a time.
+	ownBlock = 1 << 17
+	// chunkShift makes the number of rows that are held beside theirs, 2^chunkShift.
+	chunkShift = 17
+)
+
+// improve compares every one of at most ownBlock points, which ascend, with the neighbours of
+// its neighbours, and returns the nearest of them all. The lists that it begins with are those
+// that from gives.
+func (r *Run) improve(ctx context.Context, own []int32, from lists) ([]uint32, error) {
+	width := r.s.width()
+	out := make([]uint32, 2*width*len(own))
+	if err := from(out, own); err != nil {
+		return nil, err
+	}
+	around := newIDSet(r.div.N) // the points and their neighbours
+	for i, v := range own {
+		around.add(uint32(v))
+		around.addList(out[2*i*width:][:width])
+	}
+	around.number()
+	second, err := indices(around.ids(), width, from)
+	if err != nil {
+		return nil, err
+	}
+	all := newIDSet(r.div.N)
+	for _, v := range own {
+		all.add(uint32(v))
+	}
+	all.addList(second)
+	all.number()
+	m := meeting{own: own, width: width, out: out, around: around, all: all}
+	m.introduce(second)
+	return out, m.measure(ctx, r.rows)
+}
+
+// indices returns the neighbours in the lists of points, width each.
+func indices(ids []int32, width int, from lists) ([]uint32, error) {
+	out := make([]uint32, width*len(ids))
+	const block = 1 << 15
+	words := make([]uint32, 2*width*min(block, len(ids)))
+	for lo := 0; lo < len(ids); lo += block {
+		some := ids[lo:min(lo+block, len(ids))]
+		if err := from(words, some); err != nil {
+			return nil, err
+		}
+		for i := range some {
+			copy(out[(lo+i)*width:][:width], words[2*i*width:])
+		}
+	}
+	return out, nil
+}
+
+// addList adds the points in a list.
+func (s *idSet) addList(list []uint32) {
+	for _, v := range list {
+		if v != none {
+			s.add(v)
+		}
+	}
+}
+
+// A meeting compares points with the neighbours of their neighbours.
+type meeting struct {
+	own    []int32
+	width  int
+	out    []uint32 // their lists
+	around *idSet   // they and their neighbours
+	all    *idSet   // they and the neighbours of those
+	met    []encounters
+}
+
+// meetGrain is the number of points whose encounters are kept together.
+const meetGrain = 256
+
+// encounters are whom meetGrain points are to be compared with, by their numbers in the set
+// of all: chunk by chunk of it, and in a chunk point by point.
+type encounters struct {
+	whom []int32
+	end  []int32 // of each chunk and point
+}
+
+// introduce finds whom the points are to be compared with. second are the lists of the
+// set around.
+func (m *meeting) introduce(second []uint32) {
+	par.For(len(second), 1<<14, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			if second[p] != none {
+				second[p] = uint32(m.all.at(second[p]))
+			}
+		}
+	})
+	m.met = make([]encounters, par.Chunks(len(m.own), meetGrain))
+	workers := make([]introducer, par.Workers(len(m.own), meetGrain))
+	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
+		w := &workers[worker]
+		if w.seen == nil {
+			w.meeting, w.second, w.seen = m, second, make([]int32, m.all.count)
+		}
+		w.ids, w.from = w.ids[:0], w.from[:0]
+		for i := lo; i < hi; i++ {
+			w.point(i)
+			w.from = append(w.from, len(w.ids))
+		}
+		m.met[lo/meetGrain] = w.sorted()
+	})
+}
+
+// An introducer is the memory of one goroutine.
+type introducer struct {
+	*meeting
+	second []uint32
+	seen   []int32 // the last point that met a point of the set of all, counted from 1
+	ids    []int32
+	from   []int // the end of the ids of each point
+}
+
+// point appends to ids whom point i of the meeting is to be compared with.
+func (w *introducer) point(i int) {
+	stamp := int32(i + 1)
+	list := func(j uint32) []uint32 { return w.second[int(w.around.at(j))*w.width:][:w.width] }
+	w.seen[w.all.at(uint32(w.own[i]))] = stamp
+	for _, v := range list(uint32(w.own[i])) {
+		if v != none {
+			w.seen[v] = stamp
+		}
+	}
+	for _, j := range w.out[2*i*w.width:][:w.width] {
+		if j == none {
+			break
+		}
+		for _, v := range list(j) {
+			if v != none && w.seen[v] != stamp {
+				w.seen[v] = stamp
+				w.ids = append(w.ids, int32(v))
+			}
+		}
+	}
+}
+
+// sorted returns the ids of all points by chunks.
+func (w *introducer) sorted() encounters {
+	chunks, points := w.all.chunks(), len(w.from)
+	e := encounters{whom: make([]int32, len(w.ids)), end: make([]int32, chunks*points)}
+	each := func(visit func(at int, v int32)) {
+		i := 0
+		for p, v := range w.ids {
+			for p >= w.from[i] {
+				i++
+			}
+			visit(int(v>>chunkShift)*points+i, v)
+		}
+	}
+	each(func(at int, _ int32) { e.end[at]++ })
+	var sum int32
+	for at, count := range e.end {
+		e.end[at] = sum
+		sum += count
+	}
+	each(func(at int, v int32) {
+		e.whom[e.end[at]] = v
+		e.end[at]++
+	})
+	return e
+}
+
+// chunks returns the number of chunks of the set.
+func (s *idSet) chunks() int { return (s.count + 1<<chunkShift - 1) >> chunkShift }
+
+// measure compares the points with whom they meet, a chunk of those at a time, and puts the
+// nearest into the lists.
+func (m *meeting) measure(ctx context.Context, r *rows) error {
+	own := make([]float32, len(m.own)*r.d)
+	r.read(own, m.own)
+	ids := m.all.ids()
+	for c := range m.all.chunks() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first := c << chunkShift
+		some := ids[first:min(first+1<<chunkShift, len(ids))]
+		flat := nndescent.NewFloats(len(some), r.d, func(flat []float32, _ []int32) { r.read(flat, some) })
+		par.For(len(m.own), meetGrain, func(lo, hi int) {
+			meter := flat.Meter().(*nndescent.FloatMeter)
+			var dist []float32
+			var local []int32
+			e := &m.met[lo/meetGrain]
+			for i := lo; i < hi; i++ {
+				at := c*(hi-lo) + i - lo
+				begin := int32(0)
+				if at > 0 {
+					begin = e.end[at-1]
+				}
+				local = local[:0]
+				for _, v := range e.whom[begin:e.end[at]] {
+					local = append(local, v-int32(first))
+				}
+				dist = slices.Grow(dist[:0], len(local))[:len(local)]
+				meter.Point = own[i*r.d:][:r.d]
+				meter.Measure(dist, local)
+				list := m.out[2*i*m.width:][:2*m.width]
+				for p, v := range local {
+					if d := math.Float32bits(dist[p]); d <= list[2*m.width-1] {
+						offer(list, uint32(some[v]), d)
+					}
+				}
+			}
+		})
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/prepared"
+	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// truthSample is the number of points by which the recall is estimated.
+const truthSample = 500
+
+// A MissingError says which parts are to be made before they can be merged.
+type MissingError struct{ Parts []int }
+
+func (e *MissingError) Error() string { return "the lists of parts " + e.Numbers() + " are missing" }
+
+// Numbers lists the parts, as 3-5,8.
+func (e *MissingError) Numbers() string {
+	var runs []string
+	for at := 0; at < len(e.Parts); {
+		end := at
+		for end+1 < len(e.Parts) && e.Parts[end+1] == e.Parts[end]+1 {
+			end++
+		}
+		text := fmt.Sprint(e.Parts[at])
+		if end > at {
+			text += fmt.Sprintf("-%d", e.Parts[end])
+		}
+		runs = append(runs, text)
+		at = end + 1
+	}
+	return strings.Join(runs, ",")
+}
+
+// raw returns a copy of points, which ascend, as they are given: float64 as such, all others
+// as float32, which holds them exactly.
+func (r *rows) raw(ids []int32) data.Points {
+	if data.Precise(r.x) {
+		out := data.NewDense[float64](len(ids), r.d)
+		r.inBlocks(ids, func(lo, hi int) {
+			for at := lo; at < hi; at++ {
+				data.RowTo(out.Row(at), r.x, int(ids[at]))
+			}
+		})
+		return out
+	}
+	out := data.NewDense[float32](len(ids), r.d)
+	plain := newRows(r.x, &prepared.Scaling{Mean: make([]float64, r.d), Scale: 1})
+	plain.read(out.Data, ids)
+	return out
+}
+
+// exact measures the lists of points, which ascend, in float64, and returns the nearest K of
+// each, ordered as those of exact searches.
+func (r *Run) exact(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
+	stride := len(words) / max(1, len(own))
+	set := newIDSet(r.div.N)
+	for i, v := range own {
+		set.add(uint32(v))
+		set.addList(words[i*stride:][:width])
+	}
+	set.number()
+	ids := set.ids()
+	near := &sparse.CSR{Rows: len(ids), Cols: len(ids), Ptr: make([]int64, len(ids)+1)}
+	for i, v := range own {
+		at := set.at(uint32(v))
+		for _, j := range words[i*stride:][:width] {
+			if j != none {
+				near.Col = append(near.Col, set.at(j))
+				near.Ptr[at+1]++
+			}
+		}
+	}
+	for i := range ids {
+		near.Ptr[i+1] += near.Ptr[i]
+	}
+	lengths, err := knn.EdgeLengths(ctx, near, r.rows.raw(ids), r.s.Metric)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := r.s.Graph.K
+	index, dist = make([]uint32, len(own)*k), make([]float64, len(own)*k)
+	short := make([]bool, len(own))
+	par.For(len(own), 1024, func(lo, hi int) {
+		var list []topk.Pair
+		for i := lo; i < hi; i++ {
+			col, val := lengths.Row(int(set.at(uint32(own[i]))))
+			list = list[:0]
+			for p, c := range col {
+				list = append(list, topk.Pair{Dist: val[p], Index: ids[c]})
+			}
+			topk.Sort(list)
+			if short[i] = len(list) < k; short[i] {
+				continue
+			}
+			for p, c := range list[:k] {
+				index[i*k+p], dist[i*k+p] = uint32(c.Index), c.Dist
+			}
+		}
+	})
+	for i, s := range short {
+		if s {
+			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer --parts or more --overlap", own[i], k)
+		}
+	}
+	return index, dist, nil
+}
+
+// needsLengths reports whether the weights are made of distances.
+func (s *Settings) needsLengths() bool {
+	return s.Graph.Weights != knn.One && s.Graph.Weights != knn.Shared
+}
+
+// Recall is that of the lists before and after the exchange across borders.
+type Recall struct{ Before, After knn.Recall }
+
+// Merge merges the lists of all parts into K neighbours of each point and improves them by
+// an exchange across borders. It returns a [MissingError] if parts are missing.
+func (r *Run) Merge(ctx context.Context) (*Recall, error) {
+	missing, err := r.Missing()
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, &MissingError{missing}
+	}
+	todo, largest, operations := []int(nil), 0, 0.0
+	for p, own := range r.div.Own {
+		there, err := r.folder.has(listsName(p))
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			todo = append(todo, p)
+			largest = max(largest, own)
+			operations += exchangeOperations(own, r.div.D, &r.s)
+		}
+	}
+	cost := models.Cost{Bytes: exchangeBytes(r.div.N, r.div.D, max(largest, truthSample), &r.s), Operations: operations, Remedy: "take more --parts"}
+	if err := r.observed.Announce("exchange", cost); err != nil {
+		return nil, err
+	}
+	r.div.number()
+	truth, err := r.truth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recall := &Recall{}
+	if recall.Before, err = r.recall(ctx, truth, r.merged, r.s.width()); err != nil {
+		return nil, err
+	}
+	r.observed.Note(fmt.Sprintf("recall before the exchange: %s", recall.Before))
+	r.observed.Begin("exchange")
+	for at, p := range todo {
+		r.observed.Update(float64(at), float64(len(todo)), fmt.Sprintf("part %d", p))
+		if err := r.exchange(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if recall.After, err = r.recall(ctx, truth, r.final, r.s.Graph.K); err != nil {
+		return nil, err
+	}
+	r.observed.End(fmt.Sprintf("recall %s", recall.After))
+	return recall, nil
+}
+
+// exchange makes the final lists of the points of which p is the nearest part.
+func (r *Run) exchange(ctx context.Context, p int) error {
+	own := r.div.members(p, true)
+	index := make([]uint32, 0, len(own)*r.s.Graph.K)
+	var lengths []float64
+	for len(own) > 0 {
+		block := own[:min(ownBlock, len(own))]
+		own = own[len(block):]
+		words, err := r.improve(ctx, block, r.merged)
+		if err != nil {
+			return err
+		}
+		near, dist, err := r.exact(ctx, block, words, r.s.width())
+		if err != nil {
+			return err
+		}
+		index = append(index, near...)
+		if r.s.needsLengths() {
+			lengths = append(lengths, dist...)
+		}
+	}
+	if r.s.needsLengths() {
+		if err := save(r.folder, lengthsName(p), r.s.Graph.K, lengths); err != nil {
+			return err
+		}
+	}
+	return save(r.folder, listsName(p), r.s.Graph.K, index)
+}
+
+// final gives the lists of K neighbours without their distances: words are K for each point.
+func (r *Run) final(words []uint32, ids []int32) error {
+	t, err := tablesOf[uint32](r, listsName)
+	if err != nil {
+		return err
+	}
+	k := r.s.Graph.K
+	for at, i := range ids {
+		copy(words[at*k:][:k], t.row(i))
+	}
+	return nil
+}
+
+// truth returns the true neighbours of a sample.
+func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
+	s := &knn.RecallSample{N: r.div.N, K: r.s.Graph.K}
+	arrays, err := r.folder.Load(truthFile, r.folder.key, &struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	if arrays != nil {
+		s.Kth = checkpoint.Elements[float64](arrays, "kth")
+		for _, v := range checkpoint.Elements[int32](arrays, "rows") {
+			s.Rows = append(s.Rows, int(v))
+		}
+		return s, nil
+	}
+	r.observed.Begin("true neighbours of a sample")
+	if s, err = knn.NewRecallSample(ctx, r.x, r.s.Metric, r.s.Graph.K, truthSample, r.s.Seed); err != nil {
+		return nil, err
+	}
+	r.observed.End(fmt.Sprintf("of %d points", len(s.Rows)))
+	numbers := make([]int32, len(s.Rows))
+	for i, v := range s.Rows {
+		numbers[i] = int32(v)
+	}
+	return s, r.folder.Save(truthFile, r.folder.key, struct{}{}, npy.Entry{Name: "rows", Data: numbers}, npy.Entry{Name: "kth", Data: s.Kth})
+}
+
+// recall estimates that of lists of the given width.
+func (r *Run) recall(ctx context.Context, s *knn.RecallSample, from lists, width int) (out knn.Recall, err error) {
+	ids := make([]int32, len(s.Rows))
+	for i, v := range s.Rows {
+		ids[i] = int32(v)
+	}
+	words := make([]uint32, len(ids)*2*r.s.width())
+	if width == r.s.Graph.K {
+		words = words[:len(ids)*width]
+	}
+	if err := from(words, ids); err != nil {
+		return out, err
+	}
+	_, dist, err := r.exact(ctx, ids, words, width)
+	if err != nil {
+		return out, err
+	}
+	at := 0
+	return s.Estimate(func(int) []float64 {
+		at++
+		return dist[(at-1)*s.K : at*s.K]
+	}), nil
+}

@@ -1,0 +1,123 @@
+package parts
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/choice"
+)
+
+// Operations a point, in float64 matrix products: what the stages take beside the
+// distances, measured on 10⁶ points of 64 columns.
+const (
+	searchOverhead   = 60e3
+	exchangeOverhead = 60e3
+)
+
+// tableBytes are those of what is known of every point: its numbers in its parts, sets.
+func tableBytes(n int, s *Settings) int64 {
+	return int64(n) * (4*int64(s.Overlap) + 4 + 1)
+}
+
+// divideBytes returns the memory of the division.
+func divideBytes(n, d int, s *Settings) int64 {
+	sample := min(n, max(leastSample, min(mostSample, samplePerPart*s.Parts)))
+	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
+}
+
+// searchBytes returns the memory of the search of a part of m points.
+func searchBytes(x data.Points, m int, s *Settings) int64 {
+	_, d := x.Dims()
+	k, width := int64(s.Graph.K), int64(s.width())
+	bytes := int64(m) * (4*int64(d) + 4 + 8*width)
+	if method := s.methodOf(m); method != knn.NNDescent {
+		return bytes + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width)) + 8*int64(m)*int64(d)
+	}
+	return bytes + int64(m)*(12*(k+3)+30)
+}
+
+// exchangeBytes returns about the memory of the exchange of a part of m points.
+func exchangeBytes(n, d, m int, s *Settings) int64 {
+	width, block := int64(s.width()), int64(min(m, ownBlock))
+	around := min(int64(n), 4*block)
+	meet := 4*int64(d)*(block+min(int64(n), 1<<chunkShift)) + 3*width*width*block
+	exact := 8*int64(d)*around + 24*width*block
+	return tableBytes(n, s) + 12*width*block + 4*width*around + max(meet, exact)
+}
+
+// joinBytes returns the memory of a range of rows of the graph.
+func joinBytes(n int, s *Settings) int64 {
+	each := int64(100)
+	if s.Graph.Weights != knn.One {
+		each = 200
+	}
+	return tableBytes(n, s) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
+}
+
+// searchOperations estimates the operations of the search of a part of m points.
+func searchOperations(m, d int, s *Settings) float64 {
+	switch s.methodOf(m) {
+	case knn.NNDescent:
+		return float64(m) * (searchOverhead + 10*float64(partTrees)*45*float64(d))
+	}
+	return float64(m) * float64(m) * float64(d)
+}
+
+// exchangeOperations estimates those of the exchange of m points.
+func exchangeOperations(m, d int, s *Settings) float64 {
+	width := float64(s.width())
+	return float64(m) * (exchangeOverhead + 10*width*width*float64(d))
+}
+
+// A Plan says what a graph in parts will take.
+type Plan struct {
+	Points   int     `json:"points"`
+	Columns  int     `json:"columns"`
+	Parts    int     `json:"parts"`
+	Overlap  int     `json:"overlap"`
+	PerPart  int     `json:"points_per_part"`
+	Memory   int64   `json:"memory_bytes"`         // at the peak
+	Job      int64   `json:"memory_bytes_per_job"` // of one part
+	Merge    int64   `json:"memory_bytes_merge"`
+	Disk     int64   `json:"work_bytes"` // of the work folder
+	Seconds  float64 `json:"seconds"`    // on this machine, one part after the other
+	PartTime float64 `json:"seconds_per_part"`
+	Missing  int     `json:"missing_parts"`
+}
+
+// Plan returns what the run will take.
+func (r *Run) Plan() (*Plan, error) {
+	n, d := r.x.Dims()
+	p := &Plan{Points: n, Columns: d, Parts: r.s.Parts, Overlap: r.s.Overlap, PerPart: n * r.s.Overlap / r.s.Parts, Missing: r.s.Parts}
+	size, own := int(math.Ceil(1.1*float64(p.PerPart))), n/r.s.Parts
+	if r.div != nil {
+		missing, err := r.Missing()
+		if err != nil {
+			return nil, err
+		}
+		p.Missing = len(missing)
+	}
+	k, width := int64(r.s.Graph.K), int64(r.s.width())
+	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
+	p.Merge = max(exchangeBytes(n, d, 2*own, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
+	p.Memory = max(p.Job, p.Merge)
+	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
+	if r.s.Graph.Weights != knn.One {
+		p.Disk += int64(n) * k * 32
+	}
+	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))
+	p.Seconds = p.PartTime*float64(p.Missing) + machine.Seconds(float64(r.s.Parts)*exchangeOperations(own, d, &r.s)+float64(n)*2*(float64(r.s.Parts)+2*truthSample)*float64(d))
+	return p, nil
+}
+
+// String describes the plan in lines.
+func (p *Plan) String() string {
+	return fmt.Sprintf(`plan: %d points × %d in %d parts of about %d points, each point in %d
+plan: %s of memory for a part, %s to merge them, %s in the work folder
+plan: about %s for a part, %s in all on this machine; %d parts are to be made
+`, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap, machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
+		choice.Duration(p.PartTime), choice.Duration(p.Seconds), p.Missing)
+}

@@ -1,0 +1,245 @@
+// Package inparts makes graphs and fits in parts for the command line, and answers for one file
+// of points at a time: flags, one part or all of them, job scripts.
+package inparts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine/parts"
+	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// Options are the flags of a graph in parts.
+type Options struct {
+	Parts, Overlap int
+	Work           string
+	Part           string
+	Divide, Merge  bool
+	DryRun         bool
+	Script         string
+}
+
+// Help is the text on graphs in parts.
+const Help = `Points that are too many for one search, or for the memory, are searched in parts:
+
+  bigfit graph 'emb/*.npy' --parts 128 --work DIR -o graph.npz
+
+Each point is in its --overlap nearest parts, the parts are searched one after the other,
+and neighbours across borders are found in the end; the recall before and after that is
+printed. The state is in DIR, which can be removed afterwards: the same command goes on
+where an earlier one was stopped or killed, and the graph has the same bits. --dry-run
+prints the memory, the parts and the time that are expected.
+
+On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part, in
+any order and on any machine that sees DIR and the points, and --merge makes the graph of
+them. --print-script writes such scripts. These need --work alone, as DIR knows the points
+and the settings. --part env takes the number from SLURM_ARRAY_TASK_ID, or of several
+processes that of this one from SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK; with fewer
+processes than parts, process r of R makes the parts r, r + R, …`
+
+// Flags adds the flags.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	f.IntVar(&o.Parts, "parts", 0, "search the neighbours in this many parts, in a memory of a few of them; needs --work")
+	f.IntVar(&o.Overlap, "overlap", 2, "parts that every point is in")
+	f.StringVar(&o.Work, "work", "", "`folder` for the state of a graph in parts")
+	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env to take it from the job's environment")
+	f.BoolVar(&o.Divide, "divide", false, "divide the points into parts, and make none")
+	f.BoolVar(&o.Merge, "merge", false, "make the graph of the parts, which must all be there")
+	f.BoolVar(&o.DryRun, "dry-run", false, "print what a graph in parts would take, and make none")
+	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
+}
+
+// Asked reports whether a graph is to be made in parts.
+func (o *Options) Asked() bool { return o.Parts != 0 || o.Work != "" }
+
+// Check returns an error for flags that do not go together. others are flags that are given
+// and do not go with parts.
+func (o *Options) Check(given map[string]bool, others ...string) error {
+	if !o.Asked() {
+		for _, name := range []string{"overlap", "part", "divide", "merge", "dry-run", "print-script"} {
+			if given[name] {
+				return shell.Usagef("--%s is for graphs in parts: give --parts and --work", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range others {
+		if given[name] {
+			return shell.Usagef("--%s does not go with --parts", name)
+		}
+	}
+	steps := 0
+	for _, step := range []bool{o.Part != "", o.Divide, o.Merge, o.DryRun, o.Script != ""} {
+		if step {
+			steps++
+		}
+	}
+	switch {
+	case o.Work == "":
+		return shell.Usagef("--parts needs a folder for its state: --work DIR")
+	case steps > 1:
+		return shell.Usagef("give one of --divide, --part, --merge, --dry-run and --print-script")
+	}
+	return nil
+}
+
+// NeedsPoints reports whether the command line must name the points: those of a folder that
+// is begun are known.
+func (o *Options) NeedsPoints() bool { return o.Parts != 0 }
+
+// A command makes a graph in parts.
+type command struct {
+	*shell.App
+	o        *Options
+	out      string
+	settings parts.Settings
+}
+
+// Graph does what the flags ask for. It returns the graph and the hashes of its points if
+// that was made in this step, else nil.
+func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipeline.GraphSettings, out string) (*pipeline.Graph, pipeline.Hashes, error) {
+	if s.PCA > 0 || s.Recall > 0 {
+		return nil, nil, shell.Usagef("a graph in parts takes neither --pca nor --recall; save the components of the points first, and take more --overlap for a higher recall")
+	}
+	c := &command{App: a, o: o, out: out}
+	c.settings = parts.Settings{Parts: o.Parts, Overlap: o.Overlap, Metric: s.Metric, Method: s.Method, Graph: s.Graph, Seed: a.Seed}
+	if c.settings.Graph.K == 0 && c.settings.Graph.Radius == 0 {
+		c.settings.Graph.K = pipeline.DefaultNeighbors
+	}
+	if o.Parts == 0 {
+		var err error
+		if c.settings, args, err = parts.Made(o.Work); err != nil {
+			return nil, nil, err
+		}
+	}
+	numbers, err := c.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := c.open(ctx, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case o.Script != "":
+		return nil, nil, c.script(args)
+	case o.DryRun:
+		return nil, nil, c.plan(run, true)
+	case o.Part != "" || o.Divide:
+		if err := run.Divide(ctx); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, run.Search(ctx, numbers)
+	}
+	return c.all(ctx, run)
+}
+
+// open reads the points and opens the folder.
+func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
+	var names shards.Names
+	c.TakePoints(&names, args)
+	x, err := c.ReadPoints(names, data.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range names {
+		full, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, full)
+	}
+	return parts.Open(c.o.Work, x, files, c.settings, int64(c.Memory), c.Observer(), func(fn func() error) error { return c.Write(ctx, fn) })
+}
+
+// plan prints what the run takes, as the result or as notes.
+func (c *command) plan(run *parts.Run, result bool) error {
+	p, err := run.Plan()
+	if err != nil {
+		return err
+	}
+	if result {
+		return c.Print(p, p.String())
+	}
+	c.Notes(strings.Split(strings.TrimSuffix(p.String(), "\n"), "\n")...)
+	return nil
+}
+
+// all makes what is missing and then the graph; to merge, all parts must be there.
+func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pipeline.Hashes, error) {
+	if c.o.Merge && !run.Divided() {
+		return nil, nil, fmt.Errorf("%s: nothing to merge yet; begin with --divide", c.o.Work)
+	}
+	if err := errors.Join(c.plan(run, false), run.CheckPoints()); err != nil {
+		return nil, nil, err
+	}
+	if !c.o.Merge {
+		if err := run.Divide(ctx); err != nil {
+			return nil, nil, err
+		}
+		all := make([]int, c.settings.Parts)
+		for p := range all {
+			all[p] = p
+		}
+		if err := run.Search(ctx, all); err != nil {
+			return nil, nil, err
+		}
+	}
+	recall, err := run.Merge(ctx)
+	var missing *parts.MissingError
+	if errors.As(err, &missing) {
+		return nil, nil, fmt.Errorf("%s: the lists of %d of %d parts are missing: %s; make them with\n  bigfit graph --work %s --part %d\nor all of them on this machine by the command without --merge",
+			c.o.Work, len(missing.Parts), c.settings.Parts, missing.Numbers(), quote(c.o.Work), missing.Parts[0])
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := run.Join(ctx, recall)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g, pipeline.Hashes{pipeline.HashPoints: run.Hash()}, nil
+}
+
+// numbers returns the parts that --part names.
+func (c *command) numbers() ([]int, error) {
+	if c.o.Part == "" {
+		return nil, nil
+	}
+	return numbersOf(c.App, c.o.Part, c.settings.Parts)
+}
+
+// numbersOf returns the parts that a --part names, of so many.
+func numbersOf(a *shell.App, part string, all int) ([]int, error) {
+	if part == "env" {
+		e, err := fromEnvironment()
+		if err != nil {
+			return nil, err
+		}
+		var list []int
+		for p := e.number; p < all; p += e.processes(all) {
+			list = append(list, p)
+		}
+		if e.number >= all && e.array {
+			return nil, shell.Usagef("%s is %d and there are %d parts, 0 to %d", e.name, e.number, all, all-1)
+		}
+		a.Note("part: %s", e.describe(list))
+		return list, nil
+	}
+	p, err := strconv.Atoi(part)
+	if err != nil || p < 0 || p >= all {
+		return nil, shell.Usagef("--part is %q; it must be a number from 0 to %d, or env", part, all-1)
+	}
+	return []int{p}, nil
+}
