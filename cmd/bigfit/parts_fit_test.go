@@ -43,7 +43,7 @@ func TestFitInParts(t *testing.T) {
 		return slices.Concat([]string{"fit", "--model", model}, points, []string{"--graph", "g", "--gamma-a", "0.01", "--gamma-i", "0.001"}, more)
 	}
 	for _, model := range []string{"laprls-linear", "lapsvm-linear"} {
-		succeed(t, line(model, "--calibrate", "0", "-o", "one.npz")...)
+		succeed(t, line(model, "--calibrate", "none", "-o", "one.npz")...)
 		job := func(more ...string) string {
 			return succeed(t, line(model, append([]string{"--parts", "4", "--work", model}, more...)...)...)
 		}

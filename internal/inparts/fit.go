@@ -115,12 +115,13 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 			return nil, nil, err
 		}
 	}
+	if o.Script != "" {
+		return nil, nil, c.script()
+	}
 	if err := c.open(ctx, s); err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case o.Script != "":
-		return nil, nil, c.script()
 	case o.DryRun:
 		return nil, nil, c.plan(true)
 	case o.Part == "missing":
