@@ -26,6 +26,9 @@ type ReadOptions struct {
 	// Columns is the number of columns of points in svmlight form, for a file
 	// that does not use the last ones. Default: the largest index in the file.
 	Columns int
+	// Unchecked values of dense points may be NaN, infinite or of any size, and are not looked
+	// at: whoever reads mapped rows checks them by [CheckFinite]. Default: they are checked.
+	Unchecked bool
 	// Table says what the columns of a csv file are, and keeps those that are no
 	// coordinates. Default: all are coordinates.
 	Table *TableColumns
@@ -72,6 +75,9 @@ func (s *source) points(opt ReadOptions) (Points, error) {
 	x, what, err := s.load(opt)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := x.(*sparse.CSR); opt.Unchecked && !ok {
+		return x, nil
 	}
 	if err := s.checkValues(what, x); err != nil {
 		return nil, err

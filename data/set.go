@@ -154,8 +154,8 @@ func (s *set) points() (Points, error) {
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
 	x, err := Joined(s.stored...)
-	if err != nil {
-		return nil, err
+	if err != nil || s.opt.Unchecked {
+		return checked(x, err)
 	}
 	if s.check {
 		if err := x.checkFinite(s.first); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/engines"
+	"github.com/bigfit/bigfit/internal/inparts"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
@@ -37,6 +38,7 @@ type fitOptions struct {
 	out, predictions, report string
 	calibrate                calibrateFlag
 	engine                   engines.Flags
+	parts                    inparts.FitOptions
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -88,7 +90,9 @@ with. Without X, models that label the points of a graph do so. The same command
 
 --report writes a page on the points: shares of the classes, places in the plane by
 answer and certainty, how often certain answers are right (of labels held back by
---labels), points and labels to look at, and thumbnails where the columns are pixels.`,
+--labels), points and labels to look at, and thumbnails where the columns are pixels.
+
+` + inparts.FitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -103,6 +107,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	o.calibrate.flag(f)
 	o.engine.Flags(f, engine.PETSc)
+	o.parts.Flags(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
 	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
@@ -132,6 +137,14 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	o.engine.Beside = o.out
 	if l, err = o.engine.Learner(a.App, l); err != nil {
 		return err
+	}
+	if o.parts.Asked() {
+		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
+		m, t, err := inparts.Fit(ctx, a.App, &o.parts, &inparts.FitInput{X: o.x, Graph: o.graphFile, Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
+		if m == nil {
+			return err
+		}
+		return a.finishFit(ctx, o, m, in, t, err)
 	}
 	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/inparts"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/summary"
@@ -28,6 +29,7 @@ import (
 type predictOptions struct {
 	x                     shards.Names
 	y, out, scores, proba string
+	part                  string // of EachShard
 	reject, interval      float64
 	label                 shell.LabelOptions
 	threshold             thresholdFlags
@@ -68,7 +70,9 @@ For new points --extension and --neighbors look at the nearest training points: 
 lets them vote with the classes that the eigenmap classifier gave them; nystrom
 extends the eigenvectors to the new points through the weights of the graph and
 applies the classifier. --neighbors is how many vote, or of a graph method how
-many edges a new point has.`,
+many edges a new point has.
+
+` + inparts.ShardHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return shell.OneArgument("the model file")(cmd, args)
@@ -77,7 +81,7 @@ many edges a new point has.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.x, args[1:])
-			return a.predict(cmd.Context(), args[0], &o)
+			return inparts.EachShard(a.App, o.part, &o.x, []*string{&o.out, &o.scores, &o.proba}, func() error { return a.predict(cmd.Context(), args[0], &o) })
 		},
 	}
 	shell.Former(cmd, "model", "the model is the first argument: bigfit predict model.npz new.npy")
@@ -87,6 +91,7 @@ many edges a new point has.`,
 	o.label.Flags(f)
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
+	f.StringVar(&o.part, "part", "", "answer for one file of X: its `number` from 0, env or missing")
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
 	f.StringVar(&o.proba, "proba", "", "also write the probabilities of all classes, n×c, to this `file`")

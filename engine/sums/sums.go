@@ -63,33 +63,43 @@ type keys struct{ norm, labels checkpoint.Key }
 // Remedy says what to do with a work folder of another run.
 const Remedy = "the work folder holds parts of other points, graphs, labels or numbers of parts; give another one, or remove its files part-*.npz"
 
-// New checks the input of a run that keeps its parts in the folder, which goes on from what it
-// holds.
+// New makes a run that keeps its parts in the folder and goes on from what that holds.
 func New(in *Input, folder *checkpoint.Folder) (*Run, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
 	r := &Run{x: in.Points, w: in.Graph, t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}}
 	r.n, r.d = in.Points.Dims()
-	reg := in.Settings.Regularizer
-	_, sparsePoints := in.Points.(*sparse.CSR)
-	switch {
-	case sparsePoints || r.d > linear.MaxFormed:
-		return nil, fmt.Errorf("sums: fits in parts are for dense points of at most %d columns; these are %s", linear.MaxFormed, data.Describe(in.Points))
-	case in.Parts < 1 || in.Parts > r.n:
-		return nil, fmt.Errorf("sums: %d parts of %d points; there must be at least 1 and a point in each", in.Parts, r.n)
-	case in.Targets.Len != r.n:
-		return nil, fmt.Errorf("sums: targets for %d points, there are %d", in.Targets.Len, r.n)
-	case len(in.Targets.Labeled) == 0:
-		return nil, errors.New("sums: no point has a target")
-	case reg.GammaI == 0:
+	if in.Settings.Regularizer.GammaI == 0 {
 		r.w = nil
-	case in.Graph == nil:
-		return nil, errors.New("sums: γ_I is positive but there is no graph")
-	case in.Graph.Rows != r.n || in.Graph.Cols != r.n:
-		return nil, fmt.Errorf("sums: a graph of %d points for %d points", in.Graph.Rows, r.n)
-	case reg.Power > 2:
-		return nil, fmt.Errorf("sums: power %d of the Laplacian; parts reach neighbours only, which is enough for powers 1 and 2", reg.Power)
 	}
 	folder.Remedy = Remedy
 	return r, nil
+}
+
+// Check returns an error for an input that cannot be fitted in parts.
+func (in *Input) Check() error {
+	n, d := in.Points.Dims()
+	reg := in.Settings.Regularizer
+	_, sparsePoints := in.Points.(*sparse.CSR)
+	switch {
+	case sparsePoints || d > linear.MaxFormed:
+		return fmt.Errorf("sums: fits in parts are for dense points of at most %d columns; these are %s", linear.MaxFormed, data.Describe(in.Points))
+	case in.Parts < 1 || in.Parts > n:
+		return fmt.Errorf("sums: %d parts of %d points; there must be at least 1 and a point in each", in.Parts, n)
+	case in.Targets.Len != n:
+		return fmt.Errorf("sums: targets for %d points, there are %d", in.Targets.Len, n)
+	case len(in.Targets.Labeled) == 0:
+		return errors.New("sums: no point has a target")
+	case reg.GammaI == 0:
+	case in.Graph == nil:
+		return errors.New("sums: γ_I is positive but there is no graph")
+	case in.Graph.Rows != n || in.Graph.Cols != n:
+		return fmt.Errorf("sums: a graph of %d points for %d points", in.Graph.Rows, n)
+	case reg.Power > 2:
+		return fmt.Errorf("sums: power %d of the Laplacian; parts reach neighbours only, which is enough for powers 1 and 2", reg.Power)
+	}
+	return nil
 }
 
 func (r *Run) report(done, total float64, note string) {
@@ -151,6 +161,20 @@ func (r *Run) MergeCost() models.Cost {
 		}
 	}
 	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
+}
+
+// Kept returns the bytes that the parts take in the folder.
+func (r *Run) Kept() int64 {
+	d := int64(r.d)
+	_, outputs := r.t.Y.Dims()
+	var one int64
+	if r.w != nil {
+		one += 8 * d * d
+	}
+	if r.moments() {
+		one += 8 * (d + 1) * (d + int64(outputs))
+	}
+	return int64(r.parts) * one
 }
 
 func (r *Run) normalized() bool { return r.settings.Regularizer.Laplacian != sparse.Combinatorial }

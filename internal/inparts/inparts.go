@@ -1,5 +1,5 @@
-// Package inparts makes graphs in parts for the command line: its flags, one part or all of
-// them, job scripts.
+// Package inparts makes graphs and fits in parts for the command line, and answers for one file
+// of points at a time: flags, one part or all of them, job scripts.
 package inparts
 
 import (
@@ -214,11 +214,15 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 
 // numbers returns the parts that --part names.
 func (c *command) numbers() ([]int, error) {
-	all := c.settings.Parts
-	switch c.o.Part {
-	case "":
+	if c.o.Part == "" {
 		return nil, nil
-	case "env":
+	}
+	return numbersOf(c.App, c.o.Part, c.settings.Parts)
+}
+
+// numbersOf returns the parts that a --part names, of so many.
+func numbersOf(a *shell.App, part string, all int) ([]int, error) {
+	if part == "env" {
 		e, err := fromEnvironment()
 		if err != nil {
 			return nil, err
@@ -230,12 +234,12 @@ func (c *command) numbers() ([]int, error) {
 		if e.number >= all && e.array {
 			return nil, shell.Usagef("%s is %d and there are %d parts, 0 to %d", e.name, e.number, all, all-1)
 		}
-		c.Note("part: %s", e.describe(list))
+		a.Note("part: %s", e.describe(list))
 		return list, nil
 	}
-	p, err := strconv.Atoi(c.o.Part)
+	p, err := strconv.Atoi(part)
 	if err != nil || p < 0 || p >= all {
-		return nil, shell.Usagef("--part is %q; it must be a number from 0 to %d, or env", c.o.Part, all-1)
+		return nil, shell.Usagef("--part is %q; it must be a number from 0 to %d, or env", part, all-1)
 	}
 	return []int{p}, nil
 }

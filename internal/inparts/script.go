@@ -13,10 +13,10 @@ import (
 // scripts by kind, with words in braces for what differs.
 var scripts = map[string]string{
 	"slurm": `#!/bin/sh
-# Submits three jobs: the division, an array of the parts, and the graph. Add what your
+# Submits three jobs: the first step, an array of the parts, and the merge. Add what your
 # cluster asks for (--account, --partition, --time) to each; --dry-run says how much --mem.
 set -e
-first=$(sbatch --parsable --job-name=bigfit-divide --wrap {divide quoted})
+first=$(sbatch --parsable --job-name=bigfit-first --wrap {divide quoted})
 array=$(sbatch --parsable --job-name=bigfit-part --dependency=afterok:$first --array=0-{last} --wrap {env quoted})
 sbatch --parsable --job-name=bigfit-merge --dependency=afterok:$array --wrap {merge quoted}
 `,
@@ -37,12 +37,30 @@ seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} {part}
 `,
 }
 
+// fill returns a job script of three command lines: the first step, a part, which lacks its number,
+// and the merge.
+func fill(kind string, parts int, first, part, merge string) (string, error) {
+	text, ok := scripts[kind]
+	if !ok {
+		return "", shell.Usagef("--print-script is %q; it must be %s", kind, strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
+	}
+	env := part + " env"
+	return strings.NewReplacer(
+		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
+		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part),
+		"{last}", fmt.Sprint(parts-1), "{ranks}", fmt.Sprint(min(parts, 8)),
+	).Replace(text), nil
+}
+
+// printScript prints a job script as a result.
+func printScript(a *shell.App, text string) error {
+	return a.Print(struct {
+		Script string `json:"script"`
+	}{text}, text)
+}
+
 // script prints a job script.
 func (c *command) script(args []string) error {
-	text, ok := scripts[c.o.Script]
-	if !ok {
-		return shell.Usagef("--print-script is %q; it must be %s", c.o.Script, strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
-	}
 	work, err := filepath.Abs(c.o.Work)
 	if err != nil {
 		return err
@@ -55,15 +73,11 @@ func (c *command) script(args []string) error {
 		out += "/"
 	}
 	known := "bigfit graph --work " + quote(work)
-	divide, env, merge := c.divideLine(args, known), known+" --part env", known+" --merge -o "+quote(out)
-	text = strings.NewReplacer(
-		"{divide quoted}", quote(divide), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
-		"{divide}", divide, "{env}", env, "{merge}", merge, "{part}", quote(known+" --part"),
-		"{last}", fmt.Sprint(c.settings.Parts-1), "{ranks}", fmt.Sprint(min(c.settings.Parts, 8)),
-	).Replace(text)
-	return c.Print(struct {
-		Script string `json:"script"`
-	}{text}, text)
+	text, err := fill(c.o.Script, c.settings.Parts, c.divideLine(args, known), known+" --part", known+" --merge -o "+quote(out))
+	if err != nil {
+		return err
+	}
+	return printScript(c.App, text)
 }
 
 // divideLine is the command that divides the points. known is that for a folder that knows

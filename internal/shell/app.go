@@ -63,6 +63,9 @@ func (a *App) Print(v any, text string) error {
 	return Output(err)
 }
 
+// Args returns the command line without the name of the program.
+func (a *App) Args() []string { return a.args }
+
 // Note writes a line to stderr.
 func (a *App) Note(format string, args ...any) {
 	fmt.Fprintln(a.Progress, a.names().Plain(fmt.Sprintf(format, args...)))

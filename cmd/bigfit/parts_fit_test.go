@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/linear"
+)
+
+// intoParts goes to a directory with the points of intoBlobs in three files and their graph in a
+// folder.
+func intoParts(t *testing.T) {
+	t.Helper()
+	intoBlobs(t)
+	x, _ := blobs(blobCount, 0)
+	values := floats(x)
+	for k, rows := range [][2]int{{0, 20}, {20, 60}, {60, blobCount}} {
+		must(t, npy.WriteFile(fmt.Sprintf("x%d.npy", k), []int{rows[1] - rows[0], blobColumns}, values[rows[0]*blobColumns:rows[1]*blobColumns]))
+	}
+	succeed(t, "graph", "X.npy", "-k", "5", "-o", "g/")
+}
+
+// loadLinear returns the linear model in a file.
+func loadLinear(t *testing.T, path string) *linear.Model {
+	t.Helper()
+	m, _, err := all.Load(path, 0)
+	must(t, err)
+	return m.(*linear.Model)
+}
+
+// A fit in parts by jobs has the answer of the fit in one piece, and the same bits in any order;
+// the job script of GNU parallel makes it too.
+func TestFitInParts(t *testing.T) {
+	intoParts(t)
+	points := []string{"x0.npy", "x1.npy", "x2.npy", "y.npy"}
+	line := func(model string, more ...string) []string {
+		return slices.Concat([]string{"fit", "--model", model}, points, []string{"--graph", "g", "--gamma-a", "0.01", "--gamma-i", "0.001"}, more)
+	}
+	for _, model := range []string{"laprls-linear", "lapsvm-linear"} {
+		succeed(t, line(model, "--calibrate", "none", "-o", "one.npz")...)
+		job := func(more ...string) string {
+			return succeed(t, line(model, append([]string{"--parts", "4", "--work", model}, more...)...)...)
+		}
+		if out := job("--dry-run"); !strings.Contains(out, "4 parts of about 22 rows, 4 of them to make") {
+			t.Errorf("the plan: %s", out)
+		}
+		job("--part", "2")
+		for variable, value := range map[string]string{"SLURM_ARRAY_TASK_ID": "0", "PMI_RANK": "3"} {
+			t.Setenv(variable, value)
+			job("--part", "env")
+			os.Unsetenv(variable)
+		}
+		fail(t, 2, []string{"1 of 4 parts are missing: 1", "--work " + model + " --part 1\n"}, line(model, "--parts", "4", "--work", model, "--merge")...)
+		if out := job("--part", "missing"); out != "1\n" {
+			t.Errorf("missing: %q", out)
+		}
+		if out := job("--part", "1"); out != model+": made 1 of 1 parts; 0 of all 4 are missing\n" {
+			t.Error(out)
+		}
+		job("--merge", "-o", "jobs.npz")
+		job("-o", "again.npz")
+		succeed(t, line(model, "--parts", "4", "--work", model+"2", "-o", "alone.npz")...)
+		want, got := loadLinear(t, "one.npz"), loadLinear(t, "jobs.npz")
+		rows, columns := want.Coefficients.Dims()
+		for i := range rows {
+			for j := range columns {
+				if w, g := want.Coefficients.At(i, j), got.Coefficients.At(i, j); !(g-w <= 1e-8 && w-g <= 1e-8) {
+					t.Errorf("%s: coefficient (%d, %d) is %v, in one piece %v", model, i, j, g, w)
+				}
+			}
+		}
+		for _, other := range []string{"again.npz", "alone.npz"} {
+			succeed(t, "diff", "jobs.npz", other)
+		}
+	}
+	points = []string{"new.npy", "y.npy"}
+	fail(t, 2, []string{"part-00002-norm.npz", "hash of the points", "remove its files"}, line("laprls-linear", "--parts", "4", "--work", "laprls-linear", "--part", "2")...)
+}
+
+// The script for GNU parallel makes the model.
+func TestFitScript(t *testing.T) {
+	if _, err := exec.LookPath("parallel"); err != nil {
+		t.Skip("GNU parallel is not installed")
+	}
+	intoParts(t)
+	script := succeed(t, "fit", "--model", "rls-linear", "x0.npy", "x1.npy", "x2.npy", "y.npy", "--gamma-a", "1", "--parts", "3", "--work", "a folder", "--print-script", "parallel", "-o", "m.npz")
+	cmd := command(t)
+	writeFile(t, "run.sh", []byte(strings.ReplaceAll(script, "bigfit fit", cmd.Path+" fit")))
+	cmd = exec.Command("sh", "run.sh")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+	succeed(t, "predict", "m.npz", "X.npy", "-o", "p.npy")
+	for _, kind := range []string{"slurm", "mpirun"} {
+		out := succeed(t, "fit", "--model", "rls-linear", "X.npy", "y.npy", "--gamma-a", "1", "--parts", "3", "--work", "w", "--print-script="+kind)
+		for _, part := range []string{"rls-linear X.npy y.npy --gamma-a 1 --parts 3 --work w --part env", "--merge", "--dry-run", "\ncd "} {
+			if !strings.Contains(out, part) || strings.Contains(out, "print-script") {
+				t.Errorf("%s: no %q in\n%s", kind, part, out)
+			}
+		}
+	}
+}
+
+// Flags that do not go together, and models without parts, are refused before anything is read.
+func TestFitPartsUsage(t *testing.T) {
+	intoParts(t)
+	for want, line := range map[string]string{
+		"models that are fitted in parts are rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
+		"svm-linear; models":                             "--model svm-linear --gamma-a 1 --parts 2 --work w",
+		"needs --gamma-i: weights are not chosen":        "--model laprls-linear --gamma-a 1 --parts 2 --work w",
+		"needs the graph: --graph":                       "--model laprls-linear --gamma-a 1 --gamma-i 1 --parts 2 --work w",
+		"--parts P --work DIR":                           "--model rls-linear --gamma-a 1 --parts 2",
+		"give one of --part, --merge":                    "--model rls-linear --gamma-a 1 --parts 2 --work w --merge --part 1",
+		"--checkpoint does not go":                       "--model rls-linear --gamma-a 1 --parts 2 --work w --checkpoint c",
+		`--part is "2"; it must be a number from 0 to 1`: "--model rls-linear --gamma-a 1 --parts 2 --work w --part 2",
+		"none of SLURM_ARRAY_TASK_ID":                    "--model rls-linear --gamma-a 1 --parts 2 --work w --part env",
+		"it must be mpirun, parallel, slurm":             "--model rls-linear --gamma-a 1 --parts 2 --work w --print-script x",
+		"91 parts of 90 points":                          "--model rls-linear --gamma-a 1 --parts 91 --work w",
+	} {
+		fail(t, 2, []string{want}, append([]string{"fit", "X.npy", "y.npy"}, strings.Fields(line)...)...)
+	}
+}
+
+// Each file of points is a job of its own, and all together answer as one run does.
+func TestPredictParts(t *testing.T) {
+	intoParts(t)
+	succeed(t, "fit", "--model", "rls-linear", "X.npy", "y.npy", "--gamma-a", "1", "-o", "m.npz")
+	succeed(t, "predict", "m.npz", "x*.npy", "-o", "all.npy", "--scores", "s.npy")
+	job := func(more ...string) string {
+		return succeed(t, append([]string{"predict", "m.npz", "x*.npy", "-o", "p-{part}.npy", "--scores", "s-{part}.npy"}, more...)...)
+	}
+	if out := job("--part", "missing"); out != "0-2\n" {
+		t.Errorf("missing: %q", out)
+	}
+	t.Setenv("OMPI_COMM_WORLD_RANK", "0")
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	job("--part", "env")
+	if out := job("--part", "missing"); out != "1\n" {
+		t.Errorf("missing: %q", out)
+	}
+	job("--part", "1")
+	for whole, name := range map[string]string{"all.npy": "p-%05d.npy", "s.npy": "s-%05d.npy"} {
+		a, err := npy.ReadFile(whole, 0)
+		must(t, err)
+		var got []string
+		for k := range 3 {
+			b, err := npy.ReadFile(fmt.Sprintf(name, k), 0)
+			must(t, err)
+			got = append(got, strings.Trim(fmt.Sprint(b.Data), "[]"))
+		}
+		if want := strings.Trim(fmt.Sprint(a.Data), "[]"); strings.Join(got, " ") != want {
+			t.Errorf("%s: %v in parts, %v at once", whole, got, want)
+		}
+	}
+	fail(t, 2, []string{"put {part} into its name"}, "predict", "m.npz", "x*.npy", "--part", "1")
+	fail(t, 2, []string{"from 0 to 2"}, "predict", "m.npz", "x*.npy", "--part", "3", "-o", "{part}.npy")
+}

@@ -1,0 +1,310 @@
+package inparts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine/sums"
+	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// FitOptions are the flags of a fit in parts.
+type FitOptions struct {
+	Parts  int
+	Work   string
+	Part   string
+	Merge  bool
+	DryRun bool
+	Script string
+}
+
+// FitHelp is the text on fits in parts.
+const FitHelp = `--parts 20 --work DIR fits a linear model in parts: each sums XᵀLX over its rows in little
+memory, one after the other, and what DIR holds is not computed again, also with other
+weights γ. As jobs, --part I or --part env makes one part, --merge the model, --part missing
+lists those to make, and --print-script writes the jobs. The model has no probabilities.`
+
+// Flags adds the flags.
+func (o *FitOptions) Flags(f *pflag.FlagSet) {
+	f.IntVar(&o.Parts, "parts", 0, "fit a linear model in this many parts of the rows; needs --work")
+	f.StringVar(&o.Work, "work", "", "`folder` for the sums of a fit in parts")
+	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env to take it from the job's environment; missing lists what is not there")
+	f.BoolVar(&o.Merge, "merge", false, "make the model of the parts, which must all be there")
+	f.BoolVar(&o.DryRun, "dry-run", false, "print what a fit in parts takes, and make nothing")
+	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
+}
+
+// Asked reports whether a fit is to be made in parts.
+func (o *FitOptions) Asked() bool {
+	return o.Parts != 0 || o.Work != "" || o.Part != "" || o.Merge || o.DryRun || o.Script != ""
+}
+
+// check returns an error for flags that do not go together.
+func (o *FitOptions) check(a *shell.App) error {
+	steps := 0
+	for _, step := range []bool{o.Part != "", o.Merge, o.DryRun, o.Script != ""} {
+		if step {
+			steps++
+		}
+	}
+	switch {
+	case o.Parts < 1 || o.Work == "":
+		return shell.Usagef("a fit in parts needs their number and a folder for their sums: --parts P --work DIR")
+	case steps > 1:
+		return shell.Usagef("give one of --part, --merge, --dry-run and --print-script")
+	}
+	for _, name := range []string{"calibrate", "checkpoint", "resume"} {
+		if a.Given[name] {
+			return shell.Usagef("--%s does not go with --parts", name)
+		}
+	}
+	return nil
+}
+
+// FitInput says what is to be fitted to what. In has the values of the learner; what is read is put
+// there and into Hashes.
+type FitInput struct {
+	X       shards.Names
+	Graph   string // file or folder
+	Params  shell.ParamFlags
+	Targets *shell.TargetOptions
+	Learner models.Learner
+	In      *models.Input
+	Hashes  pipeline.Hashes
+}
+
+// A fit in parts.
+type fit struct {
+	*shell.App
+	o   *FitOptions
+	f   *FitInput
+	in  *models.Input // of f
+	t   *pipeline.Targets
+	run *sums.Run
+	obs pipeline.Observer
+}
+
+// Fit does what the flags ask for. It returns
+// the model if that was made in this step, with what was made of the targets; a usable error comes
+// with the model.
+func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.Model, *pipeline.Targets, error) {
+	if err := o.check(a); err != nil {
+		return nil, nil, err
+	}
+	c := &fit{App: a, o: o, f: f, in: f.In, obs: a.Observer()}
+	s, err := c.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	var numbers []int
+	if o.Part != "" && o.Part != "missing" {
+		if numbers, err = numbersOf(a, o.Part, o.Parts); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.Script != "" {
+		return nil, nil, c.script()
+	}
+	if err := c.open(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case o.DryRun:
+		return nil, nil, c.plan(true)
+	case o.Part == "missing":
+		return nil, nil, missing(a, c.run.Missing(), o.Parts)
+	case o.Part != "":
+		return nil, nil, c.parts(ctx, numbers)
+	}
+	if !o.Merge {
+		if err := c.plan(false); err != nil {
+			return nil, nil, err
+		}
+		for p := range o.Parts {
+			numbers = append(numbers, p)
+		}
+		if err := c.parts(ctx, numbers); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := c.merge(ctx)
+	if m != nil {
+		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points), c.t.Hash()
+	}
+	return m, c.t, err
+}
+
+// settings decodes the values of the learner, which must be one with parts and have its weights.
+func (c *fit) settings() (linear.Settings, error) {
+	name := c.f.Learner.Info().Name
+	if !linear.InParts(c.f.Learner) {
+		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
+	}
+	for _, p := range c.f.Learner.Params() {
+		if p.Required && c.in.Values[p.Name] == "" {
+			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen by cross-validation there; choose them on some of the points, without --parts", name, p.Name)
+		}
+	}
+	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
+	if err == nil && s.Regularizer.GammaI > 0 && c.f.Graph == "" {
+		err = shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph --parts makes it", name)
+	}
+	return s, c.FlagFaults(name, err)
+}
+
+// open reads what the step needs. A part checks the points of its rows alone.
+func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
+	if c.in.Points, err = c.ReadPoints(c.f.X, data.ReadOptions{Unchecked: true}); err != nil {
+		return err
+	}
+	n, _ := c.in.Points.Dims()
+	if c.t, err = c.ReadTargets(c.f.Targets, c.f.Learner, n); err != nil {
+		return err
+	}
+	if c.t.Len != n {
+		return fmt.Errorf("%s has %d points but %s has %d labels", c.f.X, n, c.f.Targets.From(c.App), c.t.Len)
+	}
+	c.in.Targets = c.t.Targets
+	c.SayLabels(c.t, nil)
+	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts, Report: c.obs.Update}
+	switch {
+	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
+	case c.o.Part == "": // the graph is checked whole
+		g, err := c.GivenGraph(c.f.Graph, c.f.Params, &pipeline.GraphSettings{})
+		if err != nil {
+			return err
+		}
+		c.in.Graph, in.Graph = &g.Graph.Graph, g.W
+	default:
+		if in.Graph, err = sparse.Read(c.f.Graph, int64(c.Memory)); err != nil {
+			return err
+		}
+	}
+	if in.Graph != nil && in.Graph.Rows != n {
+		return fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
+	}
+	if err := in.Check(); err != nil {
+		return err
+	}
+	folder, err := checkpoint.Open(c.o.Work, true, int64(c.Memory), func(fn func() error) error { return c.Write(ctx, fn) })
+	if err != nil {
+		return err
+	}
+	c.run, err = sums.New(in, folder)
+	return err
+}
+
+// plan announces what a part and the merge take, or prints it.
+func (c *fit) plan(result bool) error {
+	part, merge := c.run.PartCost(), c.run.MergeCost()
+	left := len(c.run.Missing())
+	first, end := c.run.Rows(0)
+	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
+		machine.Size(part.Bytes), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
+	if !result {
+		c.Notes(strings.Split(text, "\n")...)
+		return nil
+	}
+	return c.Print(struct {
+		Parts      int     `json:"parts"`
+		Missing    int     `json:"missing"`
+		Rows       int     `json:"rows"`
+		PartBytes  int64   `json:"part_bytes"`
+		KeptBytes  int64   `json:"kept_bytes"`
+		MergeBytes int64   `json:"merge_bytes"`
+		Operations float64 `json:"operations"`
+	}{c.o.Parts, left, end - first, part.Bytes, c.run.Kept(), merge.Bytes, part.Operations}, text)
+}
+
+// parts makes parts.
+func (c *fit) parts(ctx context.Context, list []int) error {
+	if err := c.obs.Announce("a part", c.run.PartCost()); err != nil {
+		return err
+	}
+	made := 0
+	for _, p := range list {
+		c.obs.Begin(fmt.Sprintf("part %d", p))
+		done, err := c.run.Part(ctx, p)
+		if err != nil {
+			return fmt.Errorf("part %d: %w", p, err)
+		}
+		lo, hi := c.run.Rows(p)
+		note := "there already"
+		if done {
+			note = fmt.Sprintf("rows %d to %d", lo, hi-1)
+			made++
+		}
+		c.obs.End(note)
+	}
+	if c.o.Part == "" {
+		return nil
+	}
+	return c.Print(map[string]any{"parts": list, "made": made}, fmt.Sprintf("%s: made %d of %d parts; %d of all %d are missing", c.o.Work, made, len(list), len(c.run.Missing()), c.o.Parts))
+}
+
+// merge makes the model.
+func (c *fit) merge(ctx context.Context) (models.Model, error) {
+	if err := c.obs.Announce("merge", c.run.MergeCost()); err != nil {
+		return nil, err
+	}
+	c.obs.Begin("merge")
+	m, err := c.run.Merge(ctx)
+	var lacks *sums.MissingError
+	if errors.As(err, &lacks) {
+		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine by the command without --merge", err, c.line("merge"), lacks.Missing[0])
+	}
+	if m == nil || !models.Usable(err) {
+		return nil, err
+	}
+	c.obs.End(m.Summary().Text)
+	named, fault := models.WithNames(m, c.t.Names)
+	return named, errors.Join(err, fault)
+}
+
+// script prints a job script of the command line.
+func (c *fit) script() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	line := c.line("print-script")
+	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
+	if err != nil {
+		return err
+	}
+	return printScript(c.App, strings.Replace(text, "set -e\n", "set -e\ncd "+quote(dir)+"\n", 1))
+}
+
+// line returns the command line without a flag.
+func (c *fit) line(without string) string {
+	words := []string{"bigfit"}
+	given := c.Args()
+	for i := 0; i < len(given); i++ {
+		switch name, _, joined := strings.Cut(given[i], "="); {
+		case name != "--"+without:
+			words = append(words, quote(given[i]))
+		case !joined && without == "print-script":
+			i++ // its value
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// missing prints the numbers of parts that are not there.
+func missing(a *shell.App, list []int, all int) error {
+	e := sums.MissingError{Missing: append([]int{}, list...)}
+	return a.Print(map[string]any{"missing": e.Missing, "parts": all}, e.Ranges())
+}
