@@ -94,11 +94,17 @@ type Run struct {
 	div      *division // nil before the division
 }
 
-// Open begins or goes on with a run in the folder dir. files are the names of the points x,
-// which are kept for [Made]. A folder of other points or settings is an error. A positive
+// Input is points and the names of their files, which a run keeps for [Made].
+type Input struct {
+	X     data.Points
+	Files []string
+}
+
+// Open begins or goes on with a run in the folder dir. A folder of other points or settings is an error. A positive
 // memory bounds what is read of the files; write is called to write them, as for
 // [checkpoint.Open].
-func Open(dir string, x data.Points, files []string, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
+func Open(dir string, in Input, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
+	x := in.X
 	if err := s.check(x); err != nil {
 		return nil, err
 	}
@@ -106,7 +112,7 @@ func Open(dir string, x data.Points, files []string, s Settings, memory int64, o
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{s: s, x: x, files: files, observed: o, folder: f}
+	r := &Run{s: s, x: x, files: in.Files, observed: o, folder: f}
 	f.Inputs["points"] = identity(x)
 	if f.key, err = f.Key(s, "points"); err != nil {
 		return nil, err
