@@ -138,6 +138,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if l, err = o.engine.Learner(a.App, l); err != nil {
 		return err
 	}
+	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
 	if o.parts.Asked() {
 		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
 		m, t, err := inparts.Fit(ctx, a.App, &o.parts, &inparts.FitInput{X: o.x, Graph: o.graphFile, Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})

@@ -29,7 +29,7 @@ func (o *Flags) Flags(f *pflag.FlagSet, other engine.Kind) {
 	shell.NameFlag(f, &o.Kind, "engine", fmt.Sprintf("who computes: bigfit, or %s by MPI (bigfit engine --help)", other))
 	f.IntVar(&o.Ranks, "ranks", 1, "processes of the engine")
 	f.StringVar(&o.Launcher, "launcher", "", "`command` that starts them, with -n RANKS behind it or in place of {ranks} (default mpirun)")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what the engine would take, and stop")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
 }
 
 // Check refuses flags that do not go together: other is as in Flags, and ours are those
@@ -37,7 +37,7 @@ func (o *Flags) Flags(f *pflag.FlagSet, other engine.Kind) {
 func (o *Flags) Check(a *shell.App, other engine.Kind, ours ...string) error {
 	if o.Kind == engine.Ours {
 		for _, name := range []string{"ranks", "launcher", "dry-run"} {
-			if a.Given[name] {
+			if a.Given[name] && !(name == "dry-run" && other == engine.PETSc) {
 				return shell.Usagef("--%s is for --engine %s", name, other)
 			}
 		}

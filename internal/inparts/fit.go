@@ -27,7 +27,7 @@ type FitOptions struct {
 	Work   string
 	Part   string
 	Merge  bool
-	DryRun bool
+	DryRun bool // set by the command, as engines have the flag too
 	Script string
 }
 
@@ -39,11 +39,10 @@ lists those to make, and --print-script writes the jobs. The model has no probab
 
 // Flags adds the flags.
 func (o *FitOptions) Flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "fit a linear model in this many parts of the rows; needs --work")
-	f.StringVar(&o.Work, "work", "", "`folder` for the sums of a fit in parts")
-	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env to take it from the job's environment; missing lists what is not there")
-	f.BoolVar(&o.Merge, "merge", false, "make the model of the parts, which must all be there")
-	f.BoolVar(&o.DryRun, "dry-run", false, "print what a fit in parts takes, and make nothing")
+	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")
+	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
+	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env for the number of the job")
+	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
 	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
 }
 

@@ -49,13 +49,13 @@ processes than parts, process r of R makes the parts r, r + R, …`
 
 // Flags adds the flags.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "search the neighbours in this many parts, in a memory of a few of them; needs --work")
+	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")
 	f.IntVar(&o.Overlap, "overlap", 2, "parts that every point is in")
-	f.StringVar(&o.Work, "work", "", "`folder` for the state of a graph in parts")
-	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env to take it from the job's environment")
+	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
+	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env for the number of the job")
 	f.BoolVar(&o.Divide, "divide", false, "divide the points into parts, and make none")
-	f.BoolVar(&o.Merge, "merge", false, "make the graph of the parts, which must all be there")
-	f.BoolVar(&o.DryRun, "dry-run", false, "print what a graph in parts would take, and make none")
+	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
 	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
 }
 
