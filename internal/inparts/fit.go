@@ -32,16 +32,15 @@ type FitOptions struct {
 }
 
 // FitHelp is the text on fits in parts.
-const FitHelp = `--parts 20 --work DIR fits a linear model in parts: each sums XᵀLX over its rows in little
-memory, one after the other, and what DIR holds is not computed again, also with other
-weights γ. As jobs, --part I or --part env makes one part, --merge the model, --part missing
-lists those to make, and --print-script writes the jobs. The model has no probabilities.`
+const FitHelp = `--parts 20 --work DIR fits a linear model in parts, without probabilities: each sums over its
+rows, and what DIR holds is not computed again. As jobs, --part I or env makes one part,
+--merge the model, --part missing lists what is to make; --print-script writes the jobs.`
 
 // Flags adds the flags.
 func (o *FitOptions) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Parts, "parts", 0, "fit a linear model in this many parts of the rows; needs --work")
 	f.StringVar(&o.Work, "work", "", "`folder` for the sums of a fit in parts")
-	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env to take it from the job's environment; missing lists what is not there")
+	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, env for that of the job, missing to list")
 	f.BoolVar(&o.Merge, "merge", false, "make the model of the parts, which must all be there")
 	f.BoolVar(&o.DryRun, "dry-run", false, "print what a fit in parts takes, and make nothing")
 	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
