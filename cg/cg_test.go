@@ -164,9 +164,14 @@ func TestFactorizationOfATreeIsExact(t *testing.T) {
 func TestApproximateCholeskyOnPathsAndGrids(t *testing.T) {
 	for name, w := range map[string]*sparse.CSR{"path": path(20000), "grid": grid(100, 100)} {
 		l := laplacian(t, w, sparse.Combinatorial)
-		r, err := Laplacian(ctx, l, nil, normal(w.Rows, 2, newRand()), &LaplacianSettings{Settings: Settings{Project: true, Tolerance: 1e-7}})
-		if err != nil || r.Method != ApproximateCholesky || r.MaxIterations() > 40 {
-			t.Errorf("%s: %v by %v: %v", name, r, r.Method, err)
+		for _, c := range []struct {
+			method, used Method
+			most         int
+		}{{ApproximateCholesky, ApproximateCholesky, 40}, {Auto, map[string]Method{"path": ApproximateCholesky, "grid": Cholesky}[name], 3}} {
+			r, err := Laplacian(ctx, l, nil, normal(w.Rows, 2, newRand()), &LaplacianSettings{Settings: Settings{Project: true, Tolerance: 1e-7}, Method: c.method})
+			if err != nil || r.Method != c.used || r.MaxIterations() > c.most {
+				t.Errorf("%s: %v by %v: %v", name, r, r.Method, err)
+			}
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // identity, as harmonic functions have it. The shift and the power of l do not count.
 // pinned may be nil.
 //
-// It is [ApproximateCholesky] where the condition of D⁻¹L behind the null vectors is
+// It is [Cholesky] where the condition of D⁻¹L behind the null vectors is
 // estimated to be large, and [Jacobi] elsewhere, as a few small eigenvalues that labels
 // leave cost conjugate gradients a few steps only.
 func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Method, Preconditioner) {
@@ -34,6 +34,9 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	}
 	if !(2/math.Max(low, relative) > largeCondition) {
 		return Jacobi, s.jacobi()
+	}
+	if m := newExact(s, false); m != nil {
+		return Cholesky, m
 	}
 	return ApproximateCholesky, newApproximate(s, seed)
 }

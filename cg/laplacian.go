@@ -33,8 +33,9 @@ type LaplacianSettings struct {
 // [Auto] takes the condition of D⁻¹(L + cI) from the shift, from the longest
 // way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it
 // is [Chebyshev], whose polynomial has about three times the root of the condition as its
-// degree and is evaluated in single precision; above, [ApproximateCholesky] does whatever
-// the condition is, after a setup that costs as much as some hundred products. Powers apply the
+// degree and is evaluated in single precision; above, and for a smaller one of the shifted
+// Laplacian of a graph that is [Hard], [Cholesky] does whatever the condition is, after a
+// setup that costs as much as some hundred products. Powers apply the
 // preconditioner of L + cI p times; the condition of (L + cI)ᵖ must be below 10⁵
 // for a polynomial then.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense, s *LaplacianSettings) (*Result, error) {
@@ -64,7 +65,10 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		c = l.Graph().Components()
 	}
 	method, m, power := set.Method, p.Preconditioner, 1
-	if m == nil {
+	switch {
+	case p.Outside != nil, m == nil && isZero(b):
+		method, m = None, identity{}
+	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
@@ -84,12 +88,27 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	return r, err
 }
 
+// isZero reports whether there is nothing to solve for.
+func isZero(b *mat.Dense) bool {
+	n, _ := b.Dims()
+	for i := range n {
+		for _, v := range b.RawRowView(i) {
+			if v != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // largeCondition is the condition of L + cI from which an approximate factorization
 // is cheaper than a polynomial; largePower that of (L + cI)ᵖ for which single
 // precision would not do.
 const (
 	largeCondition = 2000
 	largePower     = 1e5
+	// exactCondition is that from which an exact factor is, if the graph itself is hard.
+	exactCondition = 50
 )
 
 // Precondition makes the preconditioner of the given method for L + cI, or chooses
@@ -109,20 +128,30 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 	}
 	low := min(1, relative+spread)
 	if method == Auto {
+		condition := high / min(low, relative+hard)
 		method = Chebyshev
-		if condition := high / min(low, relative+hard); condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
-			method = ApproximateCholesky
+		if condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
+			method = Cholesky
+		} else if condition > exactCondition && high/hard > largeCondition {
+			if m := newExact(s, true); m != nil {
+				return Cholesky, m
+			}
 		}
 	}
 	switch method {
 	case Jacobi:
 		return method, s.jacobi()
+	case Cholesky:
+		if m := newExact(s, true); m != nil {
+			return Cholesky, m
+		}
+		fallthrough
 	case ApproximateCholesky:
 		if relative < spread/100 {
 			// What the ground takes is along the null vectors only.
 			clear(s.ground)
 		}
-		return method, newApproximate(s, seed)
+		return ApproximateCholesky, newApproximate(s, seed)
 	}
 	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
 	return method, newPolynomial(s, low, high, degree)

@@ -20,9 +20,13 @@ const (
 	// Chebyshev is a polynomial of the Laplacian scaled by its diagonal, in
 	// single precision.
 	Chebyshev
+	// Cholesky is an exact factorization by nested dissection, as for graphs of the
+	// neighbours of points on a curve or surface, where it has at most 24 numbers a
+	// stored edge and 2²⁵ in all; ApproximateCholesky elsewhere.
+	Cholesky
 )
 
-var methods = enum.New[Method]("preconditioner", "auto", "none", "jacobi", "approx-cholesky", "chebyshev")
+var methods = enum.New[Method]("preconditioner", "auto", "none", "jacobi", "approx-cholesky", "chebyshev", "cholesky")
 
 // String returns the name used on the command line and in manifests.
 func (m Method) String() string { return methods.String(m) }

@@ -73,7 +73,12 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			project(r.out.X, null)
 		}
 	}
-	err := r.blocks(ctx)
+	var err error
+	if p.Outside == nil {
+		err = r.blocks(ctx)
+	} else if err = r.outside(ctx); err != nil {
+		return nil, err
+	}
 	if errors.Is(err, ErrNotConverged) || err == nil {
 		err = nil
 		left := 0
@@ -88,6 +93,30 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	}
 	r.finish()
 	return r.out, err
+}
+
+// outside takes the solution from another program and computes its residuals.
+func (r *run) outside(ctx context.Context) error {
+	x, iterations, err := r.Outside(ctx, r.b)
+	if err != nil {
+		return err
+	}
+	n, m := r.out.X.Dims()
+	if rows, cols := x.Dims(); rows != n || cols != m {
+		return fmt.Errorf("cg: a solution of %d×%d from another program, want %d×%d", rows, cols, n, m)
+	}
+	if i, j, bad := firstNotFinite(x); bad {
+		return fmt.Errorf("cg: row %d, column %d of the solution from another program is %v", i, j, x.At(i, j))
+	}
+	r.out.X.Copy(x)
+	if r.null != nil {
+		project(r.out.X, r.null)
+	}
+	for j := range r.out.Iterations {
+		r.out.Iterations[j] = iterations
+	}
+	r.finish()
+	return nil
 }
 
 // nullLimit is the share of a right-hand side along a null vector that passes for

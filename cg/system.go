@@ -76,6 +76,25 @@ func (s *system) spread() (path, hard float64) {
 	return min(1, 8/float64(steps*steps)), hard
 }
 
+// Hard reports whether a factor is worth its memory for the Laplacian of the graph w
+// without shift: whether the condition of D⁻¹L behind the null vectors, or for the
+// combinatorial kind that of L, is about 2000 or more by the Rayleigh quotient of a wave along
+// the longest way. It costs four passes over the edges.
+func Hard(w *sparse.CSR, kind sparse.Kind) bool {
+	_, hard := (&system{w: w}).spread()
+	condition := 2 / hard
+	if kind == sparse.Combinatorial {
+		most, sum := 0.0, 0.0
+		for _, d := range w.Degrees() {
+			most, sum = max(most, d), sum+d
+		}
+		if sum > 0 {
+			condition = max(condition, 2*most/(hard*sum/float64(w.Rows)))
+		}
+	}
+	return condition > largeCondition
+}
+
 // breadthFirst is the memory of breadth-first searches of a graph.
 type breadthFirst struct {
 	w     *sparse.CSR

@@ -91,7 +91,8 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 			s.T = 1 // all points coincide with their neighbours; every weight is 1
 		}
 	}
-	return s.Weights.symmetrize(s.weighLists(nb), s.Symmetry), s, nil
+	w := s.weighLists(nb)
+	return s.Weights.Combine(w, w.T(), s.Symmetry), s, nil
 }
 
 // meanSquare returns the mean of the squared distances of the k-th neighbours.

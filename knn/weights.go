@@ -69,11 +69,6 @@ func (w Weighting) needsLists() bool { return w != One && w != Heat }
 // needsDistances reports whether the order of the neighbours is not enough.
 func (w Weighting) needsDistances() bool { return w != One && w != Shared }
 
-// symmetrize makes weights between points and their neighbours symmetric.
-func (w Weighting) symmetrize(m *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
-	return w.Combine(m, m.T(), s)
-}
-
 // Combine makes some rows of a symmetric matrix of those rows of the weights between
 // points and their neighbours, a, and of the transpose of these weights, t.
 func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {

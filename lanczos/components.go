@@ -6,9 +6,12 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -41,9 +44,9 @@ type componentSearch struct {
 	parts   []*Part
 	results []*Result // nil for a single vertex
 	pairs   int
-	limit   int64 // of memory; 0 is none
-	held    int64 // bytes of the pairs found
-	done    State // of the parts before the one that is solved now
+	turn    int // parts that are searched at a time
+	one     sync.Mutex
+	done    State // of the parts that are done; under one
 	short   error // of parts that did not converge
 }
 
@@ -51,7 +54,7 @@ type componentSearch struct {
 // of them, λ, is known when the pairs of every component reach beyond the K smallest of
 // all: a component whose pairs all belong to these is searched for twice as many, from
 // those that it has. With m_i vertices and k_i pairs of component i it holds
-// Σ m_i k_i + nK values and the basis of one component ([LaplacianBytes]).
+// Σ m_i k_i + nK values and the bases of some components at a time ([LaplacianBytes]).
 //
 // Hooks of checkpoints are those of the largest component, which comes first.
 func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
@@ -63,23 +66,29 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	}
 	counts := shares(c, p.K)
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	if f.limit = s.MemoryLimit; f.limit > 0 {
-		f.limit = max(1, f.limit-8*int64(l.Dim())*int64(p.K))
-	}
+	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
+	f.s.MemoryLimit, f.turn = room.limit, room.turn
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
+			f.one.Lock()
+			defer f.one.Unlock()
 			st.Products, st.Converged = st.Products+f.done.Products, st.Converged+f.done.Converged
 			return s.OnRestart(st)
+		}
+	}
+	if s.OnCheckpoint != nil {
+		f.s.OnCheckpoint = func(snapshot *Snapshot) error {
+			f.one.Lock()
+			defer f.one.Unlock()
+			return s.OnCheckpoint(snapshot)
 		}
 	}
 	if f.parts, err = split(l, c, counts); err != nil {
 		return nil, err
 	}
 	for {
-		for _, id := range byNumber(c, counts) {
-			if err := f.solve(ctx, id, counts[id]); err != nil {
-				return nil, err
-			}
+		if err := f.solveAll(ctx, counts); err != nil {
+			return nil, err
 		}
 		if counts = f.more(); counts == nil {
 			return f.join(l.Dim()), f.short
@@ -87,31 +96,62 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	}
 }
 
-// solve finds k pairs of a component, from those that it has.
-func (f *componentSearch) solve(ctx context.Context, id, k int) error {
+// solveAll finds the given numbers of pairs of components, several at a time.
+func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
+	ids := byNumber(f.c, counts)
+	failures, short := make([]error, len(ids)), make([]error, len(ids))
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for from := 0; from < len(ids); from += f.turn {
+		par.For(min(f.turn, len(ids)-from), 1, func(i, _ int) {
+			at := from + i
+			s := f.s
+			if at > 0 || f.results[ids[at]] != nil {
+				s.Resume, s.OnCheckpoint = nil, nil
+			}
+			if short[at], failures[at] = f.solve(inner, ids[at], counts[ids[at]], &s); failures[at] != nil {
+				cancel()
+			}
+		})
+	}
+	f.short = errors.Join(append(short, f.short)...)
+	f.s.Resume, f.s.OnCheckpoint = nil, nil
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p, s := f.parts[id], f.s
+	first := func(wanted func(error) bool) error {
+		if at := slices.IndexFunc(failures, wanted); at >= 0 {
+			return failures[at]
+		}
+		return nil
+	}
+	if err := first(func(err error) bool { return err != nil && !errors.Is(err, context.Canceled) }); err != nil {
+		return err // the others were stopped by it
+	}
+	return first(func(err error) bool { return err != nil })
+}
+
+// solve finds k pairs of a component, from those that it has. An error that comes with
+// a result is short.
+func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (short, failure error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, before := f.parts[id], 0
 	s.K = k
-	before := 0
 	if r := f.results[id]; r != nil {
 		s.Known, before = r.Vectors, len(r.Values)
 	}
-	if f.limit > 0 {
-		s.MemoryLimit = max(1, f.limit-f.held)
-	}
-	r, err := ordered(ctx, p.Laplacian, p.Components, &s)
+	r, err := ordered(ctx, p.Laplacian, p.Components, s)
 	if r == nil {
-		return err
+		return nil, err
 	}
-	f.held += 8 * int64(f.c.Sizes[id]) * int64(len(r.Values)-before)
 	f.results[id] = r
-	f.short = errors.Join(f.short, err)
-	f.s.Resume, f.s.OnCheckpoint = nil, nil
+	f.one.Lock()
+	defer f.one.Unlock()
 	f.done.Products += r.Products
 	f.done.Converged += len(r.Values) - before
-	return nil
+	return err, nil
 }
 
 // place is the pair number at of component id.
@@ -201,23 +241,76 @@ func (f *componentSearch) join(n int) *Result {
 	return out
 }
 
-// componentVectors is the memory of the pairs of all components and of the whole.
+// componentVectors is the memory of the pairs of the whole and of all components, which
+// may be searched for twice as many as at first.
 func componentVectors(c *sparse.Components, pairs int) int64 {
 	bytes := 8 * int64(len(c.Of)) * int64(pairs)
 	for id, k := range shares(c, pairs) {
-		bytes += 8 * int64(c.Sizes[id]) * int64(k)
+		bytes += 8 * int64(c.Sizes[id]) * int64(min(2*k, c.Sizes[id]))
 	}
 	return bytes
 }
 
+// room is what the search of components may take.
+type room struct {
+	limit int64 // of a part, the same whatever the number of threads; 0 is none
+	turn  int   // parts that are searched at a time
+	bytes int64 // of those
+	err   error // if there is too little for one
+}
+
+// newRoom gives each part half of what s allows beside the pairs of all, if that is
+// enough for the largest, and as many parts a turn as there are threads and memory for.
+func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) room {
+	counts := shares(c, pairs)
+	ids := byNumber(c, counts)
+	n := c.Sizes[ids[0]]
+	part := Settings{K: counts[ids[0]], Basis: s.Basis}
+	free := s.MemoryLimit - componentVectors(c, pairs)
+	if s.MemoryLimit > 0 {
+		part.MemoryLimit = max(1, free/2)
+	}
+	p, err := newPlan(n, &part)
+	if err != nil && s.MemoryLimit > 0 {
+		part.MemoryLimit = max(1, free)
+		p, err = newPlan(n, &part)
+	}
+	if err != nil {
+		return room{limit: part.MemoryLimit, turn: 1, err: err}
+	}
+	out := room{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
+	most := p.bytes()
+	if inverse := inverseBytes(n, int(float64(nnz)*float64(n)/float64(len(c.Of))), p.block); hard && !p.dense() && (p.MemoryLimit == 0 || most+inverse <= p.MemoryLimit) {
+		most += inverse
+	}
+	if s.MemoryLimit > 0 {
+		out.turn = max(1, min(out.turn, int(free/most)))
+	}
+	if out.turn == par.Workers(len(ids), 1) {
+		out.bytes = most * int64(out.turn)
+		out.turn = len(ids)
+	} else {
+		out.bytes = most * int64(out.turn)
+	}
+	return out
+}
+
 // LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a
 // graph of n vertices and its Laplacian, and a rough number of operations, nnz being the
-// stored edges: [Bytes] and [Operations], or where each component is searched alone,
-// those of the parts. c are the components, nil if they are not known yet.
-func LaplacianBytes(n int, c *sparse.Components, nnz int, s *Settings) (int64, float64, error) {
+// stored edges: [Bytes] and [Operations], or where components are searched alone,
+// those of the parts. c are the components, nil if they are not known yet. Of a graph
+// that is hard, as [cg.Hard] says, the bytes count a factor.
+func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings) (int64, float64, error) {
 	if c == nil || !byComponent(c, s) {
-		bytes, err := Bytes(n, s)
-		return bytes, Operations(n, nnz, s), err
+		p, err := newPlan(n, s)
+		if err != nil {
+			return 0, Operations(n, nnz, s), err
+		}
+		bytes := p.bytes()
+		if inverse := inverseBytes(n, nnz, p.block); hard && !p.dense() && (p.MemoryLimit == 0 || bytes+inverse <= p.MemoryLimit) {
+			bytes += inverse
+		}
+		return bytes, Operations(n, nnz, s), nil
 	}
 	whole := *s
 	whole.MemoryLimit = 0
@@ -225,24 +318,15 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, s *Settings) (int64, f
 	if err != nil {
 		return 0, 0, err
 	}
-	vectors := componentVectors(c, p.K)
-	var most int64
+	room := newRoom(c, nnz, hard, p.K, s)
+	if room.err != nil {
+		return 0, 0, room.err
+	}
 	var operations float64
 	for id, k := range shares(c, p.K) {
-		if k == 0 {
-			continue
+		if k > 0 {
+			operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)), &Settings{K: k})
 		}
-		part := *s
-		part.K = k
-		if s.MemoryLimit > 0 {
-			part.MemoryLimit = max(1, s.MemoryLimit-vectors)
-		}
-		bytes, err := Bytes(c.Sizes[id], &part)
-		if err != nil {
-			return 0, 0, err
-		}
-		most = max(most, bytes)
-		operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)), &part)
 	}
-	return vectors + most + 24*int64(nnz), operations, nil
+	return componentVectors(c, p.K) + room.bytes + 24*int64(nnz), operations, nil
 }

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
@@ -61,6 +64,7 @@ func TestComponentsOfOtherScale(t *testing.T) {
 // TestComponentBytes compares the memory of a search by component with that of the whole
 // graph, and runs within the former.
 func TestComponentBytes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // with more threads more parts are searched at a time
 	f := copies(20, torus(30, 40))
 	l, c := newLaplacian(t, f.w, sparse.Normalized)
 	s := &lanczos.Settings{K: 100}
@@ -68,7 +72,7 @@ func TestComponentBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), s)
+	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), false, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +88,42 @@ func TestComponentBytes(t *testing.T) {
 	s.MemoryLimit = parts / 100
 	if _, err := lanczos.Laplacian(t.Context(), l, c, s); err == nil {
 		t.Error("a hundredth of the memory is enough")
+	}
+}
+
+// TestComponentsAtATime: components that are searched at the same time have the same bits
+// as one after the other, with little memory too, and what stops one stops all.
+func TestComponentsAtATime(t *testing.T) {
+	f := union("four", torus(30, 31), grid(70, 71), path(6000), torus(40, 41))
+	l, c := newLaplacian(t, f.w, sparse.Combinatorial)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, share := range []int64{0, 2} {
+		s := lanczos.Settings{K: 40}
+		if share > 0 {
+			free, _, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), true, &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.MemoryLimit = free / share
+		}
+		var first *lanczos.Result
+		for _, procs := range []int{1, 3} {
+			runtime.GOMAXPROCS(procs)
+			r, err := lanczos.Laplacian(t.Context(), l, c, &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkValues(t, r.Values, f.combinatorial, 1e-7)
+			if first == nil {
+				first = r
+			} else if !mat.Equal(first.Vectors, r.Vectors) {
+				t.Errorf("other bits at %d threads, a limit of %d bytes", procs, s.MemoryLimit)
+			}
+		}
+	}
+	stop := errors.New("stop")
+	if _, err := lanczos.Laplacian(t.Context(), l, c, &lanczos.Settings{K: 40, OnRestart: func(lanczos.State) error { return stop }}); !errors.Is(err, stop) {
+		t.Errorf("%v, want the error of the hook", err)
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 // inverter is (L + σI)⁻¹ for a Laplacian L, on the complement of its null vectors: the
 // other kind of [filter]. It is taken where the low end of the spectrum is so dense
 // that no polynomial of degree [maxDegree] tells the wanted eigenvalues from the next,
-// as in long paths, trees and strips.
+// as in long paths, trees and strips, or one of degree [exactDegree] where there is an
+// exact factor.
 //
-// Block conjugate gradients solve to near rounding with an approximate Cholesky factor,
-// which is exact for a tree: one or two iterations, otherwise some dozens.
+// Block conjugate gradients solve to near rounding: with an exact factor, or an
+// approximate one of a tree, in one or two iterations, otherwise in some dozens.
 type inverter struct {
 	shifted *sparse.Laplacian // L + σI
 	high    float64           // bound on its eigenvalues
@@ -32,9 +33,15 @@ const (
 	// the tolerance of the pairs.
 	inverseTolerance  = 1e-9
 	inverseIterations = 300
+	// exactTolerance is that of systems with an exact factor, beside ten times the tolerance
+	// of the pairs: a residual r of a system adds λr to that of a pair, and λ is small.
+	exactTolerance = 1e-7
 	// inverseRange bounds the quotient of the filter at the null vectors and at the last
 	// wanted eigenvalue, as the largest values bring rounding errors with them.
 	inverseRange = 1e5
+	// exactDegree is the degree of a polynomial that costs more than a solution by an exact
+	// factor of the graph of points on a surface, which has some ten numbers an edge.
+	exactDegree = 60
 )
 
 // mayInvert returns the Laplacian that a is if it can be inverted behind its known null
@@ -44,23 +51,29 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 	if !ok || l.Power() != 1 || l.Shift() != 0 || p.Nullity != l.Graph().Components().Count() {
 		return nil
 	}
-	if p.MemoryLimit > 0 && p.bytes()+inverseBytes(l, p.block) > p.MemoryLimit {
+	if p.MemoryLimit > 0 && p.bytes()+inverseBytes(p.n, l.Graph().NNZ(), p.block) > p.MemoryLimit {
 		return nil
 	}
 	return l
 }
 
-// inverseBytes estimates the memory of a factor, and of a system of b columns.
-func inverseBytes(l *sparse.Laplacian, b int) int64 {
-	return 8*int64(l.Dim())*int64(9*b+12) + 72*int64(l.Graph().NNZ())
+// inverseBytes bounds the memory of a factor of a graph of n vertices with nnz stored
+// edges, and of a system of b columns.
+func inverseBytes(n, nnz, b int) int64 {
+	return 8*int64(n)*int64(9*b) + cg.FactorBytes(n, nnz)
 }
 
-// newInverter makes the factor. It costs O(nnz log nnz).
-func newInverter(l *sparse.Laplacian, f filter, p *plan) *inverter {
+// newInverter makes the factor, and reports whether it is exact. It costs O(nnz log nnz),
+// or what [cg.Cholesky] says.
+func newInverter(l *sparse.Laplacian, f filter, p *plan) (v *inverter, exact bool) {
 	c := l.Graph().Components()
-	v := &inverter{shifted: l.With(1, f.sigma), high: f.hi + f.sigma, limit: math.Min(inverseTolerance, p.Tolerance/10), c: c, null: l.NullVectors(c, c.Count())}
-	_, v.m = cg.Precondition(v.shifted, cg.ApproximateCholesky, p.Seed)
-	return v
+	v = &inverter{shifted: l.With(1, f.sigma), high: f.hi + f.sigma, limit: math.Min(inverseTolerance, p.Tolerance/10), c: c, null: l.NullVectors(c, c.Count())}
+	method, m := cg.Precondition(v.shifted, cg.Cholesky, p.Seed)
+	v.m = m
+	if exact = method == cg.Cholesky; exact {
+		v.limit = math.Min(exactTolerance, 10*p.Tolerance)
+	}
+	return v, exact
 }
 
 // apply overwrites x, orthogonal to the null vectors, with high·(L + σI)⁻¹x and returns
@@ -99,16 +112,18 @@ func inverseFilter(a sparse.Operator, p *plan, d *density, last, beyond float64)
 	end := d.lowEnd(last)
 	cut := math.Max(d.lowEnd(beyond), end+end/8)
 	polynomial := filter{lo: cut, hi: d.high}
-	if !(end > 0) || cut > d.high/2 || p.growth()/math.Acosh(polynomial.map1(0)) <= maxDegree {
+	degree := p.growth() / math.Acosh(polynomial.map1(0))
+	if !(end > 0) || cut > d.high/2 || degree <= exactDegree {
 		return f, false
 	}
 	l := p.mayInvert(a)
-	if l == nil {
+	if l == nil || degree <= maxDegree && !cg.Hard(l.Graph(), l.Kind()) {
 		return f, false
 	}
 	f = filter{lo: math.Max(cut, d.lowEnd(last+searchBlock/float64(p.n))), hi: d.high, sigma: end / inverseRange}
-	f.inverse = newInverter(l, f, p)
-	return f, true
+	inverse, exact := newInverter(l, f, p)
+	f.inverse = inverse
+	return f, exact || degree > maxDegree
 }
 
 // lowEnd is quantile for a spectrum that begins at 0, with shares below what the first

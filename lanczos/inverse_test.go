@@ -63,7 +63,8 @@ func inverted(t *testing.T, r *lanczos.Result) {
 }
 
 // TestInverse has graphs whose low end no polynomial resolves: values far below the
-// tolerance relative to ‖L‖, of one copy, of two and of more than a block has vectors.
+// tolerance relative to ‖L‖, of one copy, of two and of more than a block has vectors; and
+// some that have exact factors.
 func TestInverse(t *testing.T) {
 	for _, c := range []struct {
 		f    family
@@ -71,7 +72,7 @@ func TestInverse(t *testing.T) {
 		k    int
 	}{
 		{path(12000), sparse.Combinatorial, 10}, {path(8000), sparse.Normalized, 5}, {cycle(9000), sparse.Normalized, 12},
-		{grid(2, 4000), sparse.Combinatorial, 5}, {spider(12, 900), sparse.Combinatorial, 26},
+		{grid(2, 4000), sparse.Combinatorial, 5}, {grid(90, 81), sparse.Combinatorial, 12}, {torus(130, 131), sparse.Normalized, 10}, {spider(12, 900), sparse.Combinatorial, 26},
 		{union("path and torus", path(7000), torus(30, 31)), sparse.Combinatorial, 8},
 	} {
 		t.Run(fmt.Sprintf("%s/%v/%d", c.f.name, c.kind, c.k), func(t *testing.T) {

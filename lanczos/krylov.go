@@ -62,7 +62,7 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 	k := &krylov{plan: p, a: a}
 	k.pcg = rand.NewPCG(p.Seed, 0x6b72796c) // "kryl"
 	k.rng = rand.New(k.pcg)
-	k.v = dense.New(p.n, p.known+p.basis+p.block)
+	k.v = p.room(p.known + p.basis + p.block)
 	if known != nil {
 		k.columns(0, p.known).Copy(known)
 	}

@@ -10,10 +10,11 @@
 // Lanczos estimate of the spectral density; there is nothing to tune.
 //
 // Where the low end is so dense that the polynomial would need a degree beyond 600, as
-// in long paths, trees and strips, the process runs on (L + σI)⁻¹ instead (Ericsson &
-// Ruhe, Math. Comp. 35, 1980): for a graph Laplacian of power 1 without shift behind its
-// null vectors, with memory for a factor. The systems are solved by package cg with an
-// approximate Cholesky factor.
+// in long paths, trees and strips, or beyond 60 where there is a small exact factor, as for
+// points on a surface, the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
+// 35, 1980): for a graph Laplacian of power 1 without shift behind its null vectors, with
+// memory for a factor. The systems are solved by package cg with that factor or an
+// approximate one.
 //
 // Reported residuals and orthogonality are recomputed from the definition.
 package lanczos
@@ -29,6 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -116,6 +118,8 @@ type Result struct {
 	Degree      int // degree of the filter; 0 for an inverse, or if there was no need for one
 	Products    int // products of the operator with one vector
 	Restarts    int
+	// By names the program that found the pairs; "" for this one.
+	By string
 }
 
 // MaxResidual returns the largest residual.
@@ -132,10 +136,21 @@ type plan struct {
 	Settings
 	Nullity int // exact null vectors, the first of the known ones
 	n       int
-	known   int // eigenvectors known beforehand
-	wanted  int // K − known
-	block   int // vectors in a block
-	basis   int // largest number of basis vectors behind the known ones
+	known   int    // eigenvectors known beforehand
+	wanted  int    // K − known
+	block   int    // vectors in a block
+	basis   int    // largest number of basis vectors behind the known ones
+	scratch string // folder for vectors in place of memory; "" for none
+}
+
+// room returns an n×columns block, zero: in memory, or in the folder for scratch.
+func (p *plan) room(columns int) *mat.Dense {
+	if p.scratch != "" {
+		if x, err := mapped.Scratch(p.scratch, p.n*columns); err == nil {
+			return mat.NewDense(p.n, columns, x)
+		}
+	}
+	return dense.New(p.n, columns)
 }
 
 func newPlan(n int, s *Settings) (*plan, error) {
@@ -243,7 +258,7 @@ func Bytes(n int, s *Settings) (int64, error) {
 // With dimension n, basis m, filter degree δ and block b it holds about
 // n(m + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
-// with a factor of about 72 bytes an edge and 8n(9b + 12) beside it if MemoryLimit
+// with [cg.FactorBytes] and 72nb beside it if MemoryLimit
 // allows them. For n ≤ 800, or if the
 // basis would fill half the space, the dense n×n matrix is formed and fully
 // decomposed instead.

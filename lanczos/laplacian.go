@@ -55,18 +55,21 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 	for j := range r.Nullity {
 		r.Values[j] = 0
 	}
-	r.clampNegative()
-	if e != 0 {
-		r.scale(e * l.Power())
-		if err != nil {
-			err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(), map[bool]string{true: "large", false: "small"}[e > 0])
-		}
+	if e != 0 && err != nil {
+		err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(), map[bool]string{true: "large", false: "small"}[e > 0])
 	}
+	r.settle(l, e)
+	return r, err
+}
+
+// settle makes pairs of l with its weights times 2^-e those of l, with the signs of [Laplacian].
+func (r *Result) settle(l *sparse.Laplacian, e int) {
+	r.clampNegative()
+	r.scale(e * l.Power())
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(r.Vectors, l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}
 	dense.OrientColumns(r.Vectors, r.Nullity)
-	return r, err
 }
 
 // ordered solves l with its exact null vectors, from a certain size on in an order

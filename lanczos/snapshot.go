@@ -177,7 +177,7 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 		if l == nil {
 			return nil, fmt.Errorf("%w: it inverts a Laplacian, and this operator is none or there is too little memory", ErrSnapshot)
 		}
-		k.f.inverse = newInverter(l, k.f, k.plan)
+		k.f.inverse, _ = newInverter(l, k.f, k.plan)
 	}
 	for i := range k.work {
 		k.work[i] = mat.NewDense(k.n, k.block, nil)

@@ -3,7 +3,6 @@ package models
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -24,15 +23,32 @@ func Argmax(scores *mat.Dense) []int32 {
 	out := make([]int32, n)
 	par.For(n, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := scores.RawRowView(i)
-			top, size := row[0], math.Abs(row[0])
-			for _, v := range row[1:] {
-				top, size = max(top, v), max(size, math.Abs(v))
-			}
-			out[i] = int32(max(0, slices.IndexFunc(row, func(v float64) bool { return top-v <= scoreTie*size || v == top })))
+			out[i] = argmax(scores.RawRowView(i))
 		}
 	})
 	return out
+}
+
+// argmax returns the position that [Argmax] names for a row; 0 if a score is no number.
+func argmax(row []float64) int32 {
+	const sign, infinite = 1 << 63, 0x7ff << 52
+	top, size := row[0], uint64(0) // size is the bits of a magnitude, which are in its order
+	for _, v := range row {
+		if v > top {
+			top = v
+		}
+		size = max(size, math.Float64bits(v)&^sign)
+	}
+	if size > infinite {
+		return 0
+	}
+	tie := scoreTie * math.Float64frombits(size)
+	for j, v := range row {
+		if v == top || top-v <= tie {
+			return int32(j)
+		}
+	}
+	return 0
 }
 
 // classCounts returns the number of labeled points of every class.

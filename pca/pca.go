@@ -51,18 +51,9 @@ func New(ctx context.Context, x data.Points, k int) (*Projection, error) {
 	if _, sparse := x.(*sparse.CSR); d > maxCovariance || sparse && d > maxSparseCovariance {
 		return newRandomized(ctx, x, k, 1)
 	}
-	p := &Projection{}
-	var cov *mat.Dense
-	if b, ok := x.(*data.Dense[uint8]); ok {
-		p.Mean, cov = byteCovariance(ctx, b)
-	} else {
-		p.Mean, cov = covariance(ctx, x)
-	}
+	p, cov := newCovariance(ctx, x)
 	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	for j := range d {
-		p.Total += cov.At(j, j)
 	}
 	values, vectors, err := dense.EigenSym(ctx, cov)
 	if err != nil {
@@ -70,6 +61,22 @@ func New(ctx context.Context, x data.Points, k int) (*Projection, error) {
 	}
 	p.setComponents(k, values, vectors)
 	return p, nil
+}
+
+// newCovariance returns the covariance matrix of dense points, and a projection that has mean
+// and total variance.
+func newCovariance(ctx context.Context, x data.Points) (*Projection, *mat.Dense) {
+	p := &Projection{}
+	var cov *mat.Dense
+	if b, ok := x.(*data.Dense[uint8]); ok {
+		p.Mean, cov = byteCovariance(ctx, b)
+	} else {
+		p.Mean, cov = covariance(ctx, x)
+	}
+	for j := range p.Mean {
+		p.Total += cov.At(j, j)
+	}
+	return p, cov
 }
 
 func checkComponents(n, d, k int) error {

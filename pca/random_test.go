@@ -189,3 +189,43 @@ func TestByteCovariance(t *testing.T) {
 		}
 	}
 }
+
+// TestApproximate has orthonormal components of nearly all variance that the first can have, of
+// points of every kind.
+func TestApproximate(t *testing.T) {
+	x := pcaPoints(400, 90, 0.95)
+	bytes := data.NewDense[uint8](x.Rows, x.Cols)
+	for i, v := range x.Data {
+		bytes.Data[i] = uint8(min(max(v, 0), 255))
+	}
+	for _, x := range []data.Points{x, bytes} {
+		want, err := New(t.Context(), x, 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Approximate(t.Context(), x, 25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all, least float64
+		for j, v := range got.Variance {
+			if all, least = all+v, least+want.Variance[j]; !(v <= want.Variance[j]*(1+1e-9)) {
+				t.Errorf("variance %d is %g, more than %g", j, v, want.Variance[j])
+			}
+		}
+		if !(all > 0.99*least) || got.Total != want.Total {
+			t.Errorf("variances add up to %g of %g, in all %g, not %g", all, least, got.Total, want.Total)
+		}
+		var gram mat.Dense
+		gram.Mul(got.Components, got.Components.T())
+		for i := range 25 {
+			gram.Set(i, i, gram.At(i, i)-1)
+		}
+		if off := mat.Norm(&gram, 2); !(off < 1e-12) {
+			t.Errorf("components are %g from orthonormal", off)
+		}
+	}
+	if _, err := Approximate(t.Context(), x, 91); err == nil {
+		t.Error("more components than dimensions")
+	}
+}

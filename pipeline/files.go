@@ -91,6 +91,14 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	return g, nil
 }
 
+// Folder returns the folder that the graph was read from, "" for a file.
+func (g *GraphFile) Folder() string {
+	if sparse.IsFolder(g.path) {
+		return g.path
+	}
+	return ""
+}
+
 // ReadKept reads the lists of neighbours, the principal components and the state of the
 // index that the file holds; one of SciPy or of before version 0.2 holds none.
 func (g *GraphFile) ReadKept(memory int64) error {

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -269,10 +270,28 @@ func TestMemory(t *testing.T) {
 	if _, err := short.Eigenpairs(t.Context(), &g.Graph, &pipeline.EigsSettings{K: 3}, nil); err != nil {
 		t.Errorf("eigenpairs in a smaller basis: %v", err)
 	}
+	// Also where the graph that is held leaves less than the limit.
+	beside := &pipeline.Pipeline{Memory: roomy, Observer: &holder{left: roomy - 1}}
+	if _, err := beside.Eigenpairs(t.Context(), &g.Graph, &pipeline.EigsSettings{K: 3}, nil); err != nil {
+		t.Errorf("eigenpairs beside the graph: %v", err)
+	}
 	short.Memory = 1000
 	if r, err := short.Eigenpairs(t.Context(), &g.Graph, &pipeline.EigsSettings{K: 3}, nil); r != nil || err == nil || !strings.Contains(err.Error(), "fewer eigenpairs") {
 		t.Errorf("eigenpairs in 1000 bytes: %v", err)
 	}
+}
+
+// holder is an observer of a run that has so many bytes left beside what it holds.
+type holder struct {
+	recorder
+	left int64
+}
+
+func (h *holder) Announce(stage string, c models.Cost) error {
+	if c.Bytes > h.left {
+		return fmt.Errorf("%s needs %d bytes, %d are left", stage, c.Bytes, h.left)
+	}
+	return h.recorder.Announce(stage, c)
 }
 
 // Errors that come with a result come with a model.

@@ -127,22 +127,25 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		return nil, err
 	}
 	var short error
+	var kept string
 	if g.Settings.Graph.Radius > 0 {
 		w, edges, err := knn.NewGraph(ctx, ix, g.Settings.Graph)
 		if err != nil {
 			return nil, err
 		}
 		g.set(w, edges)
+		kept = g.keep(ix)
 	} else {
 		var nb *knn.Neighbors
 		if nb, short = p.self(ctx, ix, g, key); nb == nil {
 			return nil, short
 		}
+		kept, ix = g.keep(ix), nil // what it holds beside is memory for the graph
 		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
 			return nil, err
 		}
 	}
-	p.Observed().End(DescribeGraph(&g.Graph) + g.keep(ix))
+	p.Observed().End(DescribeGraph(&g.Graph) + kept)
 	if short == nil {
 		err = p.saveGraph(g, key)
 	}
@@ -232,7 +235,9 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 // search prepares the search for neighbours, the stage of which has begun.
 func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index, error) {
 	z, s := g.Points, &g.Settings
-	c := models.Cost{Bytes: knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), Remedy: "project the points on fewer dimensions with --pca"}
+	n, _ := z.Dims()
+	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
+	c := models.Cost{Bytes: bytes, Remedy: "project the points on fewer dimensions with --pca"}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}
@@ -251,6 +256,18 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index
 		}
 	}
 	return knn.NewIndex(z, s.Method, descent)
+}
+
+// graphBytes returns the memory that graphs of n points with k neighbours each take while
+// they are made, with the lists: the weights in these, their transpose, and as many as
+// three quarters more edges where the two are joined.
+func graphBytes(n, k int, w knn.Weighting) int64 {
+	const offsets, list, weight = 40, 12, 8 // bytes of a point in three matrices, and of an entry
+	edge := 12.0
+	if w == knn.One {
+		edge -= weight
+	}
+	return models.HeapBytes(int64(n) * (offsets + list*int64(k) + int64(3.75*edge*float64(k))))
 }
 
 // keep keeps what is costly to find of the index that was searched, and the recall

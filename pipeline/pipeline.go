@@ -19,6 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/knn"
@@ -261,7 +262,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), *settings, "ask for fewer eigenpairs"); err != nil {
+	if err := p.fitEigenpairs(g, s.Laplacian, settings); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -279,6 +280,60 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	return r, err
 }
 
+// fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
+// is held, the basis is made smaller by so much, or the smallest.
+func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings) error {
+	hard := cg.Hard(g.W, kind)
+	announce := func(s lanczos.Settings) error {
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
+	}
+	err := announce(*s)
+	if err == nil || s.MemoryLimit <= 0 {
+		return err
+	}
+	smaller := *s
+	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	}
+	if announce(smaller) != nil {
+		return err
+	}
+	*s = smaller
+	return nil
+}
+
+// Outside prepares the search for the smallest eigenpairs by another program, as
+// [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
+// the memory ([lanczos.Outside.Spill]).
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill string) (*lanczos.Outside, error) {
+	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWalk(l); err != nil {
+		return nil, err
+	}
+	if s.Largest || s.Power > 1 {
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+	}
+	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
+	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
+	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
+		bytes = least
+	}
+	if err := p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
+		return nil, err
+	}
+	p.Observed().Begin("density")
+	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
+	if err == nil {
+		o.Spill(spill, p.Memory/2)
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+	}
+	return o, err
+}
+
 // checkWalk refuses degrees d so small that entries of the eigenvectors of a
 // random-walk Laplacian, which are of size 1/√d, could not be read back.
 func checkWalk(l *sparse.Laplacian) error {
@@ -294,13 +349,13 @@ func checkWalk(l *sparse.Laplacian) error {
 }
 
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
-// edges and the components c (nil if they are not known) take. Where the memory allowed
-// is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, s lanczos.Settings, remedy string) error {
-	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, &s)
+// edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
+// Where the memory allowed is short, the basis is made smaller before anything is refused.
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
 		s.MemoryLimit, s.Basis = 0, 1
-		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, &s)
+		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err

@@ -103,8 +103,8 @@ def command(folder, *flags):
 
 @row("spreading")
 def spreading(n):
-    """MNIST with 100 labels, from the bytes of its images to labels."""
-    X, truth = mnist(n, "u1")
+    """MNIST with 100 labels, from float32 images to labels; scikit-learn takes three times as long from bytes."""
+    X, truth = mnist(n)
     y = labels(truth, 100)
     ours, a = seconds(lambda: bigfit.LabelSpreading(n_neighbors=7, calibrate="none").fit(X, y))
     theirs, b = seconds(lambda: semi_supervised.LabelSpreading(kernel="knn", n_neighbors=7, n_jobs=-1).fit(X, y))

@@ -151,6 +151,34 @@ func (m *CSR) Symmetrize(s Symmetry) *CSR {
 	return m.SymmetrizeBy(s, func(a, b float64) float64 { return min(a, b) })
 }
 
+// common returns the number of places where both m and t have an entry.
+func (m *CSR) common(t *CSR) int {
+	const grain = 4096
+	parts := make([]int, par.Chunks(m.Rows, grain))
+	par.For(m.Rows, grain, func(lo, hi int) {
+		count := 0
+		for i := lo; i < hi; i++ {
+			a, b := m.Col[m.Ptr[i]:m.Ptr[i+1]], t.Col[t.Ptr[i]:t.Ptr[i+1]]
+			for p, q := 0, 0; p < len(a) && q < len(b); {
+				switch d := a[p] - b[q]; {
+				case d < 0:
+					p++
+				case d > 0:
+					q++
+				default:
+					count, p, q = count+1, p+1, q+1
+				}
+			}
+		}
+		parts[lo/grain] = count
+	})
+	total := 0
+	for _, count := range parts {
+		total += count
+	}
+	return total
+}
+
 // SymmetrizeBy returns f(W, Wᵀ), entry by entry. f(a, b) = f(b, a) is asked for
 // stored entries where at least one is stored for Either, the other being 0, and
 // where both are for Both. A result of 0 is not stored unless an argument is a stored
@@ -161,9 +189,13 @@ func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
 
 // Combine is [CSR.SymmetrizeBy] for some rows: m holds those of W and t those of Wᵀ.
 func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
-	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1)}
+	room := m.common(t)
+	if s == Either {
+		room = m.NNZ() + t.NNZ() - room
+	}
+	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, room)}
 	if m.Val != nil {
-		out.Val = []float64{}
+		out.Val = make([]float64, 0, room)
 	}
 	for i := range m.Rows {
 		ac, av := m.Row(i)

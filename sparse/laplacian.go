@@ -271,3 +271,55 @@ func asBlock(x *mat.Dense) simd.Block {
 	r := x.RawMatrix()
 	return simd.Block{Data: r.Data, Cols: r.Cols, LD: r.Stride}
 }
+
+// Form returns the matrix gamma·L + diag(ground), for a Laplacian of power 1 and with its
+// shift, with the rows and columns of pinned vertices replaced by those of the identity. ground
+// and pinned may be nil. Every row has its diagonal. It takes 12 bytes an entry.
+func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
+	if l.power != 1 {
+		panic(fmt.Sprintf("sparse: the matrix of a Laplacian of power %d", l.power))
+	}
+	n := l.w.Rows
+	fixed := func(i int) bool { return pinned != nil && pinned[i] }
+	out := &CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, 0, len(l.w.Col)+n), Val: make([]float64, 0, len(l.w.Col)+n)}
+	for i := range n {
+		own, at := gamma*(l.diagonal[i]+l.shift), -1
+		if ground != nil {
+			own += ground[i]
+		}
+		if fixed(i) {
+			own = 1
+		}
+		put := func(j int32, v float64) { out.Col, out.Val = append(out.Col, j), append(out.Val, v) }
+		for p := l.w.Ptr[i]; p < l.w.Ptr[i+1] && !fixed(i); p++ {
+			j := l.w.Col[p]
+			if at < 0 && int(j) >= i {
+				at = len(out.Val)
+				put(int32(i), own)
+			}
+			switch v := -gamma * l.entry(p, i); {
+			case int(j) == i:
+				out.Val[at] += v
+			case !fixed(int(j)):
+				put(j, v)
+			}
+		}
+		if at < 0 {
+			put(int32(i), own)
+		}
+		out.Ptr[i+1] = int64(len(out.Val))
+	}
+	return out
+}
+
+// entry is what row i takes off the diagonal at place p.
+func (l *Laplacian) entry(p int64, i int) float64 {
+	v := 1.0
+	if l.val != nil {
+		v = l.val[p]
+	}
+	if l.w.Val == nil && l.scale != nil {
+		v = l.scale[i] * l.scale[l.w.Col[p]]
+	}
+	return v
+}

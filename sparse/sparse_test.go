@@ -809,3 +809,51 @@ func TestHugeWeights(t *testing.T) {
 		t.Error("Scaled(-7) to the power 2 is not 2^-14 times the operator")
 	}
 }
+
+func TestForm(t *testing.T) {
+	w := ring(9, 2, true)
+	w.Val[0] = 0.25 // row 0 has 1 first
+	w.Val[w.Ptr[1]] = 0.25
+	loops, err := FromTriplets(3, 3, []int32{0, 0, 1, 1}, []int32{0, 1, 0, 1}, []float64{2, 1, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range map[string]*CSR{"weighted": w, "ones": ring(9, 2, false), "loops": loops} {
+		for _, kind := range []Kind{Combinatorial, Normalized} {
+			l, err := NewLaplacian(g, kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l = l.With(1, 0.5)
+			n := g.Rows
+			ground, pinned := make([]float64, n), make([]bool, n)
+			ground[1], pinned[2] = 3, true
+			m := l.Form(2, ground, pinned)
+			if err := m.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			unit, image := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			for i := range n {
+				unit.Set(i, i, 1)
+			}
+			l.MulTo(image, unit)
+			for i := range n {
+				for j := range n {
+					want := 2 * image.At(i, j)
+					switch {
+					case pinned[i] || pinned[j]:
+						want = 0
+						if i == j {
+							want = 1
+						}
+					case i == j:
+						want += ground[i]
+					}
+					if got := m.At(i, j); !(math.Abs(got-want) <= 1e-14) {
+						t.Errorf("%s, %v: entry (%d, %d) is %v, want %v", name, kind, i, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}

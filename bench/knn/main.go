@@ -3,6 +3,7 @@
 //	go run ./bench/knn              everything; needs BIGFIT_DATA
 //	go run ./bench/knn -works mnist-bytes,tree-3d
 //	go run ./bench/knn -works mnist-bytes,mnist-pca,clusters    exact, all pairs
+//	go run ./bench/knn -works throughput        answers of models for new points
 //
 // It writes knn.json, knn.md with a plot of the growth with n, and a list of all
 // neighbours in which exact programs differ, with the cause of each: ties and
@@ -69,16 +70,20 @@ func main() {
 	for _, w := range works {
 		names = append(names, w.name)
 	}
+	names = append(names, throughput)
 	only := flag.String("works", strings.Join(names, ","), "what to time")
 	others := flag.Bool("peers", true, "run the peers too")
 	out := flag.String("o", "bench-results", "folder for the results")
 	one := flag.String("one", "", "measure this file once and print JSON")
 	flag.Parse()
 	var err error
-	if *one != "" {
-		err = measure(*one, flag.Args())
-	} else {
+	switch *one {
+	case "":
 		err = run(context.Background(), strings.Split(*only, ","), *others, *out)
+	case throughput:
+		err = measureThroughput(flag.Arg(0))
+	default:
+		err = measure(*one, flag.Args())
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -103,6 +108,14 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 			return fmt.Errorf("%s: %w", w.title, err)
 		}
 		rows, compared = append(rows, more...), append(compared, differ...)
+	}
+	if slices.Contains(only, throughput) {
+		log.Print("answers for new points")
+		more, err := runThroughput(ctx, tmp, others)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, more...)
 	}
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err

@@ -79,7 +79,8 @@ type Outcome struct {
 	Eigs      *lanczos.Result
 	Table     *results.Table // errors in percent of the unlabeled points
 
-	reading string // the one that records are of, empty if there is one alone
+	poll    *nearest.Poll // of the k-NN baseline
+	reading string        // the one that records are of, empty if there is one alone
 }
 
 // errorColumn holds errors in percent: means over the draws.
@@ -318,9 +319,10 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 		o.addEigenmap(row.Labels, c, ms[0].Settings.Eigenvectors, errs)
 	}
 	if e.KNN {
-		err := e.baseline(o, row, draws, "knn", row.PaperKNN, func(y *data.Labels) ([][]int32, error) {
-			return nearest.KNN(ctx, e.X, e.Metric, o.Neighbors, y, baselineKs)
-		})
+		if o.poll == nil {
+			o.poll = nearest.NewPoll(e.X, e.Metric, o.Neighbors)
+		}
+		err := e.baseline(o, row, draws, "knn", row.PaperKNN, func(y *data.Labels) ([][]int32, error) { return o.poll.KNN(ctx, y, baselineKs) })
 		if err != nil {
 			return err
 		}

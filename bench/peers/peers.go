@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/simd"
 )
 
 //go:embed *.py
@@ -35,6 +36,9 @@ type Row struct {
 	Work    string  `json:"work"`
 	Program string  `json:"program"` // "bigfit" or the peer's name
 	Seconds float64 `json:"seconds"`
+	// Instructions names the path of bigfit, or the variables that keep a peer to the same
+	// instructions.
+	Instructions string `json:"instructions,omitempty"`
 	// Ratio is the peer's time over ours for the same work, 0 if unknown.
 	Ratio float64 `json:"ratio,omitempty"`
 	// PeakBytes is the peak memory of the process, 0 if unknown.
@@ -55,6 +59,7 @@ func Run(ctx context.Context, log io.Writer, script string, args ...string) ([]m
 	}
 	cmd := exec.CommandContext(ctx, python, append([]string{"-"}, args...)...)
 	cmd.Stdin = bytes.NewReader(text)
+	cmd.Env = environment()
 	cmd.Stderr = log
 	return objects(cmd, script)
 }
@@ -98,10 +103,30 @@ func lookMPI() error {
 	return err
 }
 
+// withoutAVX512 keeps OpenBLAS, NumPy, Numba and FAISS to AVX2.
+var withoutAVX512 = []string{
+	"OPENBLAS_CORETYPE=Haswell",
+	"NPY_DISABLE_CPU_FEATURES=AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL",
+	"NUMBA_CPU_NAME=haswell", "NUMBA_CPU_FEATURES=+avx2,+fma",
+	"FAISS_OPT_LEVEL=avx2",
+}
+
+// limits returns the variables that keep peers to the instructions of BIGFIT_SIMD=avx2, if it
+// asks for these: by themselves they use AVX-512 where the machine has it.
+func limits() []string {
+	if simd.Path() == "avx2" {
+		return withoutAVX512
+	}
+	return nil
+}
+
+// environment is that of a peer.
+func environment() []string { return append(os.Environ(), limits()...) }
+
 // slepcEnvironment is the environment with the folders of Debian's SLEPc and
 // PETSc, by which their Python modules find themselves, where it names none.
 func slepcEnvironment() []string {
-	environment := os.Environ()
+	environment := environment()
 	for name, pattern := range map[string]string{
 		"SLEPC_DIR": "/usr/lib/slepcdir/slepc*/*-real",
 		"PETSC_DIR": "/usr/lib/petscdir/petsc*/*-real",
@@ -195,8 +220,8 @@ func Add(rows []Row, work string, objects ...map[string]any) []Row {
 	return rows
 }
 
-// Save fills in the ratios to the rows of "bigfit" for the same work and writes
-// dir/name.json and dir/name.md, which it returns. Notes are paragraphs of
+// Save fills in the ratios to the rows of "bigfit" for the same work, and the instructions in
+// use, and writes dir/name.json and dir/name.md, which it returns. Notes are paragraphs of
 // Markdown below the table.
 func Save(dir, name, title string, rows []Row, notes ...string) (string, error) {
 	ours := map[string]float64{}
@@ -205,12 +230,20 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 			ours[r.Work] = r.Seconds
 		}
 	}
+	path, limited := simd.Path(), strings.Join(limits(), ", ")
+	instructions := "bigfit uses its " + path + " path"
+	if limited != "" {
+		instructions += "; peers are kept from AVX-512 by " + limited
+	}
+	notes = append([]string{instructions + "."}, notes...)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n| work | program | seconds | × ours | peak memory | |\n|---|---|---|---|---|---|\n", title)
 	for i := range rows {
 		r := &rows[i]
 		ratio := ""
-		if t := ours[r.Work]; r.Program != "bigfit" && t > 0 {
+		if r.Instructions = limited; r.Program == "bigfit" {
+			r.Instructions = path
+		} else if t := ours[r.Work]; t > 0 {
 			r.Ratio = r.Seconds / t
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}

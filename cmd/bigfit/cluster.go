@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
@@ -16,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // clusterOptions are the flags of bigfit cluster.
@@ -230,7 +232,7 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	n := g.W.Rows
 	s.Seed, s.MemoryLimit = a.Seed, int64(a.Memory)
 	k := min(s.Clusters, n)
-	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
+	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
 	if err := a.Need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {

@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/engines"
 	"github.com/bigfit/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/lanczos"
@@ -26,6 +28,7 @@ type eigsRun struct {
 	out, start    string
 	restarts      int
 	verify, graph string
+	engine        engines.Flags
 }
 
 func (a *app) eigsCommand() *cobra.Command {
@@ -80,6 +83,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
 	r.CheckpointFlags.Flags(f)
 	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
+	r.engine.Flags(f, engine.SLEPc)
 	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
 	f.StringVar(&r.graph, "graph", "", "`file` of the graph, in place of the argument")
@@ -88,7 +92,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
-	if err := errors.Join(run.Check(), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
+	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest", "power"), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
 	}
 	a.Reads(pipeline.HashGraph, path)
@@ -105,7 +109,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
 		o.Graph = g.Settings
 	}
-	o.Seed = a.Seed
+	o.Seed, run.engine.Beside = a.Seed, run.out
 	known, err := a.startVectors(run.start, w)
 	if err != nil {
 		return err
@@ -113,9 +117,12 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err := a.OpenCheckpoint(ctx, &run.CheckpointFlags); err != nil {
 		return err
 	}
-	r, solveErr := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &o, func(s *lanczos.Settings) {
+	r, solveErr := run.engine.Eigenpairs(ctx, a.App, g, &o, func(s *lanczos.Settings) {
 		s.Known, s.MaxRestarts = known, run.restarts
 	})
+	if engines.Done(solveErr) {
+		return nil
+	}
 	if !models.Usable(solveErr) {
 		return solveErr
 	}
@@ -183,6 +190,7 @@ type eigsSummary struct {
 	Degree   int      `json:"filter_degree"`
 	Products int      `json:"products"`
 	Restarts int      `json:"restarts"`
+	By       string   `json:"by,omitempty"` // another program
 	// Stages of the run with their times; only as JSON on stdout.
 	Stages []progress.Timing `json:"stages,omitempty"`
 }
@@ -190,7 +198,7 @@ type eigsSummary struct {
 func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {
 	s := eigsSummary{Pairs: len(r.Values), Asked: asked, Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
 		MaxResidual: r.MaxResidual(), Norm: r.Norm, Orthogonality: r.Orthogonality,
-		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts}
+		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts, By: r.By}
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
 		s.Next = &next
 	}
@@ -221,6 +229,9 @@ func (s eigsSummary) String() string {
 	filter := fmt.Sprintf("filter degree %d", s.Degree)
 	if s.Degree == 0 && !s.Exact && s.Pairs > s.Nullity {
 		filter = "inverse iteration"
+	}
+	if s.By != "" {
+		return text + fmt.Sprintf("; found by %s, %d restarts", s.By, s.Restarts)
 	}
 	return text + fmt.Sprintf("; %s, %d products, %d restarts", filter, s.Products, s.Restarts)
 }

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine"
+	"github.com/bigfit/bigfit/internal/engines"
 	"github.com/bigfit/bigfit/internal/inparts"
 	"github.com/bigfit/bigfit/internal/report"
 	"github.com/bigfit/bigfit/internal/shards"
@@ -35,6 +37,7 @@ type fitOptions struct {
 
 	out, predictions, report string
 	calibrate                calibrateFlag
+	engine                   engines.Flags
 	parts                    inparts.FitOptions
 }
 
@@ -103,6 +106,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
 	o.calibrate.flag(f)
+	o.engine.Flags(f, engine.PETSc)
 	o.parts.Flags(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
@@ -127,7 +131,11 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	values := o.params.Values(l.Params())
-	if err := a.checkFit(o, l, values); err != nil {
+	if err := cmp.Or(a.checkFit(o, l, values), o.engine.Check(a.App, engine.PETSc, "checkpoint")); err != nil {
+		return err
+	}
+	o.engine.Beside = o.out
+	if l, err = o.engine.Learner(a.App, l); err != nil {
 		return err
 	}
 	if o.parts.Asked() {
@@ -161,13 +169,16 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	if engines.Done(fitErr) {
+		return nil
+	}
 	if models.Usable(fitErr) {
 		var short error
 		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
 		fitErr = errors.Join(fitErr, short)
 	}
 	if !models.Usable(fitErr) {
-		return a.FlagFaults(o.model, fitErr)
+		return engines.Failure(a.FlagFaults(o.model, fitErr))
 	}
 	return a.finishFit(ctx, o, m, in, t, fitErr)
 }

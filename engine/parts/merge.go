@@ -3,6 +3,7 @@ package parts
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/bigfit/bigfit/data"
@@ -186,21 +187,57 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		if err != nil {
 			return err
 		}
-		near, dist, err := r.exact(ctx, block, words, r.s.width())
+		near, dist, err := r.nearest(ctx, block, words)
 		if err != nil {
 			return err
 		}
-		index = append(index, near...)
-		if r.s.needsLengths() {
-			lengths = append(lengths, dist...)
-		}
+		index, lengths = append(index, near...), append(lengths, dist...)
 	}
-	if r.s.needsLengths() {
+	if lengths != nil {
 		if err := save(r.folder, lengthsName(p), r.s.Graph.K, lengths); err != nil {
 			return err
 		}
 	}
 	return save(r.folder, listsName(p), r.s.Graph.K, index)
+}
+
+// nearest returns the K nearest of the lists of points, which ascend, and the distances if
+// the weights need them. If not, the order does not matter, and lists are measured in float64
+// only where rounding may have put another neighbour in the place of the last.
+func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index []uint32, dist []float64, err error) {
+	k, width := r.s.Graph.K, r.s.width()
+	if r.s.needsLengths() {
+		return r.exact(ctx, own, words, width)
+	}
+	index = make([]uint32, len(own)*k)
+	var close []int32 // places in own
+	for i := range own {
+		list := words[2*i*width:][:2*width]
+		copy(index[i*k:][:k], list)
+		last, next := math.Float32frombits(list[width+k-1]), math.Float32frombits(list[width+k])
+		if !(next-last > roundingOf(next, r.rows.d)) {
+			close = append(close, int32(i))
+		}
+	}
+	ids, some := make([]int32, len(close)), make([]uint32, 0, 2*width*len(close))
+	for p, i := range close {
+		ids[p] = own[i]
+		some = append(some, words[2*int(i)*width:][:2*width]...)
+	}
+	measured, _, err := r.exact(ctx, ids, some, width)
+	for p, i := range close {
+		copy(index[int(i)*k:][:k], measured[p*k:])
+	}
+	return index, nil, err
+}
+
+// roundingOf bounds the difference of a squared distance of scaled rows, of coordinates up to
+// 1, in float32 from the true one: rows are rounded by 2⁻²⁴ in every coordinate, and so are
+// the steps of the sum.
+func roundingOf(d float32, columns int) float32 {
+	const unit = 0x1p-23
+	root := float32(math.Sqrt(float64(columns)))
+	return 4 * unit * (float32(columns)*d + 2*root*float32(math.Sqrt(float64(d))) + unit*float32(columns))
 }
 
 // final gives the lists of K neighbours without their distances: words are K for each point.

@@ -21,6 +21,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,11 +94,17 @@ type Run struct {
 	div      *division // nil before the division
 }
 
-// Open begins or goes on with a run in the folder dir. files are the names of the points x,
-// which are kept for [Made]. A folder of other points or settings is an error. A positive
+// Input is points and the names of their files, which a run keeps for [Made].
+type Input struct {
+	X     data.Points
+	Files []string
+}
+
+// Open begins or goes on with a run in the folder dir. A folder of other points or settings is an error. A positive
 // memory bounds what is read of the files; write is called to write them, as for
 // [checkpoint.Open].
-func Open(dir string, x data.Points, files []string, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
+func Open(dir string, in Input, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
+	x := in.X
 	if err := s.check(x); err != nil {
 		return nil, err
 	}
@@ -104,7 +112,7 @@ func Open(dir string, x data.Points, files []string, s Settings, memory int64, o
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{s: s, x: x, files: files, observed: o, folder: f}
+	r := &Run{s: s, x: x, files: in.Files, observed: o, folder: f}
 	f.Inputs["points"] = identity(x)
 	if f.key, err = f.Key(s, "points"); err != nil {
 		return nil, err
@@ -137,15 +145,15 @@ func identity(x data.Points) string {
 
 // Made returns the settings and the files of the points of the run in a folder.
 func Made(dir string) (s Settings, files []string, err error) {
+	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
+	}
 	f, err := openFolder(dir, 0, nil)
 	if err != nil {
 		return s, nil, err
 	}
 	if f.key, err = f.Made(divisionFile); err != nil {
 		return s, nil, err
-	}
-	if f.key == nil {
-		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
 	}
 	var fields []string
 	for name, value := range f.key {

@@ -61,7 +61,7 @@ func joinBytes(n int, s *Settings) int64 {
 func searchOperations(m, d int, s *Settings) float64 {
 	switch s.methodOf(m) {
 	case knn.NNDescent:
-		return float64(m) * (searchOverhead + 10*float64(partTrees)*45*float64(d))
+		return float64(m) * (searchOverhead + 10*float64(partTrees)*72*float64(d))
 	}
 	return float64(m) * float64(m) * float64(d)
 }

@@ -71,6 +71,7 @@ var order = []string{
 	"models/all",
 	"pipeline",
 	"labeling",
+	"engine",
 	"engine/parts",
 	"engine/sums",
 	"internal/findings",
@@ -95,6 +96,7 @@ var order = []string{
 	"docs/guide/service",
 	"internal/shell",
 	"internal/reproduce",
+	"internal/engines",
 	"internal/inparts",
 	"cmd/bigfit",
 	"internal/attack",
@@ -104,7 +106,7 @@ var order = []string{
 var onlyFor = map[string][]string{
 	"internal/progress": {"internal/shell", "cmd/bigfit"},
 	"internal/report":   {"internal/findings", "internal/shell", "internal/reproduce", "cmd/bigfit"},
-	"internal/shell":    {"internal/reproduce", "internal/inparts", "cmd/bigfit"},
+	"internal/shell":    {"internal/reproduce", "internal/engines", "internal/inparts", "cmd/bigfit"},
 }
 
 // never lists pairs that must not import each other although the order allows it.

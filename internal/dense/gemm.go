@@ -62,6 +62,12 @@ func Gemm32(tA, tB Trans, m, n, k int, alpha float32, a []float32, lda int, b []
 // written, exactly equal. It costs n²k operations for the n×n matrix C and sums
 // of k terms, half of what [Gemm] needs. C must not overlap A.
 func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
+	SyrkLower(tA, alpha, a, beta, c)
+	Mirror(c)
+}
+
+// SyrkLower is [Syrk] without the upper triangle of C: what it holds then is not defined.
+func SyrkLower(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 	ra, rc := a.RawMatrix(), c.RawMatrix()
 	n, k := ra.Rows, ra.Cols
 	if tA {
@@ -76,7 +82,6 @@ func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 		alpha: alpha, beta: beta, c: rc.Data, ldc: rc.Stride,
 	}
 	p.run()
-	Mirror(c)
 }
 
 // Mirror copies the lower triangle of the square matrix C to the upper one.

@@ -245,3 +245,81 @@ func MulU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, c []int32, ldc int)
 		}
 	}
 }
+
+// Near says which elements of a product of bytes are looked for: with one number of Shift and
+// Limit for each row and of Col and Own for each column those for which
+//
+//	⟨row, column⟩ + Shift > min(Col, Own + Limit).
+//
+// Sums wrap around.
+type Near struct{ Shift, Limit, Col, Own []int32 }
+
+// NearU8 computes the products of [MulU8] and sets the bits of those that t looks for, the
+// others not: that of row i0+i and column j0+j is bit j%8 of bits[i·ld+j/8]. Bits of columns
+// from j1 on are not set; ld is a multiple of 8.
+func NearU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, t Near, bits []uint8, ld int) {
+	tile := simd.Bytes()
+	mr, nr := tile.MR, tile.NR
+	if a.k != b.k || a.panel != mr || b.panel != nr || a.start == nil {
+		panic("dense: packed matrices do not fit together")
+	}
+	checkRange(i0, i1, a.rows, mr)
+	checkRange(j0, j1, b.rows, nr)
+	m, n := i1-i0, j1-j0
+	if len(t.Shift) < m || len(t.Limit) < m || len(t.Col) < n || len(t.Own) < n || ld%8 != 0 || 8*ld < n || len(bits) < m*ld {
+		panic("dense: products of bytes are compared with too few numbers")
+	}
+	if !tile.HasNear() {
+		nearByTile(a, i0, i1, b, j0, j1, t, bits, ld)
+		return
+	}
+	clear(bits[:m*ld])
+	var start, limit, col, own [32]int32
+	var edge [16 * 4]uint8
+	for i := 0; i < m; i += mr {
+		rows := min(mr, m-i)
+		for r := range rows {
+			start[r], limit[r] = a.start[i0+i+r]+t.Shift[i+r], t.Limit[i+r]
+		}
+		left := a.data[(i0+i)*a.words:]
+		for j := 0; j < n; j += nr {
+			right := b.data[(j0+j)*b.words:]
+			if rows == mr && j+nr <= n {
+				tile.Near(a.words, left, right, start[:], limit[:], t.Col[j:], t.Own[j:], bits[i*ld+j/8:], ld)
+				continue
+			}
+			columns := min(nr, n-j)
+			copy(col[:], t.Col[j:][:columns])
+			copy(own[:], t.Own[j:][:columns])
+			tile.Near(a.words, left, right, start[:], limit[:], col[:], own[:], edge[:], nr/8)
+			for r := range rows {
+				for c := range columns {
+					bits[(i+r)*ld+(j+c)/8] |= edge[(r*nr+c)/8] >> (c % 8) & 1 << (c % 8)
+				}
+			}
+		}
+	}
+}
+
+// nearByTile is NearU8 with the products in memory.
+func nearByTile(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, t Near, bits []uint8, ld int) {
+	clear(bits[:(i1-i0)*ld])
+	width := b.panel
+	c := make([]int32, a.panel*width)
+	for i := i0; i < i1; i += a.panel {
+		rows := min(a.panel, i1-i)
+		for j := j0; j < j1; j += width {
+			columns := min(width, j1-j)
+			MulU8(a, i, i+rows, b, j, j+columns, c, width)
+			for r := range rows {
+				shift, limit := t.Shift[i-i0+r], t.Limit[i-i0+r]
+				for q, v := range c[r*width:][:columns] {
+					at := j - j0 + q
+					if v+shift > min(t.Col[at], t.Own[at]+limit) {
+						bits[(i-i0+r)*ld+at/8] |= 1 << (at % 8)
+					}
+				}
+			}
+		}
+	}
+}

@@ -119,6 +119,51 @@ func TestPackedU8(t *testing.T) {
 	}
 }
 
+// TestNearU8 compares the bits with those of the products.
+func TestNearU8(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 6))
+	for _, s := range products {
+		m, n, k := s[0], s[1], s[2]
+		bytes := func(count int) []uint8 {
+			x := make([]uint8, count)
+			for i := range x {
+				x[i] = uint8(r.IntN(256))
+			}
+			return x
+		}
+		a, b := PackAU8(NoTrans, bytes(m*k), m, k, k), PackBU8(NoTrans, bytes(n*k), n, k, k)
+		scale := max(1, k*255*255/2)
+		numbers := func(count int) []int32 {
+			x := make([]int32, count)
+			for i := range x {
+				x[i] = int32(r.IntN(scale) - scale/4)
+			}
+			return x
+		}
+		for _, rows := range ranges(m, a.Panel()) {
+			for _, cols := range ranges(n, b.Panel()) {
+				h, w := rows[1]-rows[0], cols[1]-cols[0]
+				c, ld := make([]int32, h*w), (w+63)/64*8
+				MulU8(a, rows[0], rows[1], b, cols[0], cols[1], c, w)
+				near := Near{numbers(h), numbers(h), numbers(w), numbers(w)}
+				bits := slices.Repeat([]uint8{0xff}, h*ld)
+				NearU8(a, rows[0], rows[1], b, cols[0], cols[1], near, bits, ld)
+				for i := range h {
+					for j := range 8 * ld {
+						want := uint8(0)
+						if j < w && c[i*w+j]+near.Shift[i] > min(near.Col[j], near.Own[j]+near.Limit[i]) {
+							want = 1
+						}
+						if got := bits[i*ld+j/8] >> (j % 8) & 1; got != want {
+							t.Fatalf("%v %v×%v: bit of row %d, column %d is %d", s, rows, cols, i, j, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestPackedRange(t *testing.T) {
 	x, y := make([]float32, 100), make([]uint8, 100)
 	a, b := packA32(x, 100, 1, 1), packB32(x, 100, 1, 1)
@@ -134,6 +179,7 @@ func TestPackedRange(t *testing.T) {
 		"sides exchanged":          func() { MulU8(ub, 0, 1, ua, 0, 1, u, 2) },
 		"row of bytes off a panel": func() { MulU8(ua, 1, 2, ub, 0, 2, u, 2) },
 		"short C":                  func() { MulU8(ua, 0, 6, ub, 0, 2, u, 2) },
+		"numbers":                  func() { NearU8(ua, 0, 1, ub, 0, 1, Near{}, y, 8) },
 		"inner sizes":              func() { MulU8(ua, 0, 1, PackBU8(NoTrans, y, 50, 2, 2), 0, 1, u, 2) },
 		"too many columns":         func() { PackAU8(NoTrans, make([]uint8, MaxInnerU8+1), 1, MaxInnerU8+1, MaxInnerU8+1) },
 		"short bytes":              func() { PackBU8(Transposed, y, 100, 2, 100) },

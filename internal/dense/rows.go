@@ -84,9 +84,11 @@ func OrientColumns(x *mat.Dense, first int) {
 // and returns that part.
 func Gather(dst, basis *mat.Dense, rows []int) *mat.Dense {
 	_, p := dst.Dims()
-	for i, r := range rows {
-		copy(dst.RawRowView(i), basis.RawRowView(r)[:p])
-	}
+	par.For(len(rows), 256, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(dst.RawRowView(i), basis.RawRowView(rows[i])[:p])
+		}
+	})
 	return dst.Slice(0, len(rows), 0, p).(*mat.Dense)
 }
 

@@ -160,7 +160,7 @@ func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 		}
 		files = append(files, full)
 	}
-	return parts.Open(c.o.Work, x, files, c.settings, int64(c.Memory), c.Observer(), func(fn func() error) error { return c.Write(ctx, fn) })
+	return parts.Open(c.o.Work, parts.Input{X: x, Files: files}, c.settings, int64(c.Memory), c.Observer(), func(fn func() error) error { return c.Write(ctx, fn) })
 }
 
 // plan prints what the run takes, as the result or as notes.

@@ -25,3 +25,24 @@ func drop(b []byte) {
 	rest = rest[:uintptr(len(rest))&^(page-1)]
 	_ = unix.Madvise(rest, unix.MADV_DONTNEED) // it is advice
 }
+
+// Scratch returns n numbers, zero, in the pages of a file in the folder dir that has no name,
+// so that the kernel can write them to disk where memory is short.
+func Scratch(dir string, n int) ([]float64, error) {
+	f, err := os.CreateTemp(dir, ".bigfit-scratch-")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(8 * int64(n)); err != nil {
+		return nil, err
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, 8*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), n), nil
+}

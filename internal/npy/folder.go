@@ -93,6 +93,17 @@ func replaceable(path string, files []string) error {
 	return nil
 }
 
+// TemporaryFolder makes a folder beside target and returns how to remove it. Where this
+// process is killed, the next one that writes there removes it ([Leftovers]).
+func TemporaryFolder(target string) (dir string, remove func(), err error) {
+	sweepOnce(filepath.Dir(target))
+	dir, held, err := createFolder(target)
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, func() { held.Close(); os.RemoveAll(dir) }, nil
+}
+
 // createFolder makes a temporary folder for target and holds its lock.
 func createFolder(target string) (string, *os.File, error) {
 	for range 1000 {
@@ -228,4 +239,45 @@ func Elements[T number](path string, limit int64) ([]T, error) {
 		return nil, fmt.Errorf("%s: it changed while it was read; run again when it is complete", path)
 	}
 	return v, nil
+}
+
+// Reserve makes a file of float64 of the given shape whose elements are zero until other
+// programs write them. It takes no room on disk where the file system can leave that out.
+func Reserve(path string, shape []int) error {
+	h, err := NewHeader("<f8", shape, false)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	header := headerBytes("<f8", shape)
+	_, err = f.Write(header)
+	if err == nil {
+		err = f.Truncate(int64(len(header)) + h.Bytes())
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Matrix returns the elements of a file of float64 of the shape rows×columns, mapped where
+// [Map] can, else read. The file is one that this process had made and may remove: that is
+// no change that [mapped.Check] reports.
+func Matrix(path string, rows, columns int) ([]float64, error) {
+	h, raw, err := Map(path)
+	if err != nil {
+		return nil, err
+	}
+	if h.DType != "float64" || len(h.Shape) != 2 || h.Shape[0] != rows || h.Shape[1] != columns {
+		return nil, fmt.Errorf("%s: the array is %s; it must be float64 of %d×%d", path, h, rows, columns)
+	}
+	if raw != nil {
+		mapped.Forget(path)
+		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
+	}
+	a, err := ReadFile(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	return a.Float64s()
 }

@@ -14,7 +14,7 @@ import (
 
 // Number is a type that numbers of points have in memory.
 type Number interface {
-	bool | uint8 | uint16 | uint32 | npy.Half | int32 | float32 | float64
+	bool | uint8 | uint16 | int32 | uint32 | npy.Half | float32 | float64
 }
 
 // Bytes returns the memory of v.

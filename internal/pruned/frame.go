@@ -49,6 +49,7 @@ type frame struct {
 	mean   []float64 // c
 	factor float64   // f, a power of two that makes lengths about 1
 	turn   []float64 // Q
+	bytes  *byteTurn // of points that are bytes, in its place
 	eta    float64
 	cuts   []int // ascending; the last is m
 	step   float64
@@ -70,7 +71,7 @@ func newFrame(ctx context.Context, s *Space, columns int) (*frame, error) {
 	}
 	f.cuts = append(f.cuts, f.m) // for fine codes; fewer are compared unless there are no more
 	sample := sampleOf(s, SampleSize(n, d))
-	p, err := pca.New(ctx, sample, f.m)
+	p, err := pca.Approximate(ctx, sample, f.m)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -83,6 +84,9 @@ func newFrame(ctx context.Context, s *Space, columns int) (*frame, error) {
 	_, exp := math.Frexp(math.Sqrt(p.Total))
 	f.factor, f.mean = math.Ldexp(1, -exp), p.Mean
 	f.setTurn(p.Components)
+	if _, bytes := s.X.(*data.Dense[uint8]); bytes && !s.Unit {
+		f.bytes, f.eta = f.newByteTurn(), 0x1p-50
+	}
 	if !(f.eta < 1e-6) {
 		return nil, fmt.Errorf("%w: the components of %d dimensions are not at right angles", ErrNothing, d)
 	}
@@ -116,10 +120,17 @@ func (f *frame) setTurn(components *mat.Dense) {
 	for i := range f.turn {
 		f.turn[i] = raw.Data[i/f.d*raw.Stride+i%f.d]
 	}
-	gram := mat.NewDense(f.m, f.m, nil)
-	dense.Gemm(dense.NoTrans, dense.Transposed, 1, components, components, 0, gram)
+	const u = 0x1p-53
+	f.eta = 1.01*math.Sqrt(float64(f.m))*float64(f.d+8)*u + offOrthonormal(components)
+}
+
+// offOrthonormal returns the Frobenius norm of QQᵀ − 1.
+func offOrthonormal(q *mat.Dense) float64 {
+	m, _ := q.Dims()
+	gram := mat.NewDense(m, m, nil)
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, q, q, 0, gram)
 	var sum float64
-	for i := range f.m {
+	for i := range m {
 		for j, v := range gram.RawRowView(i) {
 			if i == j {
 				v--
@@ -127,8 +138,7 @@ func (f *frame) setTurn(components *mat.Dense) {
 			sum += v * v
 		}
 	}
-	const u = 0x1p-53
-	f.eta = 1.01*math.Sqrt(float64(f.m))*float64(f.d+8)*u + math.Sqrt(sum)
+	return math.Sqrt(sum)
 }
 
 // turned is a block of points: their coordinates z, row-major, and ‖v‖².
@@ -138,6 +148,10 @@ type turned struct {
 
 // rotate sets t to points lo to hi of x.
 func (f *frame) rotate(t *turned, s *Space, x data.Points, lo, hi int) {
+	if f.bytes != nil {
+		f.bytes.rotate(t, x.(*data.Dense[uint8]), lo, hi)
+		return
+	}
 	if t.v == nil { // the first block is no smaller than others
 		t.v, t.z, t.sq = make([]float64, (hi-lo)*f.d), make([]float64, (hi-lo)*f.m), make([]float64, hi-lo)
 	}

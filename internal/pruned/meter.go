@@ -55,6 +55,11 @@ func (m *bytesMeter) Measure(dst []float64, i int, idx []int32, limits []float64
 	}
 }
 
+// Ask is that of [Meter].
+func (m *bytesMeter) Ask(idx []int32) {
+	simd.PrefetchRows(m.points.x.Data, m.points.x.Cols, idx, m.points.x.Cols)
+}
+
 // Bound is that of [Meter].
 func (m *bytesMeter) Bound(dst []float64, i int, idx []int32) {
 	m.prods = grow(m.prods, len(idx))
@@ -189,6 +194,13 @@ func (m *floatMeter) Measure(dst []float64, i int, idx []int32, limits []float64
 			continue
 		}
 		dst[p] = m.exact(i, int(j))
+	}
+}
+
+// Ask is that of [Meter].
+func (m *floatMeter) Ask(idx []int32) {
+	if m.points.stored == nil {
+		simd.PrefetchRows(m.points.x, m.points.d, idx, m.points.d)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pruned
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/par"
@@ -108,27 +109,15 @@ func (b box) between(o box) int32 {
 	return sum
 }
 
-// nearest returns the numbers of some blocks nearest to p, p the first, in ascending order.
-func nearest(all []box, p, count int) []int {
-	type other struct {
-		d      int32
-		number int
-	}
-	others := make([]other, len(all))
+// nearest returns the numbers of some blocks whose middles are nearest to that of one, in
+// ascending order; of equals those of smaller numbers.
+func nearest(all []box, to box, count int) []int {
+	distance, numbers := make([]int32, len(all)), make([]int, len(all))
 	for q, b := range all {
-		others[q] = other{b.between(all[p]), q}
+		distance[q], numbers[q] = b.between(to), q
 	}
-	others[p].d = -1
-	slices.SortFunc(others, func(a, b other) int {
-		if a.d != b.d {
-			return int(a.d) - int(b.d)
-		}
-		return a.number - b.number
-	})
-	out := make([]int, 0, count)
-	for _, o := range others[:min(count, len(others))] {
-		out = append(out, o.number)
-	}
+	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
+	out := numbers[:min(count, len(numbers))]
 	slices.Sort(out)
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/blocks"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
@@ -117,7 +118,7 @@ func (ix *Index) kth(m Meter, i int, idx []int32, k int) float64 {
 // share returns the share of pairs of the sample and other points that a cut leaves.
 func (ix *Index) share(s sampled, cut int) float64 {
 	c, width, count := ix.codes, ix.frame.cuts[cut]+1, len(s.rows)
-	others := c.others()
+	others := c.others(amongBytes)
 	flat, far := c.columns(ix.frame.cuts, cut, s.rows), c.columns(ix.frame.cuts, cut, others)
 	b := compare(dense.PackAU8(dense.NoTrans, flat, count, width, width), dense.PackBU8(dense.NoTrans, far, len(others), width, width),
 		squares(flat, count, width), squares(far, len(others), width))
@@ -133,10 +134,14 @@ func (ix *Index) share(s sampled, cut int) float64 {
 	return float64(sum) / (float64(count) * float64(len(others)))
 }
 
-// among is the number of points that pairs of a sample are counted with.
-const among = 1 << 14
+// Pairs of a sample are counted with so many points: by bytes, and by fine codes.
+const (
+	amongBytes = 1 << 14
+	amongFine  = 1 << 12
+)
 
-func (c *codes) others() []int32 {
+// others returns so many points, spread over all.
+func (c *codes) others(among int) []int32 {
 	others := make([]int32, min(c.n, among))
 	for j := range others {
 		others[j] = int32(j * c.n / len(others))
@@ -148,16 +153,22 @@ func (c *codes) others() []int32 {
 // leave to be measured.
 func (ix *Index) measured(s sampled) float64 {
 	c := ix.codes
-	others, norms := c.others(), c.squares()
-	prods, sum := make([]int32, len(others)), 0
-	for i, q := range s.rows {
-		limit := ix.limit(s.limits[i], fine, 2*c.fine)
+	others := c.others(amongFine)
+	norms, counts := c.squares(others), make([]int, len(s.rows))
+	par.For(len(s.rows), 1, func(i, _ int) {
+		q := s.rows[i]
+		limit, own := ix.limit(s.limits[i], fine, 2*c.fine), c.square(q)
+		prods := make([]int32, len(others))
 		simd.WordProducts(prods, c.row(int(q)), c.data, c.ld, others)
-		for p, j := range others {
-			if norms[q]+norms[j]-2*prods[p] < limit {
-				sum++
+		for p, norm := range norms {
+			if own+norm-2*prods[p] < limit {
+				counts[i]++
 			}
 		}
+	})
+	sum := 0
+	for _, n := range counts {
+		sum += n
 	}
 	return float64(sum) / (float64(len(s.rows)) * float64(len(others)))
 }

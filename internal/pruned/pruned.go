@@ -58,6 +58,8 @@ type Meter interface {
 	// Measure sets dst[p] to the distance of points i and idx[p], or to infinity
 	// if the square of that of their vectors is above limits[p].
 	Measure(dst []float64, i int, idx []int32, limits []float64)
+	// Ask asks the memory for points that will be measured.
+	Ask(idx []int32)
 	// Bound sets dst[p] to a number that the square of the distance between the vectors of
 	// points i and idx[p] does not exceed, as it is computed in float64.
 	Bound(dst []float64, i int, idx []int32)
@@ -185,22 +187,31 @@ func (ix *Index) arrange() {
 	flat := ix.codes.columns(ix.frame.cuts, ix.cut, nil)
 	ix.left = dense.PackAU8(dense.NoTrans, flat, n, width, width)
 	ix.right = dense.PackBU8(dense.NoTrans, flat, n, width, width)
-	ix.short, ix.long = squares(flat, n, width), ix.codes.squares()
+	ix.short, ix.long = squares(flat, n, width), ix.codes.squares(nil)
 	ix.boxes = boxes(flat, width, proto.Block)
 }
 
+// A comparison compares the bytes of queries, to the left, with those of points.
+type comparison struct {
+	*blocks.Blocks[int32]
+	left, right *dense.PackedU8
+}
+
+// bitRow returns the bytes that hold a bit for each point of a block.
+func (c *comparison) bitRow() int { return (c.Block + 63) / 64 * 8 }
+
 // compare returns the comparison of some points, packed and with squared norms, with all.
-func (ix *Index) compare(left *dense.PackedU8, short []int32) *blocks.Blocks[int32] {
+func (ix *Index) compare(left *dense.PackedU8, short []int32) *comparison {
 	return compare(left, ix.right, short, ix.short)
 }
 
-func compare(left, right *dense.PackedU8, row, col []int32) *blocks.Blocks[int32] {
+func compare(left, right *dense.PackedU8, row, col []int32) *comparison {
 	b := blocks.NewInts(left.Panel(), right.Panel())
 	b.Row, b.Col = row, col
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, right, j0, j1, w.C, b.Block)
 	}
-	return b
+	return &comparison{b, left, right}
 }
 
 // squares returns the squared norms of n rows of bytes.
@@ -214,13 +225,28 @@ func squares(x []uint8, n, width int) []int32 {
 	return out
 }
 
-// squares returns the squared norms of the fine codes.
-func (c *codes) squares() []int32 {
-	out := make([]int32, c.n)
-	par.For(c.n, 1024, func(lo, hi int) {
+// squares returns the squared norms of the fine codes of the points rows, or of all if it is nil.
+func (c *codes) squares(rows []int32) []int32 {
+	n := c.n
+	if rows != nil {
+		n = len(rows)
+	}
+	out := make([]int32, n)
+	par.For(n, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			simd.WordProducts(out[i:i+1], c.row(i), c.data, c.ld, []int32{int32(i)})
+			if rows == nil {
+				out[i] = c.square(int32(i))
+			} else {
+				out[i] = c.square(rows[i])
+			}
 		}
 	})
 	return out
+}
+
+// square returns the squared norm of the fine codes of point i.
+func (c *codes) square(i int32) int32 {
+	var out [1]int32
+	simd.WordProducts(out[:], c.row(int(i)), c.data, c.ld, []int32{i})
+	return out[0]
 }

@@ -72,7 +72,7 @@ func TestCodesBoundDistances(t *testing.T) {
 		}
 		ix := &Index{space: s, frame: f, codes: c}
 		measure := exact(x, x)()
-		norms := c.squares()
+		norms := c.squares(nil)
 		for cut, m := range f.cuts {
 			flat := c.columns(f.cuts, cut, nil)
 			tight := 0.0
@@ -101,6 +101,62 @@ func TestCodesBoundDistances(t *testing.T) {
 				t.Errorf("%s: codes are at most %g of a distance apart", name, tight)
 			}
 		}
+	}
+}
+
+// TestByteCodesBoundDistances is TestCodesBoundDistances for bytes, whose coordinates are made of
+// rounded components.
+func TestByteCodesBoundDistances(t *testing.T) {
+	wide := points(300, 150, func(j int) float64 { return 200 * decaying(j) })
+	x := data.NewDense[uint8](wide.Rows, wide.Cols)
+	for i, v := range wide.Data {
+		x.Data[i] = uint8(min(max(128+v, 0), 255))
+	}
+	s := space(x)
+	f, err := newFrame(context.Background(), s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.bytes == nil || !(f.m < x.Cols) {
+		t.Fatal("bytes are turned like other points")
+	}
+	c, err := f.encode(context.Background(), s, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix := &Index{space: s, frame: f, codes: c}
+	norms, tight := c.squares(nil), 0.0
+	for i := range x.Rows {
+		for j := range i {
+			var d float64
+			for p, v := range x.Row(i) {
+				e := float64(v) - float64(x.Row(j)[p])
+				d += e * e
+			}
+			var inner int32
+			for p, v := range c.row(i) {
+				inner += int32(v) * int32(c.row(j)[p])
+			}
+			near := norms[i] + norms[j] - 2*inner
+			if limit := ix.limit(d, fine, 2*c.fine); near >= limit {
+				t.Fatalf("fine codes of %d and %d are %d apart, the limit is %d", i, j, near, limit)
+			}
+			tight = max(tight, float64(near)*math.Pow(f.step/f.factor/fine, 2)/d)
+			for cut, m := range f.cuts {
+				flat := c.columns(f.cuts, cut, []int32{int32(i), int32(j)})
+				var sum int32
+				for p, v := range flat[:m+1] {
+					e := int32(v) - int32(flat[m+1+p])
+					sum += e * e
+				}
+				if limit := ix.limit(d, 1, 2*c.err[cut]); sum >= limit {
+					t.Fatalf("%d columns: codes of %d and %d are %d apart, the limit is %d", m, i, j, sum, limit)
+				}
+			}
+		}
+	}
+	if !(tight > 0.95) {
+		t.Errorf("fine codes are at most %g of a squared distance apart", tight)
 	}
 }
 

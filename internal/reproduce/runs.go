@@ -71,7 +71,7 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 		return err
 	}
 	n, _ := e.X.Dims()
-	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, lanczos.Settings{K: e.Pairs}, "use less data")
+	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, false, lanczos.Settings{K: e.Pairs}, "use less data")
 }
 
 // webkb runs the experiments on the course pages.

@@ -16,7 +16,7 @@ import (
 const variablePrefix = "BIGFIT_"
 
 // otherVariables are read by the program, its tests or its Python package, whatever flags there are.
-var otherVariables = []string{"BIGFIT_BIN", "BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", supervise.Variable, supervise.ParentVariable}
+var otherVariables = []string{"BIGFIT_BIN", "BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", "BIGFIT_PYTHON", supervise.Variable, supervise.ParentVariable}
 
 // testVariables begin the names of variables of the tests that run the program.
 var testVariables = []string{"BIGFIT_SOAK", "BIGFIT_ATTACK_", "BIGFIT_TEST_"}

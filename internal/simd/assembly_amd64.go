@@ -27,7 +27,7 @@ func assembly() []*path {
 			dot:  dot64AVX512,
 			symv: symvRows64AVX512,
 
-			prefetch:  prefetch64AVX2,
+			prefetch:  prefetchAVX2,
 			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX512, graphRows16AVX512, graphRows32AVX512},
 			panel:     map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
@@ -62,7 +62,7 @@ func assembly() []*path {
 			dot:  dot64AVX2,
 			symv: symvRows64AVX2,
 
-			prefetch:  prefetch64AVX2,
+			prefetch:  prefetchAVX2,
 			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX2, graphRows16AVX2, graphRows32AVX2},
 			panel:     map[int]panelKernel{8: {4, panel8AVX2}, 16: {2, panel16AVX2}},
 
@@ -82,13 +82,13 @@ func assembly() []*path {
 	return paths
 }
 
-var bytesAVX2 = GemmBytes{MR: 6, NR: 16, Depth: 2, tile: gemmBytesAVX2}
+var bytesAVX2 = GemmBytes{MR: 6, NR: 16, Depth: 2, tile: gemmBytesAVX2, near: nearBytesAVX2}
 
 // bytesAVX512 returns the tile for bytes that goes with AVX-512, which is not
 // always accompanied by VNNI.
 func bytesAVX512() GemmBytes {
 	if cpu.X86.HasAVX512VNNI {
-		return GemmBytes{MR: 14, NR: 32, Depth: 4, Signed: true, tile: gemmBytesVNNI}
+		return GemmBytes{MR: 14, NR: 32, Depth: 4, Signed: true, tile: gemmBytesVNNI, near: nearBytesVNNI}
 	}
 	return bytesAVX2
 }

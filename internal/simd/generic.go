@@ -9,7 +9,7 @@ var generic = path{
 	dot:  dotGeneric,
 	symv: symvRowsGeneric,
 
-	prefetch:  func([]float64, int, []int32, int) {}, // Go has no such instruction
+	prefetch:  func(*byte, int, []int32, int) {}, // Go has no such instruction
 	distances: distancesGeneric,
 	halves:    halfKernels{widen: widenGeneric},
 	neighbors: neighborKernels{

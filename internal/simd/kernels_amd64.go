@@ -119,11 +119,6 @@ func panel8AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []fl
 //go:noescape
 func panel16AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
 
-// prefetch64AVX2 asks for rows of x, see [PrefetchRows].
-//
-//go:noescape
-func prefetch64AVX2(x []float64, ld int, idx []int32, width int)
-
 // gemm32AVX512 computes one 14×32 tile, see [Gemm].
 //
 //go:noescape
@@ -194,6 +189,11 @@ func widen32AVX2(dst []float32, src []uint16, next []uint16, scale float32)
 //go:noescape
 func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
 
+// prefetchAVX2 asks for rows of so many bytes, see [PrefetchRows].
+//
+//go:noescape
+func prefetchAVX2(x *byte, ld int, idx []int32, width int)
+
 // gemmBytesVNNI computes one tile, see [GemmBytes].
 //
 //go:noescape
@@ -203,6 +203,16 @@ func gemmBytesVNNI(k int, a []uint32, b []uint32, start []int32, c []int32, ldc 
 //
 //go:noescape
 func gemmBytesAVX2(k int, a []uint32, b []uint32, start []int32, c []int32, ldc int)
+
+// nearBytesVNNI compares one tile, see [GemmBytes.Near].
+//
+//go:noescape
+func nearBytesVNNI(k int, a []uint32, b []uint32, start []int32, limit []int32, col []int32, own []int32, bits []uint8, ld int)
+
+// nearBytesAVX2 compares one tile, see [GemmBytes.Near].
+//
+//go:noescape
+func nearBytesAVX2(k int, a []uint32, b []uint32, start []int32, limit []int32, col []int32, own []int32, bits []uint8, ld int)
 
 // scanFloatsAVX512 lists the small distances of a row, see [ScanFloats].
 //

@@ -19,6 +19,7 @@ type GemmBytes struct {
 	MR, NR, Depth int
 	Signed        bool
 	tile          func(k int, a, b []uint32, start, c []int32, ldc int)
+	near          func(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int) // nil: by tile
 }
 
 // Bytes returns the tile product of bytes of the path in use.
@@ -36,6 +37,22 @@ func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
 	}
 	g.tile(k, a, b, start, c, ldc)
 }
+
+// Near computes the values c of one tile as Tile does and writes a bit for each, which is 1 if
+//
+//	c[i,j] > min(col[j], own[j] + limit[i]),
+//
+// that of column j of row i to bit j%8 of bits[i·ld+j/8]. Sums wrap around. It panics if a
+// slice is too short or if columns of a tile are no whole bytes; see [GemmBytes.HasNear].
+func (g *GemmBytes) Near(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int) {
+	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || len(limit) < g.MR || len(col) < g.NR || len(own) < g.NR || ld < g.NR/8 || len(bits) < (g.MR-1)*ld+g.NR/8 {
+		panic("simd: tile out of range")
+	}
+	g.near(k, a, b, start, limit, col, own, bits, ld)
+}
+
+// HasNear reports whether there is a [GemmBytes.Near].
+func (g *GemmBytes) HasNear() bool { return g.near != nil }
 
 // ScanFloats returns, in hits, all j in increasing order for which
 //

@@ -80,6 +80,60 @@ func TestGemmBytes(t *testing.T) {
 	}
 }
 
+func TestNearBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 8))
+	for _, p := range available {
+		g := p.neighbors.gemm
+		if !g.HasNear() {
+			continue
+		}
+		for k := range 23 {
+			a, b := make([]uint32, g.MR*k), make([]uint32, g.NR*k)
+			for i := range a {
+				a[i] = r.Uint32() & 0x00ff00ff
+			}
+			for i := range b {
+				b[i] = r.Uint32() & 0x007f007f
+			}
+			numbers := func(n int) []int32 {
+				out := make([]int32, n)
+				for i := range out {
+					if out[i] = int32(r.IntN(200_000)); r.IntN(9) == 0 {
+						out[i] = []int32{1 << 29, -1 << 29}[r.IntN(2)]
+					}
+				}
+				return out
+			}
+			start, limit, col, own := numbers(g.MR), numbers(g.MR), numbers(g.NR), numbers(g.NR)
+			c := make([]int32, g.MR*g.NR)
+			g.Tile(k, a, b, start, c, g.NR)
+			for i := range g.NR {
+				if i%3 == 0 {
+					col[i] = c[i*7%len(c)] // equal to one that is compared
+				}
+			}
+			ld := g.NR/8 + k%3
+			bits := slices.Repeat([]uint8{0xa5}, (g.MR-1)*ld+g.NR/8+guard)
+			g.Near(k, a, b, start, limit, col, own, bits[:len(bits)-guard], ld)
+			for at, byte := range bits {
+				i, j := at/ld, at%ld*8
+				for h := range 8 {
+					want := uint8(0xa5) >> h & 1
+					if i < g.MR && j < g.NR {
+						want = 0
+						if v := c[i*g.NR+j+h]; v > min(col[j+h], own[j+h]+limit[i]) {
+							want = 1
+						}
+					}
+					if byte>>h&1 != want {
+						t.Fatalf("%s, k=%d: row %d, column %d: %d, want %d", p.name, k, i, j+h, byte>>h&1, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -159,6 +213,7 @@ func TestNeighborsRange(t *testing.T) {
 		"start":  func() { g.Tile(1, a, b, start[1:], c, g.NR) },
 		"c":      func() { g.Tile(1, a, b, start, c[1:], g.NR) },
 		"ldc":    func() { g.Tile(1, a, b, start, c, g.NR-1) },
+		"bits":   func() { g.Near(1, a, b, start, start, c, c, make([]uint8, g.MR*g.NR/8-1), g.NR/8) },
 		"hits":   func() { ScanFloats(c[:3], f, f, f, 0, 0) },
 		"col":    func() { ScanFloats(c[:4], f, f[1:], f, 0, 0) },
 		"limits": func() { ScanInts(c[:4], c[:4], c[:4], c[:3], 0, 0) },

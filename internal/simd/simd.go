@@ -13,7 +13,10 @@
 // with its add.
 package simd
 
-import "os"
+import (
+	"os"
+	"unsafe"
+)
 
 //go:generate go run -C _asm . -out ../kernels_amd64.s -stubs ../kernels_amd64.go -pkg simd
 
@@ -36,7 +39,7 @@ type path struct {
 	dot  func(a, b []float64) float64
 	symv func(y, v, a []float64, lda int, s, d []float64)
 
-	prefetch  func(x []float64, ld int, idx []int32, width int)
+	prefetch  func(x *byte, ld int, idx []int32, width int)
 	graphRows [len(graphColumns)]graphKernel // nil: by rows
 	panel     map[int]panelKernel            // by columns
 
@@ -110,9 +113,10 @@ func SumRows(dst, x []float64, ld int, idx []int32) {
 // PrefetchRows asks the memory for the first width elements of the rows of x
 // named by idx, on which the same conditions lie as in [SumRows]. It has
 // no effect but on the time of later reads.
-func PrefetchRows(x []float64, ld int, idx []int32, width int) {
+func PrefetchRows[T float64 | float32 | int16 | uint8](x []T, ld int, idx []int32, width int) {
 	checkRows(width, ld)
-	active.prefetch(x, ld, idx, width)
+	size := int(unsafe.Sizeof(*new(T)))
+	active.prefetch((*byte)(unsafe.Pointer(unsafe.SliceData(x))), ld*size, idx, width*size)
 }
 
 // SumRows32 is [SumRows] for float32.

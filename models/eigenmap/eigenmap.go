@@ -18,6 +18,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -167,7 +168,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	if choose {
 		steps += float64(filled.Folds)
 	}
-	eq, err := newNormalEquations(ctx, e.Vectors, filled.Eigenvectors, y, rows, nil)
+	eq, err := newNormalEquations(ctx, e.Vectors, filled.Eigenvectors, y, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -191,14 +192,14 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 }
 
 // FitAll is [Fit] for several draws of the labels and several
-// settings, draw by draw: result [i][j] belongs to ys[i] and settings[j]. A draw
+// settings: result [i][j] belongs to ys[i] and settings[j]. A draw
 // costs one pass over its labeled rows, or over the others if those are fewer,
-// and one factorization for all settings without penalty. No cross-validation:
-// a penalty needs its γ.
+// and one factorization for all settings without penalty; draws share the sums over rows
+// that they have in common, five at a time. No cross-validation: a penalty needs its γ.
 func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels, settings []Settings) ([][]*Classifier, error) {
-	n, have := e.Vectors.Dims()
+	n, _ := e.Vectors.Dims()
 	out := make([][]*Classifier, len(ys))
-	var whole *mat.Dense // of all rows and columns
+	shared := &draws{result: e, components: c, several: len(ys) > 1}
 	for i, y := range ys {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -206,7 +207,6 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 		if err := models.CheckLabels(y, n); err != nil {
 			return nil, err
 		}
-		rows := y.Labeled()
 		b := basisOf(e, c, y)
 		most := 0
 		for _, s := range settings {
@@ -220,21 +220,22 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			out[i] = append(out[i], m)
 			most = max(most, m.Settings.Eigenvectors)
 		}
-		if whole == nil && 2*len(rows) > n && len(ys) > 1 {
-			whole = mat.NewDense(have, have, nil)
-			dense.Syrk(dense.Transposed, 1, e.Vectors, 0, whole)
+		if b.columns == nil {
+			shared.add(y, b.census, out[i], most)
+		} else {
+			eq, err := newNormalEquations(ctx, b.Vectors, most, y, y.Labeled())
+			if err != nil {
+				return nil, err
+			}
+			eq.reached = b.census.reached
+			for _, m := range out[i] {
+				m.finish(b.Result, c, y, eq)
+			}
 		}
-		squares := whole
-		if b.columns != nil {
-			squares = nil
-		}
-		eq, err := newNormalEquations(ctx, b.Vectors, most, y, rows, squares)
-		if err != nil {
-			return nil, err
-		}
-		eq.reached = b.census.reached
-		for _, m := range out[i] {
-			m.finish(b.Result, c, y, eq)
+		if len(shared.ys) == together || i == len(ys)-1 {
+			if err := shared.fit(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
@@ -322,14 +323,16 @@ func (m *Classifier) settle(classes []int32, c *sparse.Components, y *data.Label
 	return classes
 }
 
-// transduceColumns is the number of columns of scores that TransduceAll holds.
-const transduceColumns = 256
+// TransduceAll holds so many rows and columns of scores.
+const (
+	transduceRows    = 4096
+	transduceColumns = 256
+)
 
 // TransduceAll is Transduce for many models of one graph, each with its own
 // labels. Models of equal numbers of eigenvectors share products with them, unless some
-// were left out; it holds n×256 scores.
+// were left out; it holds 4096×256 scores.
 func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys []*data.Labels) [][]int32 {
-	n, _ := e.Vectors.Dims()
 	byP := map[int][]int{}
 	out := make([][]int32, len(ms))
 	for i, m := range ms {
@@ -339,33 +342,47 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 		}
 		byP[m.Settings.Eigenvectors] = append(byP[m.Settings.Eigenvectors], i)
 	}
-	for p, group := range byP {
-		vectors := e.Vectors.Slice(0, n, 0, p).(*mat.Dense)
+	for _, group := range byP {
 		_, columns := ms[group[0]].Coefficients.Dims()
 		for part := range slices.Chunk(group, max(1, transduceColumns/columns)) {
-			var width int
-			for _, i := range part {
-				_, w := ms[i].Coefficients.Dims()
-				width += w
-			}
-			a, f := mat.NewDense(p, width, nil), mat.NewDense(n, width, nil)
-			at := 0
-			for _, i := range part {
-				_, w := ms[i].Coefficients.Dims()
-				a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
-				at += w
-			}
-			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, vectors, a, 0, f)
-			at = 0
-			for _, i := range part {
-				_, w := ms[i].Coefficients.Dims()
-				scores := models.BothClasses(f.Slice(0, n, at, at+w).(*mat.Dense))
-				out[i] = ms[i].settle(models.Decide(scores), c, ys[i])
-				at += w
-			}
+			transduce(e, ms, part, out)
+			par.For(len(part), 1, func(i, _ int) {
+				at := part[i]
+				ms[at].settle(out[at], c, ys[at])
+			})
 		}
 	}
 	return out
+}
+
+// transduce sets out of some models of equal numbers of eigenvectors to the classes of the
+// largest scores.
+func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
+	n, _ := e.Vectors.Dims()
+	p, width := ms[part[0]].Settings.Eigenvectors, 0
+	for _, i := range part {
+		_, w := ms[i].Coefficients.Dims()
+		width += w
+		out[i] = make([]int32, 0, n)
+	}
+	a, all := mat.NewDense(p, width, nil), mat.NewDense(min(n, transduceRows), width, nil)
+	at := 0
+	for _, i := range part {
+		_, w := ms[i].Coefficients.Dims()
+		a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
+		at += w
+	}
+	for lo := 0; lo < n; lo += transduceRows {
+		hi := min(lo+transduceRows, n)
+		f := all.Slice(0, hi-lo, 0, width).(*mat.Dense)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Vectors.Slice(lo, hi, 0, p).(*mat.Dense), a, 0, f)
+		at = 0
+		for _, i := range part {
+			_, w := ms[i].Coefficients.Dims()
+			out[i] = append(out[i], models.Decide(models.BothClasses(f.Slice(0, hi-lo, at, at+w).(*mat.Dense)))...)
+			at += w
+		}
+	}
 }
 
 // gammaGrid are the strengths that cross-validation tries.
@@ -398,7 +415,7 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 		for i, q := range fold {
 			held[i] = t.Labeled[q]
 		}
-		part, err := newNormalEquations(ctx, e.Vectors, p, y, held, nil)
+		part, err := newNormalEquations(ctx, e.Vectors, p, y, held)
 		if err != nil {
 			return err
 		}

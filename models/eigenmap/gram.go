@@ -29,53 +29,41 @@ type normalEquations struct {
 
 // newNormalEquations gathers the given rows of the first p columns of basis.
 // The target of class j is +1 on its points and −1 on the others. Cost: l·p²
-// operations, at most 8192·p values. If whole is not nil, it is the Gram matrix of all
-// rows, and where rows are more than half of them the others are taken from it.
-func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int, whole *mat.Dense) (*normalEquations, error) {
-	n, _ := basis.Dims()
-	c := len(y.Classes)
-	e := &normalEquations{rows: len(rows), g: mat.NewDense(p, p, nil), b: mat.NewDense(p, c, nil)}
-	complement := whole != nil && 2*len(rows) > n
-	size := max(1, min(gramRows, len(rows)))
-	if complement {
-		size = min(gramRows, n)
-	}
-	x, target := mat.NewDense(size, p, nil), mat.NewDense(size, c, nil)
+// operations, at most 8192·p values.
+func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int) (*normalEquations, error) {
+	e := newEquations(p, len(y.Classes), len(rows))
+	x := mat.NewDense(max(1, min(gramRows, len(rows))), p, nil)
 	err := blocks(ctx, rows, func(block []int) {
 		x := dense.Gather(x, basis, block)
-		t := target.Slice(0, len(block), 0, c).(*mat.Dense)
-		for i, r := range block {
-			row := t.RawRowView(i)
-			for j := range row {
-				row[j] = -1
-			}
-			row[y.Index[r]] = 1
-		}
-		if !complement {
-			dense.Syrk(dense.Transposed, 1, x, 1, e.g)
-		}
-		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
+		dense.Syrk(dense.Transposed, 1, x, 1, e.g)
+		e.addTargets(x, y, block)
 	})
-	if complement && err == nil {
-		e.g.Copy(whole.Slice(0, p, 0, p))
-		in := make([]bool, n)
-		for _, r := range rows {
-			in[r] = true
-		}
-		var others []int
-		for i := range n {
-			if !in[i] {
-				others = append(others, i)
-			}
-		}
-		err = blocks(ctx, others, func(block []int) {
-			dense.Syrk(dense.Transposed, -1, dense.Gather(x, basis, block), 1, e.g)
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+func newEquations(p, classes, rows int) *normalEquations {
+	return &normalEquations{rows: rows, g: mat.NewDense(p, p, nil), b: mat.NewDense(p, classes, nil)}
+}
+
+// addTargets adds xᵀC to b, where x is the given rows of the basis and C their targets:
+// zeros where a row has no label.
+func (e *normalEquations) addTargets(x *mat.Dense, y *data.Labels, rows []int) {
+	_, c := e.b.Dims()
+	t := mat.NewDense(len(rows), c, nil)
+	for i, r := range rows {
+		if y.Index[r] == data.Unlabeled {
+			continue
+		}
+		row := t.RawRowView(i)
+		for j := range row {
+			row[j] = -1
+		}
+		row[y.Index[r]] = 1
+	}
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
 }
 
 // blocks calls fn with at most gramRows rows at a time until ctx is cancelled.
@@ -100,6 +88,11 @@ func (e *normalEquations) minus(part *normalEquations) *normalEquations {
 // maxCondition is the condition number of the normal equations up to which they
 // are solved by Cholesky factorization.
 const maxCondition = 1e10
+
+// farBelow is the share of maxCondition below which two steps of inverse iteration are enough,
+// which the true one then exceeds by less than a factor 10⁴ unless the start was at right
+// angles to it.
+const farBelow = 1e-4
 
 // solve returns the p×c coefficients on the first p basis vectors that minimize
 // ‖E·a − C‖² + Σ penalty_j·a_j², and the rank. penalty may be nil.
@@ -204,11 +197,14 @@ func cholesky(g *mat.Dense) *mat.Dense {
 		x.Set(i, 0, 1+0.5*math.Sin(float64(i))) // no special direction
 	}
 	var inverse float64 // of the smallest eigenvalue
-	for range 6 {
+	for i := range 6 {
 		x.Scale(1/mat.Norm(x, 2), x)
 		dense.SolveLower(dense.NoTrans, l, x)
 		dense.SolveLower(dense.Transposed, l, x)
 		inverse = mat.Norm(x, 2)
+		if i > 0 && mat.Trace(g)*inverse < maxCondition*farBelow {
+			break
+		}
 	}
 	if !(mat.Trace(g)*inverse < maxCondition) {
 		return nil

@@ -51,13 +51,32 @@ func Votes(nb *knn.Neighbors, labels []int32, c int, recall *knn.Recall) *models
 	return out
 }
 
-// KNN classifies every point of x by a vote among its k nearest labeled points,
-// once for each k in ks; fewer where there are fewer labeled points. Labeled
-// points keep their label. nb may hold the nearest neighbours of all points, as
+// KNN is [Poll.KNN] for one draw of labels.
+func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbors, y *data.Labels, ks []int) ([][]int32, error) {
+	return NewPoll(x, metric, nb).KNN(ctx, y, ks)
+}
+
+// A Poll classifies points by their nearest labeled points, for one draw of labels after the
+// other. It is for one goroutine.
+type Poll struct {
+	x      data.Points
+	metric knn.Metric
+	nb     *knn.Neighbors
+	ranks  *ranks // once it is needed
+}
+
+// NewPoll returns a poll of points. nb may hold the nearest neighbours of all points, as
 // many as the caller likes: where enough of them are labeled, no search is
 // needed. metric is that of nb.
-func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbors, y *data.Labels, ks []int) ([][]int32, error) {
-	n, _ := x.Dims()
+func NewPoll(x data.Points, metric knn.Metric, nb *knn.Neighbors) *Poll {
+	return &Poll{x: x, metric: metric, nb: nb}
+}
+
+// KNN classifies every point by a vote among its k nearest labeled points,
+// once for each k in ks; fewer where there are fewer labeled points. Labeled
+// points keep their label.
+func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, error) {
+	n, _ := v.x.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
 	}
@@ -80,8 +99,8 @@ func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbor
 				continue
 			}
 			classes = classes[:0]
-			if nb != nil {
-				index, _ := nb.Row(i)
+			if v.nb != nil {
+				index, _ := v.nb.Row(i)
 				for p := 0; p < len(index) && len(classes) < most; p++ {
 					if c := y.Index[index[p]]; c != data.Unlabeled {
 						classes = append(classes, c)
@@ -93,20 +112,18 @@ func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbor
 			}
 		}
 	})
-	var rest []int
-	for i, o := range open {
-		if o {
-			rest = append(rest, i)
-		}
+	rest, err := v.rank(ctx, y, labeled, open, most, decideAt)
+	if err != nil {
+		return nil, err
 	}
 	if len(rest) == 0 {
 		return out, nil
 	}
-	ix, err := knn.NewBrute(data.Select(x, labeled), &knn.Settings{Metric: metric})
+	ix, err := knn.NewBrute(data.Select(v.x, labeled), &knn.Settings{Metric: v.metric})
 	if err != nil {
 		return nil, err
 	}
-	found, err := ix.Query(ctx, data.Select(x, rest), most)
+	found, err := ix.Query(ctx, data.Select(v.x, rest), most)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +136,42 @@ func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbor
 		decideAt(i, classes)
 	}
 	return out, nil
+}
+
+// rank decides by float32 comparisons where these are enough, and returns the other points
+// that are open.
+func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []bool, most int, decideAt func(i int, classes []int32)) ([]int, error) {
+	var rest []int
+	for i, o := range open {
+		if o {
+			rest = append(rest, i)
+		}
+	}
+	x, dense := v.x.(*data.Dense[float32])
+	if !dense || v.metric != knn.Euclidean || len(labeled) <= most || len(rest) == 0 {
+		return rest, nil
+	}
+	if v.ranks == nil {
+		v.ranks = newRanks(x)
+	}
+	unsure := make([]bool, len(rest))
+	err := v.ranks.nearest(ctx, labeled, rest, most, func(at int, near []int) {
+		if unsure[at] = near == nil; near == nil {
+			return
+		}
+		classes := make([]int32, 0, 16)
+		for _, j := range near {
+			classes = append(classes, y.Index[j])
+		}
+		decideAt(rest[at], classes)
+	})
+	left := rest[:0]
+	for at, i := range rest {
+		if unsure[at] {
+			left = append(left, i)
+		}
+	}
+	return left, err
 }
 
 // GeodesicKNN classifies every vertex of a graph with edge lengths by a vote

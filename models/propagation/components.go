@@ -130,7 +130,7 @@ func (d *draw) part(s span) (*draw, []int) {
 // of any part.
 func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 	spans := d.problem.spans()
-	if len(spans) == 1 {
+	if len(spans) == 1 || d.settings.Solver != nil {
 		return d.equations(ctx)
 	}
 	_, c := d.y.Dims()
@@ -197,7 +197,7 @@ func among(s cg.State, part, parts int) cg.State {
 
 // grounded returns the preconditioner of L + diag(g), with the points that are pinned.
 func (d *draw) grounded(l *sparse.Laplacian, g, diagonal []float64, pinned []bool) (cg.Preconditioner, error) {
-	if d.method() == cg.Auto && l.Power() == 1 {
+	if d.method() == cg.Auto && l.Power() == 1 && d.settings.Solver == nil {
 		if method, m := cg.Grounded(l, g, pinned, 0); method != cg.Jacobi {
 			return m, nil
 		}

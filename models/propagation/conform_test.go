@@ -18,13 +18,13 @@ func conformValues(m Method) models.Values {
 
 func TestConform(t *testing.T) {
 	for m := Harmonic; m <= Poisson; m++ {
-		t.Run(m.String(), func(t *testing.T) { modeltest.Conform(t, Learner{m}, modeltest.Suite{Values: conformValues(m)}) })
+		t.Run(m.String(), func(t *testing.T) { modeltest.Conform(t, Learner{Method: m}, modeltest.Suite{Values: conformValues(m)}) })
 	}
 }
 
 func TestCosts(t *testing.T) {
 	for m := Harmonic; m <= Poisson; m++ {
-		modeltest.Costs(t, Learner{m}, conformValues(m), 500, 2000, 10000)
+		modeltest.Costs(t, Learner{Method: m}, conformValues(m), 500, 2000, 10000)
 	}
 }
 

@@ -88,7 +88,7 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 			clear(d.start.RawRowView(int(i)))
 		}
 	}
-	return d.solve(ctx, a, b, m)
+	return d.solve(ctx, a, b, m, func() *sparse.CSR { return d.problem.plain.Form(1, nil, fixed) })
 }
 
 // finishHarmonic puts the labels into f, which is zero there.

@@ -3,17 +3,23 @@ package propagation
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // Learners are those of this package, in the order of their methods.
-var Learners = []models.Learner{Learner{Harmonic}, Learner{LGC}, Learner{Tikhonov}, Learner{Poisson}, ReweightedLearner{}}
+var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov}, Learner{Method: Poisson}, ReweightedLearner{}}
 
 // Learner continues targets over a graph by a method.
-type Learner struct{ Method Method }
+type Learner struct {
+	Method Method
+	// Solver, if not nil, solves the linear systems of [Learner.Fit]; see [Settings].
+	Solver Solver
+}
 
 // Parameters by what they are for.
 var (
@@ -139,6 +145,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		problem += weights + 24*n // the normalized Laplacian
 	}
 	fit = solver + 8*n*(2*c+2) + 4*n
+	fit += factors(in, n, edges)
 	switch {
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
@@ -146,6 +153,17 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		fit += 8 * n * c
 	}
 	return models.HeapBytes(problem), models.HeapBytes(fit) + models.RuntimeBytes, nil
+}
+
+// factors bounds the memory of the factors that are in use at a time: that of the graph, or
+// those of some components; 0 where the graph is not hard or not there yet.
+func factors(in *models.Input, n, edges int64) int64 {
+	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 || !cg.Hard(in.Graph.W, sparse.Normalized) {
+		return 0
+	}
+	sizes := in.Graph.Components.Sizes
+	most := int64(min(int(n), slices.Max(sizes)+leastPart))
+	return int64(par.Workers(len(sizes), 1)) * cg.FactorBytes(int(most), int(edges*most/n))
 }
 
 // operations guesses a hundred iterations.
@@ -179,7 +197,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	s.Start = in.Start
+	s.Start, s.Solver = in.Start, l.Solver
 	g, err := Fit(ctx, in.Graph.W, in.Graph.Components, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err

@@ -51,7 +51,7 @@ func TestLearners(t *testing.T) {
 				t.Errorf("progress %+v", p)
 			}
 		}}
-		m, err := Learner{c.method}.Fit(t.Context(), in)
+		m, err := Learner{Method: c.method}.Fit(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,11 +73,11 @@ func TestLearners(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		in.Progress = func(models.Progress) { cancel() }
-		if m, err := (Learner{c.method}).Fit(ctx, in); m != nil || !errors.Is(err, context.Canceled) {
+		if m, err := (Learner{Method: c.method}).Fit(ctx, in); m != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: cancelled: %v", c.method, err)
 		}
 		in.Progress, in.Values = nil, in.Values.With(models.Values{"max-iterations": "1"})
-		if m, err := (Learner{c.method}).Fit(t.Context(), in); m == nil || !errors.Is(err, cg.ErrNotConverged) {
+		if m, err := (Learner{Method: c.method}).Fit(t.Context(), in); m == nil || !errors.Is(err, cg.ErrNotConverged) {
 			t.Errorf("%v: after one iteration: %v", c.method, err)
 		}
 	}
@@ -100,8 +100,8 @@ func TestLearnersRefuse(t *testing.T) {
 		{Poisson, models.Values{"priors": "1;2"}, []string{`priors has the value "1;2"`}},
 	} {
 		in := &models.Input{Targets: y, Graph: models.NewGraph(w), Values: c.v}
-		_, costErr := Learner{c.method}.Cost(in)
-		m, fitErr := Learner{c.method}.Fit(t.Context(), in)
+		_, costErr := Learner{Method: c.method}.Cost(in)
+		m, fitErr := Learner{Method: c.method}.Fit(t.Context(), in)
 		for _, err := range []error{costErr, fitErr} {
 			for _, part := range c.parts {
 				if m != nil || err == nil || !strings.Contains(err.Error(), part) {
@@ -145,7 +145,7 @@ func TestFitGrid(t *testing.T) {
 		{Tikhonov, []models.Values{{"gamma-a": "0.01", "gamma-i": "0.1"}, {"gamma-a": "0.01", "gamma-i": "0.1", "power": "2"}}},
 		{Poisson, []models.Values{{}}},
 	} {
-		l := Learner{c.method}
+		l := Learner{Method: c.method}
 		g := &models.Grid{Input: models.Input{Targets: modeltest.ClassTargets(t, y), Edges: graphs[1].W.NNZ()}, Settings: c.settings}
 		if g.Splits, err = g.Targets.Splits(3, 1, 5); err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ func TestFitGrid(t *testing.T) {
 			}
 			return nil
 		}
-		if err := (Learner{m}).FitGrid(t.Context(), g); err != nil {
+		if err := (Learner{Method: m}).FitGrid(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -140,7 +140,7 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			for q := range hi - lo {
 				one.Set(q, q, 1)
 			}
-			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), m)
+			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), m, nil)
 		}
 	case Tikhonov:
 		a, m, err := l.weighted()
@@ -148,7 +148,7 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			if err != nil {
 				return nil, err
 			}
-			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m)
+			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m, nil)
 		}
 	case Poisson:
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) { return l.flows(ctx, units(lo, hi, 1)) }

@@ -24,6 +24,7 @@ func (d *draw) spread(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 	l := d.problem.laplacian(sparse.Normalized).With(1, (1-alpha)/alpha)
 	s := d.solver()
 	s.Start = d.start
+	d.outside(&s, nil, func() *sparse.CSR { return l.Form(1, nil, nil) })
 	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
 	if r == nil {
 		return nil, err

@@ -74,6 +74,11 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 			}
 		}
 	}
+	inverse := make([]float64, len(root)) // D^½
+	for i, f := range root {
+		inverse[i] = 1 / f
+	}
+	d.outside(&s, &Null{d.problem.components, inverse}, func() *sparse.CSR { return l.Form(1, nil, nil) })
 	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
 	if r != nil {
 		dense.ScaleRows(r.X, root)

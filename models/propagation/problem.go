@@ -1,11 +1,13 @@
 package propagation
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -83,4 +85,43 @@ func (p *Problem) move(x *mat.Dense, row func(to, from *mat.Dense, i int)) *mat.
 		}
 	})
 	return out
+}
+
+// Solver is another program that solves the linear systems of this package.
+type Solver interface {
+	// Solve returns X, n×c, and the iterations it took.
+	Solve(ctx context.Context, s *System) (x *mat.Dense, iterations int, err error)
+}
+
+// System is A X = B with a symmetric, positive definite matrix. Where Null is not nil, A has
+// these null vectors, B has nothing along them, and what X has does not matter.
+type System struct {
+	A          *sparse.CSR
+	Null       *Null
+	B          *mat.Dense
+	Tolerance  float64 // of relative residuals
+	Iterations int     // at most
+	Report     func(cg.State)
+}
+
+// Null are the null vectors of a matrix: for each component the Weights in it, up to a factor.
+type Null struct {
+	*sparse.Components
+	Weights []float64
+}
+
+// outside makes s have the solver of the settings, if there is one, for the matrix that form
+// makes, with those null vectors if they are not nil.
+func (d *draw) outside(s *cg.Settings, null *Null, form func() *sparse.CSR) {
+	solver := d.settings.Solver
+	if solver == nil {
+		return
+	}
+	s.Outside = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
+		return solver.Solve(ctx, &System{form(), null, b, s.Tolerance, s.MaxIterations, func(st cg.State) {
+			if s.OnIteration != nil {
+				_ = s.OnIteration(st) // of a model's progress, which has no error
+			}
+		}})
+	}
 }

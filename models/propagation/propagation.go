@@ -99,6 +99,9 @@ type Settings struct {
 	Start *mat.Dense
 	// OnIteration, if not nil, is told how far the solver is; an error stops it.
 	OnIteration func(cg.State) error
+	// Solver, if not nil, solves the linear system in place of package cg, which computes
+	// its residuals. It has no powers above 1, and solves all components at once.
+	Solver Solver
 }
 
 const (
@@ -138,6 +141,9 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		fault("class mass normalization belongs to %v", Harmonic)
 	} else if s.MassNormalization && y.Classes == nil {
 		faults = append(faults, models.Faultf("%s is for classes, not for values", models.ParamName("class-mass")))
+	}
+	if s.Solver != nil && s.Regularizer.Power > 1 {
+		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only", models.ParamName("power"), s.Regularizer.Power))
 	}
 	if s.Priors != nil {
 		if s.Method != Poisson && !s.MassNormalization {
@@ -238,7 +244,7 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 		return nil, err
 	}
 	g := &Solution{Settings: filled, Classes: y.Classes, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
-	g.Settings.OnIteration, g.Settings.Start = nil, nil
+	g.Settings.OnIteration, g.Settings.Start, g.Settings.Solver = nil, nil, nil
 	g.Scores = p.back(r.X)
 	g.settle(d, y)
 	return g, err
@@ -391,9 +397,11 @@ func (d *draw) spreadingMethod() cg.Method {
 	return d.method()
 }
 
-// solve solves AX = B with the preconditioner m.
-func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, m cg.Preconditioner) (*cg.Result, error) {
+// solve solves AX = B with the preconditioner m, or where another program does with the matrix
+// that form makes.
+func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, m cg.Preconditioner, form func() *sparse.CSR) (*cg.Result, error) {
 	s := d.solver()
 	s.Preconditioner, s.Start = m, d.start
+	d.outside(&s, nil, form)
 	return cg.Solve(ctx, a, b, &s)
 }

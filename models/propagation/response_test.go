@@ -99,7 +99,7 @@ func TestFitGridByMoments(t *testing.T) {
 		{Tikhonov, ofValues, models.Values{"gamma-a": "0.01", "gamma-i": "0.1", "laplacian": "normalized"}, true},
 	} {
 		t.Run(fmt.Sprintf("%v %v", c.method, c.settings), func(t *testing.T) {
-			l := Learner{c.method}
+			l := Learner{Method: c.method}
 			values := c.settings.With(models.Values{"tolerance": models.FormatFloat(tolerance)})
 			g := &models.Grid{Input: models.Input{Targets: c.targets, Edges: w.NNZ()}, Settings: []models.Values{values}, Derived: &models.Derived{}}
 			if g.Splits, err = c.targets.Splits(5, 1, 5); err != nil {

@@ -218,7 +218,7 @@ func (m *Reweighted) Encode() (*models.Encoded, error) {
 
 // Decode is the inverse of [Reweighted.Encode].
 func (ReweightedLearner) Decode(r *models.Reader) (models.Model, error) {
-	m, err := Learner{Harmonic}.Decode(r)
+	m, err := Learner{Method: Harmonic}.Decode(r)
 	if err != nil {
 		return nil, err
 	}

@@ -71,5 +71,5 @@ func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
 		y.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, y)
 	}
 	y.Scale(1/float64(d.labels), y)
-	return d.solve(ctx, a, d.sources(y), m)
+	return d.solve(ctx, a, d.sources(y), m, func() *sparse.CSR { return a.l.Form(a.gamma, a.g, nil) })
 }

@@ -12,45 +12,110 @@ import (
 // of several k: four bytes for VPDPBUSD, which multiplies unsigned bytes of A
 // with signed ones of B, or two 16-bit integers for VPMADDWD.
 func bytes(suffix string, mr int, vector func() reg.VecVirtual, size int) {
-	vnni := size == 64
 	TEXT("gemmBytes"+suffix, NOSPLIT, "func(k int, a, b []uint32, start, c []int32, ldc int)")
 	Pragma("noescape")
 	Doc("gemmBytes" + suffix + " computes one tile, see [GemmBytes].")
+	t := byteSums(mr, vector, size)
+	c := Load(Param("c").Base(), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	SHLQ(U8(2), ldc)
+	for i, v := range t.sum {
+		t.move(v, Mem{Base: c, Disp: i % 2 * size})
+		if i%2 == 1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// near writes the tile product of bytes of which only comparisons are kept, a bit each.
+func near(suffix string, mr int, vector func() reg.VecVirtual, size int) {
+	TEXT("nearBytes"+suffix, NOSPLIT, "func(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int)")
+	Pragma("noescape")
+	Doc("nearBytes" + suffix + " compares one tile, see [GemmBytes.Near].")
+	t := byteSums(mr, vector, size)
+	limit := Load(Param("limit").Base(), GP64())
+	col := Load(Param("col").Base(), GP64())
+	own := Load(Param("own").Base(), GP64())
+	bits := Load(Param("bits").Base(), GP64())
+	ld := Load(Param("ld"), GP64())
+	t.move(Mem{Base: own}, t.b0)
+	t.move(Mem{Base: own, Disp: size}, t.b1)
+	lanes, mask := size/4, GP32()
+	for i, v := range t.sum {
+		half := i % 2
+		most := t.ai
+		VPBROADCASTD(Mem{Base: limit, Disp: 4 * (i / 2)}, most)
+		VPADDD([]reg.VecVirtual{t.b0, t.b1}[half], most, most)
+		VPMINSD(Mem{Base: col, Disp: half * size}, most, most)
+		to := Mem{Base: bits, Disp: half * lanes / 8}
+		if t.vnni {
+			k := K()
+			VPCMPGTD(most, v, k)
+			KMOVW(k, to)
+		} else {
+			VPCMPGTD(most, v, most)
+			VMOVMSKPS(most, mask)
+			MOVB(mask.As8(), to)
+		}
+		if half == 1 {
+			ADDQ(ld, bits)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// byteTile is the registers of a tile of products of bytes.
+type byteTile struct {
+	vnni       bool
+	sum        []reg.VecVirtual // two for each row
+	b0, b1, ai reg.VecVirtual   // free after the products
+}
+
+// move loads or stores a vector.
+func (t *byteTile) move(from, to Op) {
+	if t.vnni {
+		VMOVDQU32(from, to)
+	} else {
+		VMOVDQU(from, to)
+	}
+}
+
+// byteSums writes the products of a tile, with the parameters k, a, b and start.
+func byteSums(mr int, vector func() reg.VecVirtual, size int) *byteTile {
+	t := &byteTile{vnni: size == 64, sum: make([]reg.VecVirtual, 2*mr)}
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a").Base(), GP64())
 	b := Load(Param("b").Base(), GP64())
 	start := Load(Param("start").Base(), GP64())
-	sum := make([]reg.VecVirtual, 2*mr)
+	sum := t.sum
 	for i := range mr {
 		sum[2*i], sum[2*i+1] = vector(), vector()
 		VPBROADCASTD(Mem{Base: start, Disp: 4 * i}, sum[2*i])
-		if vnni {
+		if t.vnni {
 			VMOVDQA32(sum[2*i], sum[2*i+1])
 		} else {
 			VMOVDQA(sum[2*i], sum[2*i+1])
 		}
 	}
-	b0, b1, ai := vector(), vector(), vector()
+	t.b0, t.b1, t.ai = vector(), vector(), vector()
 	one := func(s int) {
-		for i, v := range []reg.VecVirtual{b0, b1} {
-			from := Mem{Base: b, Disp: (2*s + i) * size}
-			if vnni {
-				VMOVDQU32(from, v)
-			} else {
-				VMOVDQU(from, v)
-			}
-		}
+		t.move(Mem{Base: b, Disp: 2 * s * size}, t.b0)
+		t.move(Mem{Base: b, Disp: (2*s + 1) * size}, t.b1)
 		for i := range mr {
+			ai := t.ai
 			VPBROADCASTD(Mem{Base: a, Disp: 4 * (s*mr + i)}, ai)
-			if vnni {
-				vpdpbusd(b0, ai, sum[2*i])
-				vpdpbusd(b1, ai, sum[2*i+1])
+			if t.vnni {
+				vpdpbusd(t.b0, ai, sum[2*i])
+				vpdpbusd(t.b1, ai, sum[2*i+1])
 				continue
 			}
 			product := vector()
-			VPMADDWD(b0, ai, product)
+			VPMADDWD(t.b0, ai, product)
 			VPADDD(product, sum[2*i], sum[2*i])
-			VPMADDWD(b1, ai, ai)
+			VPMADDWD(t.b1, ai, ai)
 			VPADDD(ai, sum[2*i+1], sum[2*i+1])
 		}
 	}
@@ -75,22 +140,7 @@ func bytes(suffix string, mr int, vector func() reg.VecVirtual, size int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	c := Load(Param("c").Base(), GP64())
-	ldc := Load(Param("ldc"), GP64())
-	SHLQ(U8(2), ldc)
-	for i, v := range sum {
-		to := Mem{Base: c, Disp: i % 2 * size}
-		if vnni {
-			VMOVDQU32(v, to)
-		} else {
-			VMOVDQU(v, to)
-		}
-		if i%2 == 1 {
-			ADDQ(ldc, c)
-		}
-	}
-	VZEROUPPER()
-	RET()
+	return t
 }
 
 // vpdpbusd adds products of four signed and four unsigned bytes to every lane
@@ -278,6 +328,8 @@ func neighbors() {
 	ymm := func() reg.VecVirtual { return YMM() }
 	bytes("VNNI", 14, zmm, 64)
 	bytes("AVX2", 6, ymm, 32)
+	near("VNNI", 14, zmm, 64)
+	near("AVX2", 6, ymm, 32)
 	for _, wide := range []bool{true, false} {
 		suffix := "AVX2"
 		if wide {

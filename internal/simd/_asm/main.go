@@ -77,15 +77,13 @@ func main() {
 			}
 			m.panel(8)
 			m.panel(16)
-			if !m.wide { // no vectors are involved
-				m.prefetch()
-			}
 		} else {
 			m.distances()
 			m.widen()
 			m.graphStep()
 		}
 	}
+	prefetch()
 	neighbors()
 	Generate()
 }

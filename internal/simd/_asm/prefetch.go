@@ -5,17 +5,16 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// prefetch asks for the first width elements of the rows of x named by idx.
-func (m *machine) prefetch() {
-	m.function("prefetch", "x []%[1]s, ld int, idx []int32, width int",
-		"asks for rows of x, see [PrefetchRows].")
-	x := Load(Param("x").Base(), GP64())
+// prefetch asks for the first width bytes of the rows that idx names.
+func prefetch() {
+	TEXT("prefetchAVX2", NOSPLIT, "func(x *byte, ld int, idx []int32, width int)")
+	Pragma("noescape")
+	Doc("prefetchAVX2 asks for rows of so many bytes, see [PrefetchRows].")
+	x := Load(Param("x"), GP64())
 	ld := Load(Param("ld"), GP64())
-	SHLQ(U8(log2(m.size)), ld)
 	idx := Load(Param("idx").Base(), GP64())
 	count := Load(Param("idx").Len(), GP64())
 	width := Load(Param("width"), GP64())
-	SHLQ(U8(log2(m.size)), width)
 
 	Label("row")
 	TESTQ(count, count)

@@ -1,0 +1,124 @@
+package cg
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// TestExact: the factor of grids, of several components and of dense parts solves with the
+// operator in any number of columns, with and without ground; every vertex is in one front.
+func TestExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, w := range map[string]*sparse.CSR{"grid": grid(40, 35), "strip": grid(3, 500), "grids": union(grid(20, 20), union(grid(1, 1), grid(30, 9))),
+		"complete": complete(70), "wheel": union(complete(3), wheel(60))} {
+		for p := range w.Val { // symmetric and of several sizes
+			i := slices.IndexFunc(w.Ptr, func(at int64) bool { return at > int64(p) }) - 1
+			w.Val[p] = 1 / float64(1+(i+int(w.Col[p]))%7)
+		}
+		for _, shift := range []float64{0, 1e-3} {
+			for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+				plain, err := sparse.NewLaplacian(w, kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := plain.With(1, shift)
+				m := newExact(newSystem(l), false)
+				if m == nil {
+					t.Fatalf("%s: no factor", name)
+				}
+				order := slices.Clone(m.order)
+				slices.Sort(order)
+				for i, v := range order {
+					if int(v) != i {
+						t.Fatalf("%s: vertex %d is eliminated at %d", name, v, i)
+					}
+				}
+				null := newComponentNull(l, w.Components())
+				for _, b := range []int{1, 3, 8, 19} {
+					x, y, z := mat.NewDense(w.Rows, b, nil), mat.NewDense(w.Rows, b, nil), mat.NewDense(w.Rows, b, nil)
+					x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
+					if shift == 0 {
+						project(x, null)
+					}
+					l.MulTo(y, x)
+					m.ApplyTo(z, y)
+					if shift == 0 {
+						project(z, null)
+					}
+					z.Sub(z, x)
+					if off := mat.Norm(z, 2) / mat.Norm(x, 2); !(off <= 1e-9) {
+						t.Errorf("%s, %v shifted by %v, %d columns: off by %.1e", name, kind, shift, b, off)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestExactLimit: where a factor would be large there is none, and an approximate one
+// takes its place.
+func TestExactLimit(t *testing.T) {
+	const n = 4000 // an expander
+	rng := rand.New(rand.NewPCG(5, 6))
+	var edges [][3]float64
+	for i := range n {
+		for range 4 {
+			if j := rng.IntN(n); j != i {
+				edges = append(edges, [3]float64{float64(i), float64(j), 1})
+			}
+		}
+	}
+	l, err := sparse.NewLaplacian(graph(n, edges), sparse.Combinatorial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := dissect(l.Graph(), exactPerEdge*l.Graph().NNZ()); d != nil {
+		t.Errorf("a factor of %d numbers for %d edges", d.entries, l.Graph().NNZ())
+	}
+	if d := dissect(l.Graph(), math.MaxInt); d == nil || d.entries < exactPerEdge*l.Graph().NNZ() {
+		t.Error("no factor without a limit, or a small one")
+	}
+	if method, _ := Precondition(l.With(1, 1e-9), Cholesky, 0); method != ApproximateCholesky {
+		t.Errorf("%v for an expander", method)
+	}
+}
+
+// union is two graphs side by side.
+func union(a, b *sparse.CSR) *sparse.CSR {
+	var edges [][3]float64
+	for at, w := range map[int]*sparse.CSR{0: a, a.Rows: b} {
+		for i := range w.Rows {
+			for _, j := range w.Col[w.Ptr[i]:w.Ptr[i+1]] {
+				if i < int(j) {
+					edges = append(edges, [3]float64{float64(at + i), float64(at + int(j)), 1})
+				}
+			}
+		}
+	}
+	return graph(a.Rows+b.Rows, edges)
+}
+
+func complete(n int) *sparse.CSR {
+	var edges [][3]float64
+	for i := range n {
+		for j := range i {
+			edges = append(edges, [3]float64{float64(i), float64(j), 1})
+		}
+	}
+	return graph(n, edges)
+}
+
+// wheel is a hub joined with a cycle of n vertices.
+func wheel(n int) *sparse.CSR {
+	var edges [][3]float64
+	for i := range n {
+		edges = append(edges, [3]float64{0, float64(i + 1), 1}, [3]float64{float64(i + 1), float64((i+1)%n + 1), 1})
+	}
+	return graph(n+1, edges)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/npy"
+)
+
+const (
+	partedPoints = 2400
+	parted       = "-X X.npy --neighbors 6 --parts 5 --weights heat"
+)
+
+// intoParted goes to a folder with points and the graph of them in parts.
+func intoParted(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)
+	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
+	succeed(t, words("graph %s --work once -o want.npz -q", parted)...)
+}
+
+// words splits a command line.
+func words(format string, args ...any) []string { return strings.Fields(fmt.Sprintf(format, args...)) }
+
+// same compares a graph with want.npz: all but the names of the files that it was made of.
+func same(t *testing.T, what, path string) {
+	t.Helper()
+	if o := bigfit(t, "diff", path, "want.npz"); o.code != 0 || !strings.Contains(o.out, "equal") {
+		t.Errorf("%s: the graph is another one: %s%s", what, o.out, o.stderr)
+	}
+}
+
+// The graph has the same bits whoever makes the parts, in which order and how often, and as a
+// folder; nearly all neighbours are those of an exact search.
+func TestPartsAnyOrder(t *testing.T) {
+	intoParted(t)
+	succeed(t, words("graph %s --work jobs --divide -q", parted)...)
+	for _, p := range []int{3, 0, 4, 3, 1, 2} {
+		succeed(t, words("graph --work jobs --part %d -q --threads %d", p, 1+p%2)...)
+	}
+	succeed(t, words("graph --work jobs --merge -o got.npz -q")...)
+	same(t, "jobs", "got.npz")
+	succeed(t, words("graph --work jobs -o got.npz -q")...)
+	same(t, "again", "got.npz")
+	succeed(t, words("graph --work jobs --merge -o folder/ -q")...)
+	if out := bigfit(t, "diff", "folder/", "got.npz").out; !strings.Contains(out, "equal") && !strings.Contains(out, "same") {
+		t.Errorf("the folder: %s", out)
+	}
+	for _, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard"} {
+		for _, symmetry := range []string{"either", "both"} {
+			settings := fmt.Sprintf("X.npy --neighbors 6 --weights %s --symmetry %s -q", weights, symmetry)
+			// In three parts of which every point is in each, the search is exact.
+			succeed(t, words("graph %s --parts 3 --overlap 3 --work %s%s -o got.npz", settings, weights, symmetry)...)
+			succeed(t, words("graph %s --method brute -o exact.npz", settings)...)
+			out := bigfit(t, "diff", "got.npz", "exact.npz").out
+			if !strings.Contains(out, "method") || strings.Contains(out, "edges:") || strings.Contains(out, "weights:") {
+				t.Errorf("%s, %s: %s", weights, symmetry, out)
+			}
+		}
+	}
+}
+
+// A process that is killed at any step of writing leaves a folder from which the same
+// command goes on, to the same bits.
+func TestPartsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes many processes")
+	}
+	intoParted(t)
+	steps := []int{3, 9, 14, 22, 31, 47, 60, 75, 90, 110}
+	if soak {
+		steps = nil
+		for n := 1; n < 400; n++ {
+			steps = append(steps, n)
+		}
+	}
+	kills := 0
+	for i, n := range steps {
+		when := []string{"before", "after"}[i%2]
+		if i%3 == 0 {
+			must(t, os.RemoveAll("killed"))
+		}
+		if killAt(t, fmt.Sprintf("%s %d", when, n), words("graph %s --work killed -o got.npz -q", parted)...) {
+			kills++
+		}
+		if i%3 != 2 && i < len(steps)-1 {
+			continue // the next one goes on and is killed too
+		}
+		succeed(t, words("graph %s --work killed -o got.npz -q", parted)...)
+		same(t, fmt.Sprintf("killed %s %d", when, n), "got.npz")
+	}
+	if kills < len(steps)/2 {
+		t.Errorf("%d of %d processes were killed", kills, len(steps))
+	}
+	if left := hidden(t); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	// One part of a job array is killed and made again.
+	succeed(t, words("graph %s --work array --divide -q", parted)...)
+	for p := range 5 {
+		if p == 2 && !killAt(t, "before 4", words("graph --work array --part 2 -q")...) {
+			t.Error("part 2 was not killed")
+		} else if p != 2 {
+			succeed(t, words("graph --work array --part %d -q", p)...)
+		}
+	}
+	fail(t, 2, []string{"1 of 5 parts are missing: 2", "--work array --part 2"}, words("graph --work array --merge -o got.npz -q")...)
+	succeed(t, words("graph --work array --part 2 -q")...)
+	succeed(t, words("graph --work array --merge -o got.npz -q")...)
+	same(t, "array", "got.npz")
+}
+
+// Job scripts run: by GNU parallel, by a sbatch and srun that stand for Slurm's, by ranks.
+func TestPartsScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes many processes")
+	}
+	intoParted(t)
+	self, err := os.Executable()
+	must(t, err)
+	must(t, os.Mkdir("bin", 0o777))
+	program := func(name, text string) {
+		must(t, os.WriteFile(filepath.Join("bin", name), []byte("#!/bin/sh\n"+text), 0o755))
+	}
+	program("bigfit", fmt.Sprintf("%s=never exec %q \"$@\"\n", killVariable, self))
+	// A job array: each task once, the last first; wrapped commands run by sh.
+	program("sbatch", `n=
+for a in "$@"; do case "$a" in --array=0-*) n=${a#--array=0-};; esac; line=$a; done
+if [ -z "$n" ]; then sh -c "$line" >&2 || exit 1; else
+while [ "$n" -ge 0 ]; do SLURM_ARRAY_TASK_ID=$n sh -c "$line" >&2 || exit 1; n=$((n-1)); done; fi
+echo 17
+`)
+	program("srun", `n=$2; shift 2; r=0
+while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done; wait
+`)
+	bin, err := filepath.Abs("bin")
+	must(t, err)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	run := func(script string) {
+		t.Helper()
+		if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, script, out)
+		}
+	}
+	kinds := []string{"slurm"}
+	if _, err := exec.LookPath("parallel"); err == nil {
+		kinds = append(kinds, "parallel")
+	}
+	for _, kind := range kinds {
+		run(succeed(t, words("graph %s --work %s -o %s.npz --print-script %s -q", parted, kind, kind, kind)...))
+		same(t, kind, kind+".npz")
+	}
+	run("bigfit graph " + parted + " --work ranks --divide -q && srun -n 2 bigfit graph --work ranks --part env -q && bigfit graph --work ranks --merge -o ranks.npz -q")
+	same(t, "ranks", "ranks.npz")
+	if script := succeed(t, words("graph --work ranks --print-script mpirun -q")...); !strings.Contains(script, "mpirun -n ${RANKS:-5} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID bigfit graph --work") {
+		t.Error(script)
+	}
+}
+
+// Faults of flags and folders name the place and the remedy.
+func TestPartsFaults(t *testing.T) {
+	intoParted(t)
+	for _, c := range []struct {
+		code int
+		want []string
+		line string
+	}{
+		{2, []string{"--work"}, "graph X.npy --parts 4"},
+		{2, []string{"--merge", "--parts"}, "graph X.npy --merge"},
+		{2, []string{"--checkpoint", "--parts"}, "graph X.npy --parts 4 --work w --checkpoint c"},
+		{2, []string{`--part is "5"`, "0 to 4"}, "graph --work once --part 5"},
+		{2, []string{`--part is "x"`, "env"}, "graph --work once --part x"},
+		{2, []string{"none of SLURM_ARRAY_TASK_ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK is set"}, "graph --work once --part env"},
+		{2, []string{"another run", "overlap is 2, here 3", "--work"}, "graph " + parted + " --overlap 3 --work once"},
+		{2, []string{"at most 240 parts"}, "graph X.npy --parts 1000 --work none"},
+		{2, []string{"euclidean, angle or cosine"}, "graph X.npy --parts 4 --distance manhattan --work none"},
+	} {
+		for _, v := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
+			t.Setenv(v, "")
+		}
+		fail(t, c.code, c.want, strings.Fields(c.line+" -q")...)
+	}
+	t.Setenv("PMI_RANK", "1")
+	t.Setenv("PMI_SIZE", "2")
+	succeed(t, words("graph %s --work env --divide -q", parted)...)
+	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "1 to 3, 2 parts, as PMI_RANK is 1 of 2 processes") {
+		t.Error(o.stderr)
+	}
+	t.Setenv("SLURM_ARRAY_TASK_ID", "4")
+	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "4, as SLURM_ARRAY_TASK_ID is 4") {
+		t.Error(o.stderr)
+	}
+	// A table that was changed, then points that were.
+	table := readFile(t, "once/part-00001.npy")
+	table[len(table)-1] ^= 1
+	writeFile(t, "once/part-00001.npy", table)
+	must(t, os.Remove("once/lists-00000.npz"))
+	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work once --merge -o got.npz -q")...)
+	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)
+	x.Data[partedPoints*16-1] += 1
+	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
+	fail(t, 2, []string{"another"}, words("graph --work once --merge -o got.npz -q")...)
+}
+
+// A plan is printed without a search, and what it announces holds.
+func TestPartsPlan(t *testing.T) {
+	intoParted(t)
+	out := succeed(t, words("graph %s --work once --dry-run -q --json", parted)...)
+	for _, want := range []string{`"parts":5`, `"points":` + strconv.Itoa(partedPoints), `"missing_parts":0`, `"memory_bytes":`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s lacks %s", out, want)
+		}
+	}
+	out = succeed(t, words("graph %s --work new --dry-run -q", parted)...)
+	if _, err := os.Stat("new/division.npz"); err == nil || !strings.Contains(out, "5 parts are to be made") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,172 @@
+// Package engine hands large tasks to programs that run under MPI: eigenpairs to SLEPc,
+// linear systems to PETSc. A task is a folder with a graph in memory-mapped .npy files and a
+// description; a worker in Python, embedded here, is started as several ranks by mpirun, srun
+// or another launcher, maps its rows and writes its slice of the result. What comes back is
+// checked by packages lanczos and cg.
+//
+// Balay et al., PETSc/TAO Users Manual, ANL-21/39; Hernandez, Roman & Vidal, ACM TOMS 31
+// (2005), 351–362.
+package engine
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// Kind names an engine.
+type Kind int
+
+const (
+	// Ours is this program itself.
+	Ours Kind = iota
+	// SLEPc finds eigenpairs.
+	SLEPc
+	// PETSc solves linear systems.
+	PETSc
+)
+
+var kinds = enum.New[Kind]("engine", "bigfit", "slepc", "petsc")
+
+// String returns the name used on the command line.
+func (k Kind) String() string { return kinds.String(k) }
+
+// MarshalText returns the name.
+func (k Kind) MarshalText() ([]byte, error) { return kinds.Marshal(k) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text) }
+
+var (
+	//go:embed workers/common.py
+	commonWorker string
+	//go:embed workers/slepc.py
+	slepcWorker string
+	//go:embed workers/petsc.py
+	petscWorker string
+)
+
+// Worker returns the program that the ranks of an engine run; "" for Ours.
+func Worker(k Kind) string {
+	switch k {
+	case SLEPc:
+		return commonWorker + slepcWorker
+	case PETSc:
+		return commonWorker + petscWorker
+	}
+	return ""
+}
+
+// Settings of a run.
+type Settings struct {
+	// Ranks is the number of processes. Default 1.
+	Ranks int
+	// Launcher starts them: a command that -n RANKS and the worker follow, or in which
+	// {ranks} stands for their number. Default mpirun, with --oversubscribe where there are
+	// more ranks than processors.
+	Launcher string
+	// Beside names the output. The folder of the task is made beside it, where all hosts must
+	// see it, and removed in the end.
+	Beside string
+	// DryRun says what a run would take, and ends with [ErrDryRun] before it begins.
+	DryRun bool
+	// Observer is told about stages; nil for none.
+	Observer pipeline.Observer
+}
+
+// ErrDryRun ends a dry run.
+var ErrDryRun = fmt.Errorf("engine: nothing was run")
+
+// ranks returns the number of processes.
+func (s *Settings) ranks() int { return max(s.Ranks, 1) }
+
+// command returns the launcher and what goes before the worker.
+func (s *Settings) command() []string {
+	n := fmt.Sprint(s.ranks())
+	if s.Launcher == "" {
+		out := []string{"mpirun", "-n", n}
+		if s.ranks() > runtime.NumCPU() {
+			out = append(out, "--oversubscribe")
+		}
+		return out
+	}
+	if strings.Contains(s.Launcher, "{ranks}") {
+		return strings.Fields(strings.ReplaceAll(s.Launcher, "{ranks}", n))
+	}
+	return append(strings.Fields(s.Launcher), "-n", n)
+}
+
+// Plan says what a run will take.
+type Plan struct {
+	Engine    Kind  `json:"engine"`
+	Ranks     int   `json:"ranks"`
+	Bytes     int64 `json:"rank_bytes"`     // of each rank, pages of mapped files left out
+	Disk      int64 `json:"disk_bytes"`     // of the folder of the task
+	Exchanged int64 `json:"exchange_bytes"` // of vector entries that a rank receives for a product, at most
+	// Seconds are an estimate from constants that were measured on two cores: docs/scale.md.
+	Seconds float64 `json:"seconds"`
+	Method  string  `json:"method"`
+	Command string  `json:"command"`
+}
+
+// String describes the plan in one line.
+func (p *Plan) String() string {
+	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, %s, about %s: %s",
+		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method, choice.Duration(max(p.Seconds, 1)), p.Command)
+}
+
+// announce tells the plan, and ends a dry run.
+func (s *Settings) announce(p *Plan) error {
+	p.Ranks, p.Command = s.ranks(), strings.Join(s.command(), " ")
+	if s.Observer != nil {
+		s.Observer.Note("plan: " + p.String())
+	}
+	if s.DryRun {
+		return ErrDryRun
+	}
+	return nil
+}
+
+// matrixBytes is what a rank holds of a matrix of n rows and so many entries: the rows as they
+// are made and as PETSc copies them, with indices of so many bytes.
+func matrixBytes(n, entries int64, ranks int, index int64) int64 {
+	return 2 * (entries + n) / int64(ranks) * (8 + index)
+}
+
+// pythonBytes is the memory of a rank that holds nothing yet, as measured.
+const pythonBytes = 75 << 20
+
+// task is the folder of a run.
+type task struct {
+	folder string
+	remove func()
+}
+
+// newTask makes the folder beside the output.
+func (s *Settings) newTask() (*task, error) {
+	target := s.Beside
+	if target == "" {
+		target = filepath.Join(os.TempDir(), "bigfit-engine")
+	}
+	dir, remove, err := npy.TemporaryFolder(filepath.Clean(target))
+	if err != nil {
+		return nil, fmt.Errorf("engine: cannot make the folder of the task: %w", err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		remove()
+		return nil, err
+	}
+	return &task{dir, remove}, nil
+}
+
+// path is that of a file of the task.
+func (t *task) path(name string) string { return filepath.Join(t.folder, name) }

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// event is a line that a worker sends, behind the word "bigfit:".
+type event struct {
+	Event string `json:"event"` // begun, progress, result, error or missing
+	// Of a progress: how far it is.
+	Iteration int `json:"iteration"`
+	Converged int `json:"converged"`
+	Wanted    int `json:"wanted"`
+	// Of an error: where, what and the end of the trace.
+	Rank  int      `json:"rank"`
+	Host  string   `json:"host"`
+	Error string   `json:"error"`
+	Trace []string `json:"trace"`
+}
+
+// eventMark begins an event in a line.
+const eventMark = "bigfit: {"
+
+// run is a worker that runs.
+type run struct {
+	kind   Kind
+	task   *task
+	on     func(event)
+	mutex  sync.Mutex
+	result json.RawMessage
+	failed *event
+	fail   func()   // ends the run soon
+	words  []string // last lines of the launcher and of what the ranks write
+}
+
+// A RankError says which rank ended a run and why.
+type RankError struct {
+	Engine Kind
+	Rank   int    // −1 where it is not known
+	Host   string // "" where it is not known
+	Why    string
+	Last   string // last words of the rank
+}
+
+func (e *RankError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "engine %s: ", e.Engine)
+	if e.Rank < 0 {
+		b.WriteString("the run ended")
+	} else {
+		fmt.Fprintf(&b, "rank %d", e.Rank)
+		if e.Host != "" {
+			fmt.Fprintf(&b, " on %s", e.Host)
+		}
+		b.WriteString(" ended the run")
+	}
+	fmt.Fprintf(&b, ": %s", e.Why)
+	if e.Last != "" {
+		fmt.Fprintf(&b, "; its last words: %s", e.Last)
+	}
+	return b.String()
+}
+
+// Grace that a launcher has to end its ranks, and then itself.
+const (
+	graceAfterError = 5 * time.Second
+	graceAfterStop  = 3 * time.Second
+)
+
+// worker is what ranks are to run.
+type worker struct {
+	kind     Kind
+	python   *python
+	task     *task
+	settings any         // of the task, written as JSON
+	on       func(event) // is told about progress
+}
+
+// launch runs a worker and returns its result.
+func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, error) {
+	k, p, t := w.kind, w.python, w.task
+	text, err := json.Marshal(w.settings)
+	if err == nil {
+		err = os.WriteFile(t.path("job.json"), text, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(t.path("worker.py"), []byte(Worker(k)), 0o644)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: cannot write the task: %w", err)
+	}
+	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, &MissingError{k, "the launcher " + command[0], "the path"}
+	}
+	caller := ctx
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), p.env...)
+	for _, v := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} { // ranks are the threads
+		if os.Getenv(v) == "" {
+			cmd.Env = append(cmd.Env, v+"=1")
+		}
+	}
+	if os.Geteuid() == 0 { // Open MPI asks for both
+		cmd.Env = append(cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers end their ranks then
+	cmd.WaitDelay = graceAfterStop
+	isolate(cmd)
+	r := &run{kind: k, task: t, on: w.on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+	// Lines of both are read by one function at a time.
+	cmd.Stdout, cmd.Stderr = &lines{use: r.line}, &lines{use: r.line}
+	isolate(cmd)
+	runtime.LockOSThread() // where the ranks end with the thread that started them
+	defer runtime.UnlockOSThread()
+	return r.outcome(caller, cmd.Run())
+}
+
+// lines hands on what is written to it line by line.
+type lines struct {
+	use  func(string)
+	rest []byte
+}
+
+// mostLine bounds the bytes of a line that are kept.
+const mostLine = 1 << 20
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.rest = append(l.rest, b...)
+	for {
+		at := bytes.IndexByte(l.rest, '\n')
+		if at < 0 {
+			if len(l.rest) > mostLine {
+				l.rest = l.rest[:0]
+			}
+			return len(b), nil
+		}
+		l.use(string(l.rest[:at]))
+		l.rest = l.rest[at+1:]
+	}
+}
+
+// mostWords bounds the lines that are kept for an error.
+const mostWords = 60
+
+// line takes a line that a rank or the launcher wrote.
+func (r *run) line(text string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	at := strings.Index(text, eventMark)
+	if at < 0 {
+		if strings.TrimSpace(text) != "" {
+			r.words = append(r.words, text)
+			r.words = r.words[max(0, len(r.words)-mostWords):]
+		}
+		return
+	}
+	raw := text[at+len(eventMark)-1:]
+	var e event
+	if json.Unmarshal([]byte(raw), &e) != nil {
+		return
+	}
+	switch e.Event {
+	case "result":
+		r.result = json.RawMessage(raw)
+	case "error", "missing":
+		if r.failed == nil {
+			r.failed = &e
+		}
+		r.fail()
+	default:
+		if r.on != nil {
+			r.on(e)
+		}
+	}
+}
+
+// outcome returns the result, or what went wrong.
+func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case r.failed != nil && r.failed.Event == "missing":
+		return nil, &MissingError{r.kind, "the Python module in “" + r.failed.Error + "”", "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
+	case r.failed != nil:
+		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error, r.task.lastWords(r.failed.Rank)}
+	case err == nil && r.result != nil:
+		return r.result, nil
+	}
+	if dead := r.dead(); dead != nil {
+		return nil, dead
+	}
+	why := "the launcher ended without a result"
+	if err != nil {
+		why = "the launcher: " + err.Error()
+	}
+	return nil, &RankError{r.kind, -1, "", why, strings.Join(r.words[max(0, len(r.words)-5):], " / ")}
+}
+
+// deaths are how launchers tell that a rank died: of Open MPI, MPICH and Slurm. Groups are
+// named rank, host and why.
+var deaths = []*regexp.Regexp{
+	regexp.MustCompile(`process rank (?P<rank>[0-9]+) with PID [0-9]+ on node (?P<host>\S+) (?P<why>exited on signal [0-9]+ \([^)]*\))`),
+	regexp.MustCompile(`RANK (?P<rank>[0-9]+) PID [0-9]+ RUNNING AT (?P<host>\S+)`),
+	regexp.MustCompile(`Process name: \[\[[0-9]+,[0-9]+\],(?P<rank>[0-9]+)\]`),
+	regexp.MustCompile(`srun: error: (?P<host>\S+): tasks? (?P<rank>[0-9]+)[-0-9,]*: (?P<why>.+)`),
+}
+
+// dead looks for a rank that died in what the launcher said.
+func (r *run) dead() error {
+	for _, text := range r.words {
+		for _, re := range deaths {
+			m := re.FindStringSubmatch(text)
+			if m == nil {
+				continue
+			}
+			rank, _ := strconv.Atoi(m[re.SubexpIndex("rank")])
+			e := &RankError{Engine: r.kind, Rank: rank, Why: "it ended with an error"}
+			if at := re.SubexpIndex("host"); at >= 0 {
+				e.Host = m[at]
+			}
+			if at := re.SubexpIndex("why"); at >= 0 {
+				e.Why = m[at]
+			}
+			if strings.Contains(e.Why, "signal 9") || strings.Contains(e.Why, "Killed") {
+				e.Why += ", killed by somebody or for want of memory: more ranks on more hosts take less each"
+			}
+			e.Last = r.task.lastWords(rank)
+			return e
+		}
+	}
+	return nil
+}
+
+// lastWords returns the last line in the log of a rank.
+func (t *task) lastWords(rank int) string {
+	text, err := os.ReadFile(t.path(fmt.Sprintf("rank-%d.log", rank)))
+	if err != nil {
+		return ""
+	}
+	return last(string(text))
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// PythonVariable names the interpreter of the workers.
+const PythonVariable = "BIGFIT_PYTHON"
+
+// A MissingError says that an engine is not there, and what installs it.
+type MissingError struct {
+	Engine Kind
+	What   string // that was not found
+	Where  string // interpreter or path that was searched
+}
+
+func (e *MissingError) Error() string {
+	packages := "python3-petsc4py openmpi-bin"
+	if e.Engine == SLEPc {
+		packages = "python3-slepc4py python3-petsc4py openmpi-bin"
+	}
+	wide := strings.NewReplacer("slepc4py", "slepc4py-64-real", "petsc4py", "petsc4py-64-real").Replace(packages)
+	return fmt.Sprintf("engine %s: %s was not found in %s; on Debian: apt install %s (%s where a rank has 2³¹ entries or more), elsewhere install them for the Python that %s names",
+		e.Engine, e.What, e.Where, packages, strings.TrimSuffix(wide, " openmpi-bin"), PythonVariable)
+}
+
+// modules that the worker of an engine imports.
+func (k Kind) modules() []string {
+	if k == SLEPc {
+		return []string{"numpy", "petsc4py", "slepc4py"}
+	}
+	return []string{"numpy", "petsc4py"}
+}
+
+// python is an interpreter with the modules of an engine.
+type python struct {
+	path string
+	env  []string // beside that of this process
+	wide bool     // indices have 64 bits
+}
+
+// findPython returns the interpreter in BIGFIT_PYTHON, else /usr/bin/python3, else python3 on
+// the path. wide asks for indices of 64 bits. Debian keeps builds of both widths in folders
+// which PETSC_DIR and SLEPC_DIR choose from; those are looked for where these are not set.
+func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
+	path := os.Getenv(PythonVariable)
+	if path == "" {
+		path = "/usr/bin/python3"
+		if _, err := os.Stat(path); err != nil {
+			path = "python3"
+		}
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return nil, &MissingError{k, "the interpreter " + path, "the path"}
+	}
+	p := &python{path: found}
+	if os.Getenv("PETSC_DIR") == "" && os.Getenv("SLEPC_DIR") == "" {
+		for _, w := range slices.Compact([]bool{wide, true}) {
+			if env := debianBuild(w); env != nil {
+				p.env, p.wide = env, w
+				break
+			}
+		}
+	}
+	return p, p.check(ctx, k)
+}
+
+// debianBuild returns the environment in which Debian's build of that width is imported, nil
+// where it is not there.
+func debianBuild(wide bool) []string {
+	var env []string
+	for _, name := range []string{"petsc", "slepc"} {
+		pattern := "/usr/lib/" + name + "dir/" + name + "[0-9].*/*-real"
+		if wide {
+			pattern = "/usr/lib/" + name + "dir/" + name + "64-*/*-real"
+		}
+		dirs, _ := filepath.Glob(pattern)
+		if len(dirs) == 0 {
+			if name == "slepc" && env != nil {
+				break // PETSc alone
+			}
+			return nil
+		}
+		slices.Sort(dirs)
+		env = append(env, strings.ToUpper(name)+"_DIR="+dirs[len(dirs)-1])
+	}
+	return env
+}
+
+// check returns a *MissingError for the first module that cannot be found. It imports
+// none, as that would start MPI.
+func (p *python) check(ctx context.Context, k Kind) error {
+	code := "import importlib.util as u, sys\nfor m in sys.argv[1:]:\n    if u.find_spec(m) is None: sys.exit(m)\n"
+	cmd := exec.CommandContext(ctx, p.path, append([]string{"-c", code}, k.modules()...)...)
+	cmd.Env = append(os.Environ(), p.env...)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(out))
+	if slices.Contains(k.modules(), text) {
+		return &MissingError{k, "the Python module " + text, p.path}
+	}
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || text == "" {
+		return fmt.Errorf("engine %s: cannot run %s: %w", k, p.path, err)
+	}
+	return fmt.Errorf("engine %s: %s ends with: %s", k, p.path, last(text))
+}
+
+// needsWide reports whether a rank has so many entries that their number needs 64 bits.
+func needsWide(n, entries int64, ranks int) bool {
+	return n > math.MaxInt32 || float64(entries+n)/float64(ranks)*1.2 > math.MaxInt32
+}
+
+// last returns the last line of a text.
+func last(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// eigenTask is the description of eigenpairs to find.
+type eigenTask struct {
+	Graph     string  `json:"graph"` // folder
+	Laplacian string  `json:"laplacian"`
+	Nullity   int     `json:"nullity"`
+	Wanted    int     `json:"wanted"`
+	Method    string  `json:"method"` // krylov or filter
+	Tolerance float64 `json:"tolerance"`
+	Restarts  int     `json:"restarts"`
+	Norm      float64 `json:"norm"`
+	Cut       float64 `json:"cut"`
+	High      float64 `json:"high"`
+	Degree    int     `json:"degree"`
+}
+
+// eigenResult is what the ranks found.
+type eigenResult struct {
+	Values     []float64 `json:"values"`
+	Iterations int       `json:"iterations"`
+	Version    string    `json:"version"`
+	Peak       float64   `json:"peak_bytes"`
+	Read       float64   `json:"read_seconds"`
+	Solve      float64   `json:"solve_seconds"`
+	Write      float64   `json:"write_seconds"`
+}
+
+// Eigenpairs finds the pairs of a task by SLEPc. graph names the folder that the graph was
+// read from, in the order of o; "" has one written for the task. maxRestarts is that of
+// lanczos.Settings.
+//
+// Each rank holds its rows of the Laplacian and its parts of about twice as many vectors as
+// are wanted. The vectors come back through one .npy file and are checked by
+// [lanczos.Outside.Finish], whose errors are returned; that a rank ended is a *[RankError],
+// that an engine is not there a *[MissingError].
+func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string, maxRestarts int) (*lanczos.Result, error) {
+	if o.Wanted == 0 {
+		return o.Finish(ctx, nil)
+	}
+	w := o.Laplacian.Graph()
+	method, degree := chooseMethod(o)
+	p := s.eigenPlan(o, method, graph == "")
+	if err := s.announce(p); err != nil {
+		return nil, err
+	}
+	py, err := findPython(ctx, SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.newTask()
+	if err != nil {
+		return nil, err
+	}
+	defer t.remove()
+	if graph == "" {
+		graph = t.path("graph")
+		err = sparse.WriteFolder(graph, w, nil)
+	} else {
+		graph, err = filepath.Abs(graph)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.describe(t, o); err != nil {
+		return nil, err
+	}
+	d := eigenTask{Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
+		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
+	s.begin("slepc")
+	raw, err := s.launch(ctx, &worker{SLEPc, py, t, &d, s.progress})
+	if err != nil {
+		return nil, err
+	}
+	var found eigenResult
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return nil, fmt.Errorf("engine slepc: its result is not understood: %w", err)
+	}
+	s.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", len(found.Values), o.Wanted, method, found.Iterations, found.Read, found.Solve, found.Write))
+	vectors, err := readVectors(t.path("vectors.npy"), w.Rows, o.Wanted, len(found.Values))
+	if err != nil {
+		return nil, err
+	}
+	s.begin("verify")
+	r, err := o.Finish(ctx, vectors)
+	if r != nil {
+		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, method, s.ranks())
+		s.end(r.String())
+	}
+	return r, err
+}
+
+// describe writes degrees, components and room for the vectors.
+func (s *Settings) describe(t *task, o *lanczos.Outside) error {
+	if err := npy.WriteFile(t.path("degrees.npy"), nil, o.Laplacian.Degrees()); err != nil {
+		return err
+	}
+	if err := npy.WriteFile(t.path("components.npy"), nil, o.Components.Of); err != nil {
+		return err
+	}
+	return npy.Reserve(t.path("vectors.npy"), []int{o.Laplacian.Dim(), o.Wanted})
+}
+
+// readVectors maps the first columns of an n×k file.
+func readVectors(path string, n, k, columns int) (*mat.Dense, error) {
+	if columns == 0 {
+		return nil, nil
+	}
+	x, err := npy.Matrix(path, n, k)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewDense(n, k, x).Slice(0, n, 0, min(columns, k)).(*mat.Dense), nil
+}
+
+// chooseMethod decides between Krylov–Schur and the polynomial filter: docs/scale.md.
+func chooseMethod(o *lanczos.Outside) (method string, degree int) {
+	return "krylov", 0
+}
+
+// krylovProducts guesses the products of Krylov–Schur from runs on neighbour graphs: some
+// for every pair, growing with the root of ‖L‖ over the last eigenvalue.
+func krylovProducts(o *lanczos.Outside) float64 {
+	return 4 * float64(o.Wanted) * math.Sqrt(o.High/math.Max(o.Cut, 1e-12*o.High))
+}
+
+// eigenPlan is the plan of a run.
+func (s *Settings) eigenPlan(o *lanczos.Outside, method string, write bool) *Plan {
+	w := o.Laplacian.Graph()
+	n, entries, ranks := int64(w.Rows), int64(w.NNZ()), s.ranks()
+	index := int64(4)
+	if needsWide(n, entries, ranks) {
+		index = 8
+	}
+	subspace := int64(max(2*o.Wanted, o.Wanted+15))
+	p := &Plan{Engine: SLEPc, Method: method}
+	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks, index) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
+	p.Disk = n * (12 + 8*int64(o.Wanted))
+	if write {
+		p.Disk += 8*n + 12*entries
+	}
+	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
+	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate + 8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
+	return p
+}
+
+// Operations a second of a rank, as measured: of products with a graph and with multigrid, and of
+// products among vectors.
+const (
+	graphRate  = 1e9
+	vectorRate = 1e10
+)
+
+func (s *Settings) begin(stage string) {
+	if s.Observer != nil {
+		s.Observer.Begin(stage)
+	}
+}
+
+func (s *Settings) end(note string) {
+	if s.Observer != nil {
+		s.Observer.End(note)
+	}
+}
+
+func (s *Settings) progress(e event) {
+	if s.Observer != nil && e.Event == "progress" {
+		s.Observer.Update(float64(e.Converged), float64(e.Wanted), fmt.Sprintf("iteration %d, %d of %d", e.Iteration, e.Converged, e.Wanted))
+	}
+}

@@ -1,0 +1,81 @@
+# Linear systems A X = B with a symmetric, positive (semi)definite matrix, by PETSc: conjugate
+# gradients with one algebraic multigrid preconditioner for all columns.
+try:
+    petsc4py.init(sys.argv[:1])
+    from petsc4py import PETSc
+except ImportError as error:
+    missing(error)
+
+
+def null_space(job, rows, matrix):
+    """The null vectors of the matrix, one a component; None if there are none."""
+    of = job.load("components.npy")
+    if of is None:
+        return None
+    of, weight = numpy.asarray(of[rows.first : rows.last]), numpy.asarray(job.load("weights.npy")[rows.first : rows.last])
+    vectors = []
+    for component in range(job.settings["nullity"]):
+        vector = matrix.createVecRight()
+        vector.setArray(numpy.where(of == component, weight, 0))
+        vector.normalize()
+        vectors.append(vector)
+    return PETSc.NullSpace().create(vectors=vectors, comm=job.world)
+
+
+def solver(job, matrix, singular):
+    s = job.settings
+    ksp = PETSc.KSP().create(job.world)
+    ksp.setOperators(matrix)
+    ksp.setType(PETSc.KSP.Type.CG)
+    ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
+    ksp.setTolerances(rtol=s["tolerance"], atol=0, max_it=s["iterations"])
+    pc = ksp.getPC()
+    if s["method"] == "boomeramg":
+        pc.setType(PETSc.PC.Type.HYPRE)
+        pc.setHYPREType("boomeramg")
+        options = PETSc.Options()
+        options["pc_hypre_boomeramg_strong_threshold"] = 0.25
+        if singular:
+            options["pc_hypre_boomeramg_relax_type_coarse"] = "l1scaled-Jacobi"
+    elif s["method"] == "gamg":
+        pc.setType(PETSc.PC.Type.GAMG)
+        if singular:
+            PETSc.Options()["mg_coarse_pc_type"] = "jacobi"
+    else:
+        pc.setType(PETSc.PC.Type.JACOBI)
+    ksp.setFromOptions()
+    ksp.setUp()
+    return ksp
+
+
+def main(job):
+    s = job.settings
+    job.say("reading rows")
+    rows = Rows(s["graph"], job.rank, job.size)
+    job.say("rows %d to %d" % (rows.first, rows.last))
+    matrix = rows.matrix(None, lambda i, j, a: a, job.world)
+    matrix.setOption(PETSc.Mat.Option.SPD if job.load("components.npy") is None else PETSc.Mat.Option.SYMMETRIC, True)
+    null = null_space(job, rows, matrix)
+    if null is not None:
+        matrix.setNullSpace(null)
+    job.say("building the preconditioner")
+    ksp = solver(job, matrix, null is not None)
+    built = time.perf_counter()
+    given, out = job.load("B.npy"), numpy.load(os.path.join(job.folder, "X.npy"), mmap_mode="r+")
+    x, b = matrix.createVecs()
+    most = 0
+    for j in range(given.shape[1]):
+        b.setArray(given[rows.first : rows.last, j])
+        x.set(0)
+        ksp.solve(b, x)
+        most = max(most, ksp.getIterationNumber())
+        out[rows.first : rows.last, j] = x.getArray(readonly=True)
+        job.say("column %d of %d: %d iterations" % (j + 1, given.shape[1], ksp.getIterationNumber()))
+        job.tell(event="progress", iteration=ksp.getIterationNumber(), converged=j + 1, wanted=given.shape[1])
+    solved = time.perf_counter()
+    out.flush()
+    job.world.barrier()
+    job.finish(iterations=most, version="PETSc %d.%d.%d" % PETSc.Sys.getVersion(), read_seconds=built - STARTED, solve_seconds=solved - built)
+
+
+run(main)

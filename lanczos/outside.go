@@ -1,0 +1,169 @@
+package lanczos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Outside are the smallest eigenpairs of a graph Laplacian as a task for another program.
+// [NewOutside] says what to find, [Outside.Finish] checks what was found.
+type Outside struct {
+	// Laplacian is combinatorial or normalized, of power 1, its vertices in the order in
+	// which the other program has them. For sparse.RandomWalk it is what sparse.Normalized is.
+	Laplacian  *sparse.Laplacian
+	Components *sparse.Components // in that order
+	// Nullity null vectors, Laplacian.NullVectors of the first components, are known. Wanted
+	// eigenvectors are to be found on their complement.
+	Nullity, Wanted int
+	// Tolerance bounds the residuals ‖Lv − λv‖₂ that are accepted.
+	Tolerance float64
+	// Cut estimates an eigenvalue somewhat beyond the last one that is wanted, from the
+	// density of the spectrum. High bounds the largest one, and Norm estimates it.
+	Cut, High, Norm float64
+
+	given    *sparse.Laplacian
+	p        *plan
+	d        density
+	order    []int32 // of the vertices; nil where it is as given
+	exponent int     // the Laplacian is divided by 2^exponent
+}
+
+// NewOutside makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
+// without shift, with the components c. reorder allows another order of the vertices, in which
+// neighbours are near each other. It costs the estimate of the density: 40 products with blocks
+// of 8 columns. Of s, K, Tolerance and Seed count.
+func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*Outside, error) {
+	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
+		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a Laplacian of power 1 without shift, and takes no known ones")
+	}
+	// What is searched afterwards needs little room behind the vectors.
+	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed, Basis: 1})
+	if err != nil {
+		return nil, err
+	}
+	o := &Outside{given: l, p: p, Components: c, Nullity: min(c.Count(), p.K)}
+	if o.Laplacian, o.exponent, err = rescale(l); err != nil {
+		return nil, err
+	}
+	o.Wanted = p.K - o.Nullity
+	if reorder && l.Dim() >= reorderFrom {
+		o.order = l.Graph().ReverseCuthillMcKee()
+		o.Laplacian = o.Laplacian.Permute(o.order)
+		o.Components = &sparse.Components{Of: make([]int32, l.Dim()), Sizes: c.Sizes}
+		for at, i := range o.order {
+			o.Components.Of[at] = c.Of[i]
+		}
+	}
+	null := o.Laplacian.NullVectors(o.Components, p.K)
+	o.d = estimateDensity(o.Laplacian, null, p.Seed, densitySteps)
+	p.Nullity = o.Nullity
+	o.Norm, o.High, o.Tolerance = o.d.norm(), o.d.high, p.Tolerance*o.d.norm()
+	others := float64(p.n - o.Nullity)
+	o.Cut = o.d.quantile(min(1, (1.1*float64(o.Wanted)+4)/math.Max(others, 1)))
+	return o, nil
+}
+
+// Finish makes a Result of the eigenvectors that were found: orthonormal columns of an n×q
+// matrix, q ≤ Wanted, in the order of Laplacian. They are checked as [Verify] does, and the
+// pairs are those of [Laplacian]. It holds the vectors twice, and a basis of some more.
+//
+// With [ErrNotConverged], which says what was found to be wrong, comes what there is.
+func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
+	x, err := o.join(vectors)
+	if err != nil {
+		return nil, err
+	}
+	_, k := x.Dims()
+	r := certify(o.Laplacian, x, o.Nullity, o.Norm)
+	for j := range o.Nullity {
+		r.Values[j] = 0
+	}
+	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, x: x, values: r.Values, exponent: o.exponent, tolerance: o.Tolerance}
+	v.Pairs, v.Norm, v.Components = k, o.Norm, o.Components.Count()
+	if k < o.p.K {
+		v.fault("it found %d of %d pairs", k, o.p.K)
+	}
+	v.checkPairs()
+	switch {
+	case o.p.n <= verifyDense:
+		err = v.compare(ctx)
+	case len(v.Faults) == 0:
+		err = v.search(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Certificate = Certificate{Exact: v.Exact, Next: v.Next}
+	if !v.Exact && !v.Searched {
+		r.Certificate.Next = math.Inf(1)
+	}
+	if len(v.Faults) > 0 {
+		err = fmt.Errorf("%w: of what the other program found, %s", ErrNotConverged, v.Faults[0])
+	}
+	if o.order != nil {
+		gatherRows(r.Vectors, inverse(o.order))
+	}
+	r.settle(o.given, o.exponent)
+	return r, err
+}
+
+// join puts the null vectors in front.
+func (o *Outside) join(vectors *mat.Dense) (*mat.Dense, error) {
+	n, q := o.p.n, 0
+	if vectors != nil {
+		var rows int
+		if rows, q = vectors.Dims(); rows != n || q > o.Wanted {
+			return nil, fmt.Errorf("lanczos: %d×%d vectors of another program; at most %d of length %d were wanted", rows, q, o.Wanted, n)
+		}
+		if i, j, bad := firstNotFinite(vectors); bad {
+			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j, vectors.At(i, j))
+		}
+	}
+	if o.Nullity+q == 0 {
+		return nil, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
+	}
+	x := o.p.room(o.Nullity + q)
+	if null := o.Laplacian.NullVectors(o.Components, o.Nullity); null != nil {
+		copyBlock(x.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
+	}
+	if q > 0 {
+		copyBlock(x.Slice(0, n, o.Nullity, o.Nullity+q).(*mat.Dense), vectors)
+	}
+	return x, nil
+}
+
+// firstNotFinite returns the place of the first entry that is NaN or infinite.
+func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
+	n, _ := x.Dims()
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if v-v != 0 {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// Spill has [Outside.Finish] keep vectors in files in a folder, where they would take more
+// than so many bytes, as it goes through them row by row. The pages are written by the kernel
+// where memory is short; what must be in memory are a few blocks of 16 columns. It is for a
+// task that has more vectors than fit.
+func (o *Outside) Spill(folder string, limit int64) {
+	if limit > 0 && 8*int64(o.p.n)*int64(o.p.K)+o.p.bytes() > limit {
+		o.p.scratch = folder
+	}
+}
+
+// OutsideBytes returns the memory that the vectors of [Outside.Finish] take, and what must be
+// in memory where they are spilled.
+func OutsideBytes(n, k int) (vectors, least int64) {
+	rows := int64(n)
+	return 8 * rows * int64(2*k+8*8), 8 * rows * 8 * slabWidth
+}

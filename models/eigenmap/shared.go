@@ -1,0 +1,192 @@
+package eigenmap
+
+import (
+	"context"
+	"math/bits"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// together is the number of draws whose normal equations are made at once.
+const together = 5
+
+// draws are draws of labels that are to be fitted at once, on all eigenvectors.
+type draws struct {
+	result     *lanczos.Result
+	components *sparse.Components
+	several    bool       // more than one draw is fitted in all
+	whole      *mat.Dense // Gram matrix of all rows and columns, once it is needed
+	ys         []*data.Labels
+	census     []*census
+	fits       [][]*Classifier
+	most       int // eigenvectors of a fit
+}
+
+// add adds a draw with its classifiers, of at most so many eigenvectors.
+func (d *draws) add(y *data.Labels, c *census, fits []*Classifier, most int) {
+	d.ys, d.census, d.fits, d.most = append(d.ys, y), append(d.census, c), append(d.fits, fits), max(d.most, most)
+}
+
+// orthonormal is the largest |VᵀV − I| of eigenvectors that count as orthonormal.
+const orthonormal = 1e-13
+
+// fit solves for the classifiers of the draws, and forgets these.
+func (d *draws) fit(ctx context.Context) error {
+	if len(d.ys) == 0 {
+		return nil
+	}
+	n, have := d.result.Vectors.Dims()
+	for _, y := range d.ys {
+		if d.several && d.whole == nil && 2*len(y.Labeled()) > n {
+			d.whole = mat.NewDense(have, have, nil)
+			if off := d.result.Orthogonality; off > 0 && off <= orthonormal { // 0 is unknown
+				for j := range have {
+					d.whole.Set(j, j, 1)
+				}
+				continue
+			}
+			dense.Syrk(dense.Transposed, 1, d.result.Vectors, 0, d.whole)
+		}
+	}
+	eqs, err := sharedEquations(ctx, d.result.Vectors, d.most, d.ys, d.whole)
+	if err != nil {
+		return err
+	}
+	par.For(len(d.ys), 1, func(i, _ int) {
+		eqs[i].reached = d.census[i].reached
+		for _, m := range d.fits[i] {
+			m.finish(d.result, d.components, d.ys[i], eqs[i])
+		}
+	})
+	d.ys, d.census, d.fits, d.most = nil, nil, nil, 0
+	return ctx.Err()
+}
+
+// fewShared is the number of rows from which it takes less time to sum up their products
+// once and to add them to several matrices.
+const fewShared = 256
+
+// sharing makes the normal equations of up to [together] draws of labels on one basis. The
+// Gram matrix of a draw is the sum over its labeled rows or, where those are more than half of
+// all, that of the whole basis without the others. Rows that count in the same draws are
+// summed once.
+type sharing struct {
+	basis *mat.Dense
+	p     int
+	ys    []*data.Labels
+	eqs   []*normalEquations
+	minus []bool     // of a draw: rows without a label are taken from the whole
+	x, t  *mat.Dense // memory: rows of the basis, products
+}
+
+// sharedEquations returns the normal equations of the draws on the first p columns of basis.
+// whole is the Gram matrix of all rows; if it is nil all draws sum up labeled rows.
+func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.Labels, whole *mat.Dense) ([]*normalEquations, error) {
+	n, _ := basis.Dims()
+	s := &sharing{basis: basis, p: p, ys: ys, minus: make([]bool, len(ys))}
+	s.x, s.t = dense.New(min(gramRows, n), p), dense.New(p, p)
+	count := make([]uint8, n) // the draws that a row counts in, a bit each
+	for d, y := range ys {
+		labeled := len(y.Labeled())
+		e := newEquations(p, len(y.Classes), labeled)
+		if s.minus[d] = whole != nil && 2*labeled > n; s.minus[d] {
+			e.g.Copy(whole.Slice(0, p, 0, p))
+			all := make([]int, n)
+			for i := range all {
+				all[i] = i
+			}
+			e.addTargets(basis.Slice(0, n, 0, p).(*mat.Dense), y, all)
+		}
+		for i, c := range y.Index {
+			if (c == data.Unlabeled) == s.minus[d] {
+				count[i] |= 1 << d
+			}
+		}
+		s.eqs = append(s.eqs, e)
+	}
+	if err := s.sum(ctx, count); err != nil {
+		return nil, err
+	}
+	for _, e := range s.eqs {
+		dense.Mirror(e.g)
+	}
+	return s.eqs, nil
+}
+
+// sum adds up the rows.
+func (s *sharing) sum(ctx context.Context, count []uint8) error {
+	alike := make([][]int, 1<<len(s.ys))
+	for i, c := range count {
+		alike[c] = append(alike[c], i)
+	}
+	own := make([][]int, len(s.ys)) // rows that are summed for each draw
+	for c, rows := range alike {
+		if bits.OnesCount(uint(c)) > 1 && len(rows) >= fewShared {
+			if err := s.addShared(ctx, uint(c), rows); err != nil {
+				return err
+			}
+			continue
+		}
+		for d := range s.ys {
+			if c>>d&1 == 1 {
+				own[d] = append(own[d], rows...)
+			}
+		}
+	}
+	for d, rows := range own {
+		err := blocks(ctx, rows, func(block []int) {
+			x := dense.Gather(s.x, s.basis, block)
+			dense.SyrkLower(dense.Transposed, s.sign(d), x, 1, s.eqs[d].g)
+			s.addTargets(d, x, block)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sharing) sign(d int) float64 {
+	if s.minus[d] {
+		return -1
+	}
+	return 1
+}
+
+// addTargets adds those of rows that are labeled in draw d.
+func (s *sharing) addTargets(d int, x *mat.Dense, rows []int) {
+	if !s.minus[d] {
+		s.eqs[d].addTargets(x, s.ys[d], rows)
+	}
+}
+
+// addShared adds rows that count in the draws of the bits c.
+func (s *sharing) addShared(ctx context.Context, c uint, rows []int) error {
+	beta := 0.0
+	err := blocks(ctx, rows, func(block []int) {
+		x := dense.Gather(s.x, s.basis, block)
+		dense.SyrkLower(dense.Transposed, 1, x, beta, s.t)
+		beta = 1
+		for d := range s.ys {
+			if c>>d&1 == 1 {
+				s.addTargets(d, x, block)
+			}
+		}
+	})
+	par.For(s.p, 64, func(lo, hi int) {
+		for d, e := range s.eqs {
+			for i := lo; i < hi && c>>d&1 == 1; i++ {
+				row := e.g.RawRowView(i)[:i+1]
+				simd.CombineRow(row, row, 1, s.t.RawRowView(i)[:i+1], s.sign(d))
+			}
+		}
+	})
+	return err
+}
