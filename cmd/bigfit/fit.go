@@ -55,7 +55,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	o.Label.Flags(f)
 	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
-	f.StringVar(&o.outputKernel, "output-kernel", "", "`file` of B for the kernel k(x, z)B of functions with n outputs, n×n, symmetric and positive semidefinite")
+	f.StringVar(&o.outputKernel, "output-kernel", "", "`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
 	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
 	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
@@ -92,7 +92,7 @@ with. Without X, models that label the points of a graph do so. The same command
 answer and certainty, how often certain answers are right (of labels held back by
 --labels), points and labels to look at, and thumbnails where the columns are pixels.
 
-` + inparts.FitHelp,
+--parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")

@@ -54,7 +54,7 @@ rounds of nn-descent, or the parts of the points whose neighbours are known, whi
 costs an exact search by blocks up to twice the time. After an interruption the same
 command with --resume goes on and ends with the same bits.
 
-` + inparts.Help
+--parts N --work DIR searches in parts, in little memory or as jobs: bigfit help parts.`
 
 // graphOptions are the flags of bigfit graph.
 type graphOptions struct {

@@ -31,12 +31,6 @@ type FitOptions struct {
 	Script string
 }
 
-// FitHelp is the text on fits in parts.
-const FitHelp = `--parts 20 --work DIR fits a linear model in parts: each sums XᵀLX over its rows in little
-memory, one after the other, and what DIR holds is not computed again, also with other
-weights γ. As jobs, --part I or --part env makes one part, --merge the model, --part missing
-lists those to make, and --print-script writes the jobs. The model has no probabilities.`
-
 // Flags adds the flags.
 func (o *FitOptions) Flags(f *pflag.FlagSet) {
 	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/data"
@@ -29,8 +30,12 @@ type Options struct {
 	Script         string
 }
 
-// Help is the text on graphs in parts.
-const Help = `Points that are too many for one search, or for the memory, are searched in parts:
+// Topic is the help on work in parts.
+func Topic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "parts",
+		Short: "Graphs, linear models and predictions in parts: in little memory, or as jobs",
+		Long: `Points that are too many for one search, or for the memory, are searched in parts:
 
   bigfit graph 'emb/*.npy' --parts 128 --work DIR -o graph.npz
 
@@ -45,7 +50,17 @@ any order and on any machine that sees DIR and the points, and --merge makes the
 them. --print-script writes such scripts. These need --work alone, as DIR knows the points
 and the settings. --part env takes the number from SLURM_ARRAY_TASK_ID, or of several
 processes that of this one from SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK; with fewer
-processes than parts, process r of R makes the parts r, r + R, …`
+processes than parts, process r of R makes the parts r, r + R, …
+
+A linear model needs sums over the rows of the points, and its labels:
+
+  bigfit fit --model laprls-linear 'emb/*.npy' y.npy --graph g/ --parts 20 --work DIR -o model.npz
+
+What DIR holds is not computed again, also with other weights γ, which must be given; the model has
+no probabilities. --part missing lists the parts to make. bigfit predict --part I answers for one
+of the files of points, with {part} in the name of the output.`,
+	}
+}
 
 // Flags adds the flags.
 func (o *Options) Flags(f *pflag.FlagSet) {
