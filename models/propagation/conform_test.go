@@ -18,7 +18,9 @@ func conformValues(m Method) models.Values {
 
 func TestConform(t *testing.T) {
 	for m := Harmonic; m <= Poisson; m++ {
-		t.Run(m.String(), func(t *testing.T) { modeltest.Conform(t, Learner{Method: m}, modeltest.Suite{Values: conformValues(m)}) })
+		t.Run(m.String(), func(t *testing.T) {
+			modeltest.Conform(t, Learner{Method: m}, modeltest.Suite{Values: conformValues(m)})
+		})
 	}
 }
 
