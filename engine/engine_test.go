@@ -73,6 +73,42 @@ func distance(a, b *mat.Dense) float64 {
 	return mat.Norm(&rest, 2)
 }
 
+// From some tens of pairs on a filter finds them; where its cut is too low, Krylov–Schur.
+func TestFilter(t *testing.T) {
+	needs(t, SLEPc)
+	const k = 60
+	w := rings(2, 1000)
+	l, err := sparse.NewLaplacian(w, sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &lanczos.Settings{K: k, Tolerance: 1e-9}
+	want, err := lanczos.Laplacian(t.Context(), l, w.Components(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		share  float64 // of the estimated cut
+		method string
+	}{{1, "filter"}, {0.7, "krylov"}} {
+		o, err := lanczos.NewOutside(l, w.Components(), set, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Cut *= c.share
+		got, err := settings(t, 2).Eigenpairs(t.Context(), o, "", 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.By, c.method) {
+			t.Errorf("with %v of the cut: found by %s, want %s", c.share, got.By, c.method)
+		}
+		if d := distance(want.Vectors, got.Vectors); !(d <= 1e-7) || len(got.Values) != k {
+			t.Errorf("by %s: %d pairs, the spaces are %.1e apart", c.method, len(got.Values), d)
+		}
+	}
+}
+
 func TestEigenpairs(t *testing.T) {
 	needs(t, SLEPc)
 	for _, c := range []struct {

@@ -41,8 +41,11 @@ var names = []string{Choice, Graph, Neighbors, Search, Eigenpairs, Snapshot, Fit
 // more if saving takes long. Only tests change it.
 var Every = 10 * time.Second
 
-// share is the most of the time that saving may take.
-const share = 0.1
+// share is the most of the time that saving may take, where it takes longer than free.
+const (
+	share = 0.1
+	free  = time.Second / 4
+)
 
 // A Key says what a stage was made with: names of settings and inputs, with values
 // and hashes.
@@ -150,7 +153,7 @@ func (f *Folder) Store(name string, save func(path string) error) error {
 // saved notes that saving, which began then, has ended.
 func (f *Folder) saved(begun time.Time) {
 	f.last = time.Now()
-	f.rest = time.Duration(float64(f.last.Sub(begun)) / share)
+	f.rest = time.Duration(float64(max(0, f.last.Sub(begun)-free)) / share)
 }
 
 // stage is the manifest of a file.
