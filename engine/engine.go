@@ -136,10 +136,19 @@ func (s *Settings) announce(p *Plan) error {
 	return nil
 }
 
-// matrixBytes is what a rank holds of a matrix of n rows and so many entries: the rows as they
-// are made and as PETSc copies them, with indices of so many bytes.
-func matrixBytes(n, entries int64, ranks int, index int64) int64 {
+// matrixBytes returns the memory of a rank's rows of a matrix of n rows and so many entries:
+// as they are made, and as PETSc copies them.
+func matrixBytes(n, entries int64, ranks int) int64 {
+	index := int64(4)
+	if needsWide(n, entries, ranks) {
+		index = 8
+	}
 	return 2 * (entries + n) / int64(ranks) * (8 + index)
+}
+
+// exchangedBytes bounds what a rank receives of a vector for a product with such a matrix.
+func exchangedBytes(n, entries int64, ranks int) int64 {
+	return 8 * min(n-n/int64(ranks), entries/int64(ranks))
 }
 
 // pythonBytes is the memory of a rank that holds nothing yet, as measured.

@@ -79,7 +79,7 @@ const (
 	graceAfterStop  = 3 * time.Second
 )
 
-// worker is what ranks are to run.
+// worker is a program for ranks and its task.
 type worker struct {
 	kind     Kind
 	python   *python
@@ -120,7 +120,6 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers end their ranks then
 	cmd.WaitDelay = graceAfterStop
-	isolate(cmd)
 	r := &run{kind: k, task: t, on: w.on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
 	// Lines of both are read by one function at a time.
 	cmd.Stdout, cmd.Stderr = &lines{use: r.line}, &lines{use: r.line}

@@ -21,12 +21,11 @@ type Systems struct{ *Settings }
 type systemTask struct {
 	Graph      string  `json:"graph"` // folder of the matrix
 	Nullity    int     `json:"nullity"`
-	Method     string  `json:"method"` // of the preconditioner: boomeramg, gamg or jacobi
 	Tolerance  float64 `json:"tolerance"`
 	Iterations int     `json:"iterations"`
 }
 
-// systemResult is what the ranks say of a solution.
+// systemResult describes the solution that the ranks wrote.
 type systemResult struct {
 	Iterations int     `json:"iterations"`
 	Version    string  `json:"version"`
@@ -34,13 +33,13 @@ type systemResult struct {
 	Solve      float64 `json:"solve_seconds"`
 }
 
-// Solve solves a system by conjugate gradients with algebraic multigrid, one column after the
-// other. A rank holds its rows of A, which it maps from a folder, and the levels of the
+// Solve solves a system by conjugate gradients with hypre's algebraic multigrid, one column
+// after the other. A rank holds its rows of A, which it maps from a folder, and the levels of the
 // preconditioner.
 func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
 	n, c := s.B.Dims()
-	d := &systemTask{Method: "boomeramg", Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
-	if err := y.announce(y.systemPlan(s.A, c, d.Method)); err != nil {
+	d := &systemTask{Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	if err := y.announce(y.systemPlan(s.A, c)); err != nil {
 		return nil, 0, err
 	}
 	py, err := findPython(ctx, PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
@@ -69,7 +68,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
 	}
 	if y.Observer != nil {
-		y.Observer.Note(fmt.Sprintf("%s: %d columns by %s on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, c, d.Method, y.ranks(), found.Iterations, found.Read, found.Solve))
+		y.Observer.Note(fmt.Sprintf("%s: %d columns on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, c, y.ranks(), found.Iterations, found.Read, found.Solve))
 	}
 	x, err := npy.Matrix(t.path("X.npy"), n, c)
 	if err != nil {
@@ -125,17 +124,12 @@ func (d *systemTask) writeNull(t *task, s *propagation.System) error {
 }
 
 // systemPlan is the plan of a run.
-func (y Systems) systemPlan(a *sparse.CSR, columns int, method string) *Plan {
+func (y Systems) systemPlan(a *sparse.CSR, columns int) *Plan {
 	n, entries, ranks := int64(a.Rows), int64(a.NNZ()), y.ranks()
-	index := int64(4)
-	if needsWide(n, entries, ranks) {
-		index = 8
-	}
-	p := &Plan{Engine: PETSc, Method: "CG with " + method}
+	p := &Plan{Engine: PETSc, Method: "CG with BoomerAMG", Exchanged: exchangedBytes(n, entries, ranks)}
 	// The levels of multigrid hold about as much again as the matrix.
-	p.Bytes = pythonBytes + 2*matrixBytes(n, entries, ranks, index) + 8*8*n/int64(ranks)
+	p.Bytes = pythonBytes + 2*matrixBytes(n, entries, ranks) + 8*8*n/int64(ranks)
 	p.Disk = 8*n + 12*entries + 16*n*int64(columns)
-	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
 	const iterations, products = 20, 8 // of a V-cycle and the matrix
 	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / graphRate
 	return p

@@ -65,7 +65,7 @@ func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
 	p := &python{path: found}
 	if os.Getenv("PETSC_DIR") == "" && os.Getenv("SLEPC_DIR") == "" {
 		for _, w := range slices.Compact([]bool{wide, true}) {
-			if env := debianBuild(w); env != nil {
+			if env := DebianBuild(w); env != nil {
 				p.env, p.wide = env, w
 				break
 			}
@@ -74,9 +74,9 @@ func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
 	return p, p.check(ctx, k)
 }
 
-// debianBuild returns the environment in which Debian's build of that width is imported, nil
-// where it is not there.
-func debianBuild(wide bool) []string {
+// DebianBuild returns the environment in which Python imports Debian's build of PETSc and
+// SLEPc, that with indices of 64 bits or that of 32; nil where it is not there.
+func DebianBuild(wide bool) []string {
 	var env []string
 	for _, name := range []string{"petsc", "slepc"} {
 		pattern := "/usr/lib/" + name + "dir/" + name + "[0-9].*/*-real"

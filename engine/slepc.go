@@ -156,18 +156,13 @@ func krylovProducts(o *lanczos.Outside) float64 {
 func (s *Settings) eigenPlan(o *lanczos.Outside, method string, write bool) *Plan {
 	w := o.Laplacian.Graph()
 	n, entries, ranks := int64(w.Rows), int64(w.NNZ()), s.ranks()
-	index := int64(4)
-	if needsWide(n, entries, ranks) {
-		index = 8
-	}
 	subspace := int64(max(2*o.Wanted, o.Wanted+15))
-	p := &Plan{Engine: SLEPc, Method: method}
-	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks, index) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
+	p := &Plan{Engine: SLEPc, Method: method, Exchanged: exchangedBytes(n, entries, ranks)}
+	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
 	p.Disk = n * (12 + 8*int64(o.Wanted))
 	if write {
 		p.Disk += 8*n + 12*entries
 	}
-	p.Exchanged = 8 * min(n-n/int64(ranks), entries/int64(ranks))
 	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate + 8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
 	return p
 }

@@ -279,18 +279,13 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 		return room{limit: part.MemoryLimit, turn: 1, err: err}
 	}
 	out := room{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
-	most := p.bytes()
-	if inverse := inverseBytes(n, int(float64(nnz)*float64(n)/float64(len(c.Of))), p.block); hard && !p.dense() && (p.MemoryLimit == 0 || most+inverse <= p.MemoryLimit) {
-		most += inverse
-	}
+	most := p.bytesWithFactor(int(float64(nnz)*float64(n)/float64(len(c.Of))), hard)
 	if s.MemoryLimit > 0 {
 		out.turn = max(1, min(out.turn, int(free/most)))
 	}
+	out.bytes = most * int64(out.turn)
 	if out.turn == par.Workers(len(ids), 1) {
-		out.bytes = most * int64(out.turn)
-		out.turn = len(ids)
-	} else {
-		out.bytes = most * int64(out.turn)
+		out.turn = len(ids) // no thread waits for the end of a turn
 	}
 	return out
 }
@@ -306,11 +301,7 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 		if err != nil {
 			return 0, Operations(n, nnz, s), err
 		}
-		bytes := p.bytes()
-		if inverse := inverseBytes(n, nnz, p.block); hard && !p.dense() && (p.MemoryLimit == 0 || bytes+inverse <= p.MemoryLimit) {
-			bytes += inverse
-		}
-		return bytes, Operations(n, nnz, s), nil
+		return p.bytesWithFactor(nnz, hard), Operations(n, nnz, s), nil
 	}
 	whole := *s
 	whole.MemoryLimit = 0

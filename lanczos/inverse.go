@@ -57,6 +57,19 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 	return l
 }
 
+// bytesWithFactor returns the memory of a plan for a graph with nnz stored edges: with a factor
+// if the graph is hard and the limit allows it.
+func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
+	bytes := p.bytes()
+	if !hard || p.dense() {
+		return bytes
+	}
+	if with := bytes + inverseBytes(p.n, nnz, p.block); p.MemoryLimit == 0 || with <= p.MemoryLimit {
+		return with
+	}
+	return bytes
+}
+
 // inverseBytes bounds the memory of a factor of a graph of n vertices with nnz stored
 // edges, and of a system of b columns.
 func inverseBytes(n, nnz, b int) int64 {

@@ -5,7 +5,7 @@
 //	go run ./bench/knn -works mnist-bytes,mnist-pca,clusters    exact, all pairs
 //	go run ./bench/knn -works throughput        answers of models for new points
 //
-// It writes knn.json, knn.md with a plot of the growth with n, and a list of all
+// It writes knn.json, knn.md, and a list of all
 // neighbours in which exact programs differ, with the cause of each: ties and
 // cancellation are, anything else fails the run. Run it on a machine that does
 // nothing else.
@@ -55,10 +55,6 @@ var works = []work{
 	{"tree-3d", "1,000,000×3, kd-tree", 10, knn.Euclidean, knn.KDTree, []string{"ckdtree"}, cube},
 	{"ball-3d", "1,000,000×3, ball tree", 10, knn.Euclidean, knn.BallTree, []string{"balltree"}, cube},
 	{"mnist-descent", "MNIST 60000×784 uint8, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, mnistBytes},
-	{"growth-62500", "62,500×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(62_500)},
-	{"growth-125000", "125,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(125_000)},
-	{"growth-250000", "250,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(250_000)},
-	{"growth-500000", "500,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, nil, manifold(500_000)},
 	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, manifold(1_000_000)},
 	{"embeddings-200000", "200,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(200_000)},
 	{"embeddings", "1,000,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(1_000_000)},
@@ -128,14 +124,6 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 			return err
 		}
 		notes = append(notes, fmt.Sprintf("[%s](%s) lists every neighbour of a peer that is not ours, with the cause; %d are unexplained.", name, name, bad))
-	}
-	if points := growth(rows); len(points) >= 3 {
-		const name = "knn-growth.svg"
-		if err := plotGrowth(filepath.Join(out, name), points); err != nil {
-			return err
-		}
-		_, slope := fit(points)
-		notes = append(notes, fmt.Sprintf("The time of NN-descent grows like n^%.2f.\n\n![time per point](%s)", 1+slope, name))
 	}
 	table, err := peers.Save(out, "knn", "Nearest neighbours", rows, notes...)
 	if err != nil {

@@ -3,17 +3,10 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"encoding/xml"
-	"errors"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
@@ -145,35 +138,5 @@ func TestReadPeer(t *testing.T) {
 	}
 	if _, err := readPeer(path, 3); err == nil {
 		t.Error("lists of 2 read as lists of 3")
-	}
-}
-
-func TestGrowth(t *testing.T) {
-	var points plotter.XYs
-	for _, n := range []float64{62500, 125000, 1e6} {
-		points = append(points, plotter.XY{X: n, Y: 3 * math.Pow(n, 0.08)})
-	}
-	if c, slope := fit(points); !(math.Abs(c-3) < 1e-9 && math.Abs(slope-0.08) < 1e-9) {
-		t.Errorf("fitted %v·n^%v, want 3·n^0.08", c, slope)
-	}
-	path := filepath.Join(t.TempDir(), "growth.svg")
-	if err := plotGrowth(path, points); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dec := xml.NewDecoder(strings.NewReader(string(text))); ; {
-		if _, err := dec.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("not XML: %v", err)
-		}
-	}
-	for _, part := range []string{"<svg", "n^1.08", "n^0.08", "62500", "1000000"} {
-		if !strings.Contains(string(text), part) {
-			t.Errorf("%q is not in the plot", part)
-		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -123,20 +124,12 @@ func limits() []string {
 // environment is that of a peer.
 func environment() []string { return append(os.Environ(), limits()...) }
 
-// slepcEnvironment is the environment with the folders of Debian's SLEPc and
-// PETSc, by which their Python modules find themselves, where it names none.
+// slepcEnvironment is the environment in which SLEPc's and PETSc's Python modules are found.
 func slepcEnvironment() []string {
-	environment := environment()
-	for name, pattern := range map[string]string{
-		"SLEPC_DIR": "/usr/lib/slepcdir/slepc*/*-real",
-		"PETSC_DIR": "/usr/lib/petscdir/petsc*/*-real",
-	} {
-		// The pattern is a valid one.
-		if found, _ := filepath.Glob(pattern); os.Getenv(name) == "" && len(found) > 0 {
-			environment = append(environment, name+"="+found[len(found)-1])
-		}
+	if os.Getenv("PETSC_DIR") != "" || os.Getenv("SLEPC_DIR") != "" {
+		return environment()
 	}
-	return environment
+	return append(environment(), engine.DebianBuild(false)...)
 }
 
 // Self runs this program again with the given arguments and returns the JSON

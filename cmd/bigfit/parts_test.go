@@ -112,6 +112,9 @@ func TestPartsKilled(t *testing.T) {
 			succeed(t, words("graph --work array --part %d -q", p)...)
 		}
 	}
+	if out := succeed(t, words("graph --work array --part missing -q")...); out != "2\n" {
+		t.Errorf("missing: %q", out)
+	}
 	fail(t, 2, []string{"1 of 5 parts are missing: 2", "--work array --part 2"}, words("graph --work array --merge -o got.npz -q")...)
 	succeed(t, words("graph --work array --part 2 -q")...)
 	succeed(t, words("graph --work array --merge -o got.npz -q")...)

@@ -25,7 +25,7 @@ type division struct {
 	first   []uint32 // n: its number among those of which its nearest part is the same
 }
 
-// divisionState is what a folder says of a division beside its arrays.
+// divisionState describes a division in the manifest of its file.
 type divisionState struct {
 	N     int      `json:"n"`
 	D     int      `json:"d"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
@@ -19,29 +18,6 @@ import (
 
 // truthSample is the number of points by which the recall is estimated.
 const truthSample = 500
-
-// A MissingError says which parts are to be made before they can be merged.
-type MissingError struct{ Parts []int }
-
-func (e *MissingError) Error() string { return "the lists of parts " + e.Numbers() + " are missing" }
-
-// Numbers lists the parts, as 3-5,8.
-func (e *MissingError) Numbers() string {
-	var runs []string
-	for at := 0; at < len(e.Parts); {
-		end := at
-		for end+1 < len(e.Parts) && e.Parts[end+1] == e.Parts[end]+1 {
-			end++
-		}
-		text := fmt.Sprint(e.Parts[at])
-		if end > at {
-			text += fmt.Sprintf("-%d", e.Parts[end])
-		}
-		runs = append(runs, text)
-		at = end + 1
-	}
-	return strings.Join(runs, ",")
-}
 
 // raw returns a copy of points, which ascend, as they are given: float64 as such, all others
 // as float32, which holds them exactly.
@@ -126,14 +102,15 @@ func (s *Settings) needsLengths() bool {
 type Recall struct{ Before, After knn.Recall }
 
 // Merge merges the lists of all parts into K neighbours of each point and improves them by
-// an exchange across borders. It returns a [MissingError] if parts are missing.
+// an exchange across borders. With parts missing the error is a
+// [*checkpoint.MissingError].
 func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 	missing, err := r.Missing()
 	if err != nil {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		return nil, &MissingError{missing}
+		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.s.Parts, Folder: r.folder.Path("")}
 	}
 	todo, largest, operations := []int(nil), 0, 0.0
 	for p, own := range r.div.Own {

@@ -9,7 +9,7 @@
 // across borders and those that a quick search of a part has missed.
 //
 // Everything is kept in a folder: centres and parts of the points, lists of each part, final
-// lists, weights. A file is whole or not there and depends on what it is made from alone.
+// lists, weights. A file is written whole or not at all, and its content follows from its inputs.
 // So a run that was killed goes on from there, parts may be made in any order, by any number
 // of processes and more than once, and the graph has the same bits (on machines of the same
 // instruction set).
@@ -100,9 +100,9 @@ type Input struct {
 	Files []string
 }
 
-// Open begins or goes on with a run in the folder dir. A folder of other points or settings is an error. A positive
-// memory bounds what is read of the files; write is called to write them, as for
-// [checkpoint.Open].
+// Open begins or goes on with a run in the folder dir. A folder of other points or settings
+// is an error. A positive memory bounds what is read of the files; write is called to write
+// them, as for [checkpoint.Open].
 func Open(dir string, in Input, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
 	x := in.X
 	if err := s.check(x); err != nil {

@@ -23,10 +23,6 @@ const (
 // Tables of parts: lists as the search of the part left them, with their distances; K
 // neighbours of the points of which it is the nearest part, their distances where weights are
 // made of them, and weights.
-
-// Tables of parts: lists as the search of the part left them, with their distances; K
-// neighbours of the points of which it is the nearest part, their distances where weights are
-// made of them, and weights.
 func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
 func listsName(p int) string   { return fmt.Sprintf("lists-%05d", p) }
 func lengthsName(p int) string { return fmt.Sprintf("lengths-%05d", p) }

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -347,11 +346,11 @@ func (r *Run) Missing() []int {
 }
 
 // Merge adds up the parts in the order of their numbers and fits the model. With a part missing
-// the error is a [*MissingError]; a usable error comes with the model. It reads the points and the
+// the error is a [*checkpoint.MissingError]; a usable error comes with the model. It reads the points and the
 // graph once, to see that the parts are theirs, and the labeled rows where those are not summed.
 func (r *Run) Merge(ctx context.Context) (*linear.Model, error) {
 	if missing := r.Missing(); missing != nil {
-		return nil, &MissingError{missing, r.parts, r.folder.Path("")}
+		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.parts, Folder: r.folder.Path("")}
 	}
 	norm, err := r.sumOfNorms(ctx)
 	if err != nil {
@@ -443,34 +442,4 @@ func (r *Run) matrix(name string, stage checkpoint.Arrays, array string, columns
 		return nil, fmt.Errorf("%s: %d elements of %s, of %d×%d; remove it and make it again", r.folder.Path(name), len(v), array, r.d, columns)
 	}
 	return mat.NewDense(r.d, columns, v), nil
-}
-
-// MissingError says which parts a merge lacks.
-type MissingError struct {
-	Missing []int
-	Parts   int
-	Folder  string
-}
-
-// Error names the numbers as ranges, as --part and Slurm's --array take them.
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s: %d of %d parts are missing: %s", e.Folder, len(e.Missing), e.Parts, e.Ranges())
-}
-
-// Ranges lists the numbers in ascending order, as 0-3,7.
-func (e *MissingError) Ranges() string {
-	var out []string
-	for i := 0; i < len(e.Missing); {
-		j := i
-		for j+1 < len(e.Missing) && e.Missing[j+1] == e.Missing[j]+1 {
-			j++
-		}
-		text := strconv.Itoa(e.Missing[i])
-		if j > i {
-			text += "-" + strconv.Itoa(e.Missing[j])
-		}
-		out = append(out, text)
-		i = j + 1
-	}
-	return strings.Join(out, ",")
 }

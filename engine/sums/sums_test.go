@@ -236,14 +236,14 @@ func TestOrderAndRetries(t *testing.T) {
 		parts(t, open(t, in, dir), p)
 	}
 	r := open(t, in, dir)
-	var missing *MissingError
-	if _, err := r.Merge(t.Context()); !errors.As(err, &missing) || missing.Ranges() != "1,3" || !slices.Equal(missing.Missing, []int{1, 3}) || !strings.Contains(err.Error(), "2 of 7 parts are missing: 1,3") {
+	var missing *checkpoint.MissingError
+	if _, err := r.Merge(t.Context()); !errors.As(err, &missing) || checkpoint.Ranges(missing.Missing) != "1,3" || !slices.Equal(missing.Missing, []int{1, 3}) || !strings.Contains(err.Error(), "2 of 7 parts are missing: 1,3") {
 		t.Fatalf("two parts are missing: %v", err)
 	}
 	if err := errors.Join(os.Remove(r.folder.Path(normName(5))), os.Remove(r.folder.Path(labelsName(4)))); err != nil {
 		t.Fatal(err)
 	}
-	if text := (&MissingError{Missing: r.Missing(), Parts: 7}).Ranges(); text != "1,3-5" {
+	if text := checkpoint.Ranges(r.Missing()); text != "1,3-5" {
 		t.Errorf("missing: %s", text)
 	}
 	parts(t, r, 5, 1, 4, 3)

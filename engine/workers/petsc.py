@@ -30,19 +30,12 @@ def solver(job, matrix, singular):
     ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
     ksp.setTolerances(rtol=s["tolerance"], atol=0, max_it=s["iterations"])
     pc = ksp.getPC()
-    if s["method"] == "boomeramg":
-        pc.setType(PETSc.PC.Type.HYPRE)
-        pc.setHYPREType("boomeramg")
-        options = PETSc.Options()
-        options["pc_hypre_boomeramg_strong_threshold"] = 0.25
-        if singular:
-            options["pc_hypre_boomeramg_relax_type_coarse"] = "l1scaled-Jacobi"
-    elif s["method"] == "gamg":
-        pc.setType(PETSc.PC.Type.GAMG)
-        if singular:
-            PETSc.Options()["mg_coarse_pc_type"] = "jacobi"
-    else:
-        pc.setType(PETSc.PC.Type.JACOBI)
+    pc.setType(PETSc.PC.Type.HYPRE)
+    pc.setHYPREType("boomeramg")
+    options = PETSc.Options()
+    options["pc_hypre_boomeramg_strong_threshold"] = 0.25
+    if singular:
+        options["pc_hypre_boomeramg_relax_type_coarse"] = "l1scaled-Jacobi"
     ksp.setFromOptions()
     ksp.setUp()
     return ksp

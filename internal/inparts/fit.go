@@ -22,23 +22,10 @@ import (
 )
 
 // FitOptions are the flags of a fit in parts.
-type FitOptions struct {
-	Parts  int
-	Work   string
-	Part   string
-	Merge  bool
-	DryRun bool // set by the command, as engines have the flag too
-	Script string
-}
+type FitOptions struct{ Steps }
 
-// Flags adds the flags.
-func (o *FitOptions) Flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")
-	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
-	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env for the number of the job")
-	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
-	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
-}
+// Flags adds the flags. DryRun is set by the command, as engines have that flag too.
+func (o *FitOptions) Flags(f *pflag.FlagSet) { o.flags(f) }
 
 // Asked reports whether a fit is to be made in parts.
 func (o *FitOptions) Asked() bool {
@@ -47,17 +34,11 @@ func (o *FitOptions) Asked() bool {
 
 // check returns an error for flags that do not go together.
 func (o *FitOptions) check(a *shell.App) error {
-	steps := 0
-	for _, step := range []bool{o.Part != "", o.Merge, o.DryRun, o.Script != ""} {
-		if step {
-			steps++
-		}
-	}
-	switch {
-	case o.Parts < 1 || o.Work == "":
+	if o.Parts < 1 || o.Work == "" {
 		return shell.Usagef("a fit in parts needs their number and a folder for their sums: --parts P --work DIR")
-	case steps > 1:
-		return shell.Usagef("give one of --part, --merge, --dry-run and --print-script")
+	}
+	if err := o.checkOne("", false); err != nil {
+		return err
 	}
 	for _, name := range []string{"calibrate", "checkpoint", "resume"} {
 		if a.Given[name] {
@@ -90,9 +71,8 @@ type fit struct {
 	obs pipeline.Observer
 }
 
-// Fit does what the flags ask for. It returns
-// the model if that was made in this step, with what was made of the targets; a usable error comes
-// with the model.
+// Fit does what the flags ask for. It returns the model if that was made in this step, with
+// what was made of the targets; a usable error comes with the model.
 func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.Model, *pipeline.Targets, error) {
 	if err := o.check(a); err != nil {
 		return nil, nil, err
@@ -102,11 +82,9 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	if err != nil {
 		return nil, nil, err
 	}
-	var numbers []int
-	if o.Part != "" && o.Part != "missing" {
-		if numbers, err = numbersOf(a, o.Part, o.Parts); err != nil {
-			return nil, nil, err
-		}
+	numbers, err := o.numbers(a, o.Parts)
+	if err != nil {
+		return nil, nil, err
 	}
 	if o.Script != "" {
 		return nil, nil, c.script()
@@ -117,8 +95,8 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	switch {
 	case o.DryRun:
 		return nil, nil, c.plan(true)
-	case o.Part == "missing":
-		return nil, nil, missing(a, c.run.Missing(), o.Parts)
+	case o.Part == missing:
+		return nil, nil, printMissing(a, c.run.Missing(), o.Parts)
 	case o.Part != "":
 		return nil, nil, c.parts(ctx, numbers)
 	}
@@ -255,7 +233,7 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	}
 	c.obs.Begin("merge")
 	m, err := c.run.Merge(ctx)
-	var lacks *sums.MissingError
+	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
 		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine by the command without --merge", err, c.line("merge"), lacks.Missing[0])
 	}
@@ -294,10 +272,4 @@ func (c *fit) line(without string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// missing prints the numbers of parts that are not there.
-func missing(a *shell.App, list []int, all int) error {
-	e := sums.MissingError{Missing: append([]int{}, list...)}
-	return a.Print(map[string]any{"missing": e.Missing, "parts": all}, e.Ranges())
 }

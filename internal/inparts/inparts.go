@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine/parts"
+	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/shards"
 	"github.com/bigfit/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/pipeline"
@@ -22,12 +23,9 @@ import (
 
 // Options are the flags of a graph in parts.
 type Options struct {
-	Parts, Overlap int
-	Work           string
-	Part           string
-	Divide, Merge  bool
-	DryRun         bool
-	Script         string
+	Steps
+	Overlap int
+	Divide  bool
 }
 
 // Topic is the help on work in parts.
@@ -48,7 +46,7 @@ prints the memory, the parts and the time that are expected.
 On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part, in
 any order and on any machine that sees DIR and the points, and --merge makes the graph of
 them. --print-script writes such scripts. These need --work alone, as DIR knows the points
-and the settings. --part env takes the number from SLURM_ARRAY_TASK_ID, or of several
+and the settings. --part missing lists the parts to make. --part env takes the number from SLURM_ARRAY_TASK_ID, or of several
 processes that of this one from SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK; with fewer
 processes than parts, process r of R makes the parts r, r + R, …
 
@@ -57,21 +55,17 @@ A linear model needs sums over the rows of the points, and its labels:
   bigfit fit --model laprls-linear 'emb/*.npy' y.npy --graph g/ --parts 20 --work DIR -o model.npz
 
 What DIR holds is not computed again, also with other weights γ, which must be given; the model has
-no probabilities. --part missing lists the parts to make. bigfit predict --part I answers for one
+no probabilities. bigfit predict --part I answers for one
 of the files of points, with {part} in the name of the output.`,
 	}
 }
 
 // Flags adds the flags.
 func (o *Options) Flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")
+	o.flags(f)
 	f.IntVar(&o.Overlap, "overlap", 2, "parts that every point is in")
-	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
-	f.StringVar(&o.Part, "part", "", "make this part only: its `number` from 0, or env for the number of the job")
 	f.BoolVar(&o.Divide, "divide", false, "divide the points into parts, and make none")
-	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
-	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
 }
 
 // Asked reports whether a graph is to be made in parts.
@@ -93,19 +87,10 @@ func (o *Options) Check(given map[string]bool, others ...string) error {
 			return shell.Usagef("--%s does not go with --parts", name)
 		}
 	}
-	steps := 0
-	for _, step := range []bool{o.Part != "", o.Divide, o.Merge, o.DryRun, o.Script != ""} {
-		if step {
-			steps++
-		}
-	}
-	switch {
-	case o.Work == "":
+	if o.Work == "" {
 		return shell.Usagef("--parts needs a folder for its state: --work DIR")
-	case steps > 1:
-		return shell.Usagef("give one of --divide, --part, --merge, --dry-run and --print-script")
 	}
-	return nil
+	return o.checkOne("--divide, ", o.Divide)
 }
 
 // NeedsPoints reports whether the command line must name the points: those of a folder that
@@ -137,7 +122,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 			return nil, nil, err
 		}
 	}
-	numbers, err := c.numbers()
+	numbers, err := o.numbers(a, c.settings.Parts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,6 +135,8 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 		return nil, nil, c.script(args)
 	case o.DryRun:
 		return nil, nil, c.plan(run, true)
+	case o.Part == missing:
+		return nil, nil, c.missing(run)
 	case o.Part != "" || o.Divide:
 		if err := run.Divide(ctx); err != nil {
 			return nil, nil, err
@@ -176,6 +163,18 @@ func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 		files = append(files, full)
 	}
 	return parts.Open(c.o.Work, parts.Input{X: x, Files: files}, c.settings, int64(c.Memory), c.Observer(), func(fn func() error) error { return c.Write(ctx, fn) })
+}
+
+// missing prints the parts to make.
+func (c *command) missing(run *parts.Run) error {
+	if !run.Divided() {
+		return fmt.Errorf("%s: the points are not divided yet; begin with --divide", c.o.Work)
+	}
+	list, err := run.Missing()
+	if err != nil {
+		return err
+	}
+	return printMissing(c.App, list, c.settings.Parts)
 }
 
 // plan prints what the run takes, as the result or as notes.
@@ -212,10 +211,10 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 		}
 	}
 	recall, err := run.Merge(ctx)
-	var missing *parts.MissingError
-	if errors.As(err, &missing) {
+	var lacks *checkpoint.MissingError
+	if errors.As(err, &lacks) {
 		return nil, nil, fmt.Errorf("%s: the lists of %d of %d parts are missing: %s; make them with\n  bigfit graph --work %s --part %d\nor all of them on this machine by the command without --merge",
-			c.o.Work, len(missing.Parts), c.settings.Parts, missing.Numbers(), quote(c.o.Work), missing.Parts[0])
+			c.o.Work, len(lacks.Missing), lacks.Parts, checkpoint.Ranges(lacks.Missing), quote(c.o.Work), lacks.Missing[0])
 	}
 	if err != nil {
 		return nil, nil, err
@@ -225,14 +224,6 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 		return nil, nil, err
 	}
 	return g, pipeline.Hashes{pipeline.HashPoints: run.Hash()}, nil
-}
-
-// numbers returns the parts that --part names.
-func (c *command) numbers() ([]int, error) {
-	if c.o.Part == "" {
-		return nil, nil
-	}
-	return numbersOf(c.App, c.o.Part, c.settings.Parts)
 }
 
 // numbersOf returns the parts that a --part names, of so many.

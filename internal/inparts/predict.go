@@ -43,14 +43,14 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 		}
 		return out
 	}
-	if part == "missing" {
+	if part == missing {
 		var lacks []int
 		for p := range files.Paths {
 			if slices.ContainsFunc(named(p), func(name string) bool { return name != "" && !exists(name) }) {
 				lacks = append(lacks, p)
 			}
 		}
-		return missing(a, lacks, len(files.Paths))
+		return printMissing(a, lacks, len(files.Paths))
 	}
 	list, err := numbersOf(a, part, len(files.Paths))
 	if err != nil {
