@@ -20,16 +20,13 @@ func HashPoints(x Points) string {
 	switch x := x.(type) {
 	case *Dense[uint8]:
 		fmt.Fprintf(h, "uint8 %d %d\n", n, d)
-		h.Write(x.Data)
-		Release(x, 0, n)
+		x.pass(func(_ int, values []uint8) { h.Write(values) })
 	case *Dense[float32]:
 		fmt.Fprintf(h, "float32 %d %d\n", n, d)
-		numbers.Hash(h, x.Data)
-		Release(x, 0, n)
+		x.pass(func(_ int, values []float32) { numbers.Hash(h, values) })
 	case *Dense[float64]:
 		fmt.Fprintf(h, "float64 %d %d\n", n, d)
-		numbers.Hash(h, x.Data)
-		Release(x, 0, n)
+		x.pass(func(_ int, values []float64) { numbers.Hash(h, values) })
 	case *Stored:
 		x.hash(h)
 	case *sparse.CSR:

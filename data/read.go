@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
@@ -208,8 +207,14 @@ func checkFinite(what string, x Points) error {
 // finite returns an error for the first NaN or infinite value; what names the
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
-	b := numbers.NotFinite(x.Data)
-	mapped.Drop(numbers.Bytes(x.Data))
+	b := -1
+	x.pass(func(first int, values []T) {
+		if b < 0 {
+			if at := numbers.NotFinite(values); at >= 0 {
+				b = first + at
+			}
+		}
+	})
 	if b >= 0 {
 		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
 	}

@@ -347,9 +347,21 @@ func Release(x Points, lo, hi int) {
 	}
 }
 
-// passRows is the number of rows that a pass over stored points reads before it gives
-// their pages back: of about 64 MiB.
-func (s *Stored) passRows() int { return max(1, (64<<20)/max(1, s.rowBytes())) }
+// passBytes are about those that a pass over points reads before it gives their pages back.
+const passBytes = 16 << 20
+
+// pass calls visit for consecutive parts of the values, with the place of their first, and
+// gives their pages back.
+func (x *Dense[T]) pass(visit func(first int, values []T)) {
+	values := max(1, passBytes/int(unsafe.Sizeof(*new(T))))
+	for lo := 0; lo < len(x.Data); lo += values {
+		part := x.Data[lo:min(lo+values, len(x.Data))]
+		visit(lo, part)
+		mapped.Drop(numbers.Bytes(part))
+	}
+}
+
+func (s *Stored) passRows() int { return max(1, passBytes/max(1, s.rowBytes())) }
 
 // pass calls visit for consecutive parts of the rows and gives their pages back.
 func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {

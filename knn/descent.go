@@ -23,7 +23,7 @@ var ErrRecall = errors.New("knn: the recall asked for was not reached")
 // DescentSettings of [NewDescent]. The zero value is ready for use.
 type DescentSettings struct {
 	Settings
-	// Trees is the number of random projection trees that give the first
+	// Trees is the largest number of random projection trees that give the first
 	// lists. Default 8.
 	Trees int
 	// Candidates is the number of neighbours of each kind (listed and listing,
@@ -32,8 +32,8 @@ type DescentSettings struct {
 	Candidates int
 	// Exchanges is the largest number of exchanges in one pass. Default 12.
 	Exchanges int
-	// Tolerance ends a pass when an exchange replaces less than this share of
-	// all entries. Default 0.01.
+	// Tolerance ends the trees of a pass when one replaces less than this share of all
+	// entries, and then the pass when an exchange does. Default 0.01.
 	Tolerance float64
 	// Recall asks for at least this recall: while the estimate is below, the
 	// search goes on with twice the trees and candidates, a quarter of the

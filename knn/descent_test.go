@@ -296,7 +296,7 @@ func TestDescentSearchesAgainForMore(t *testing.T) {
 
 func TestDescentStops(t *testing.T) {
 	x := synthetic.Manifold(5000, 8, 4, 0.01, 3)
-	for _, steps := range []int{1, 5, 9} {
+	for _, steps := range []int{1, 3, 5} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
 		ix := newDescent(t, x, knn.DescentSettings{Settings: knn.Settings{OnProgress: func(done, total int) {
@@ -305,7 +305,7 @@ func TestDescentStops(t *testing.T) {
 			}
 		}}})
 		if nb, err := ix.Self(ctx, 10); nb != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled after %d steps: %v, %v", steps, nb, err)
+			t.Errorf("cancelled after %d steps: %t, %v", steps, nb != nil, err)
 		}
 		// The index can be used again.
 		if nb := selfOf(t, ix, 10); nb.Len() != 5000 {

@@ -56,31 +56,39 @@ func newRows(x data.Points, s *prepared.Scaling) *rows {
 // fast sets dst to points that float32 holds, and reports whether these are such points and
 // lengths are compared. The rounded mean moves all of them alike.
 func (r *rows) fast(dst []float32, ids []int32) bool {
+	if r.shift == nil {
+		return false
+	}
+	scale := float32(r.Scale)
+	data.Touch(r.x, ids)
 	switch x := r.x.(type) {
 	case *data.Dense[float32]:
 		for p, i := range ids {
-			copy(dst[p*r.d:][:r.d], x.Row(int(i)))
+			simd.CombineRow32(dst[p*r.d:][:r.d], x.Row(int(i)), scale, r.shift, -1)
 		}
 	case *data.Stored:
 		if x.Kind() == data.Float64 {
 			return false
 		}
 		x.Gather(dst, ids)
+		for p := range ids {
+			row := dst[p*r.d:][:r.d]
+			simd.CombineRow32(row, row, scale, r.shift, -1)
+		}
 	default:
 		return false
-	}
-	if r.shift == nil {
-		return false
-	}
-	for p := range ids {
-		row := dst[p*r.d:][:r.d]
-		simd.CombineRow32(row, row, float32(r.Scale), r.shift, -1)
 	}
 	return true
 }
 
-// gatherBlock is the number of rows that are read before their pages are given back.
-const gatherBlock = 1 << 14
+const (
+	// gatherBlock is the largest number of rows that are read before their pages are given back.
+	gatherBlock = 1 << 13
+	// scattered is the number of them that may lie anywhere: the kernel maps 64 KiB around each.
+	scattered = 1 << 9
+	// gatherBytes are those within which all others lie.
+	gatherBytes = 32 << 20
+)
 
 // read sets dst to the rows of the points ids, which ascend.
 func (r *rows) read(dst []float32, ids []int32) {
@@ -98,9 +106,12 @@ func (r *rows) read(dst []float32, ids []int32) {
 // inBlocks calls use with ranges of a list of points, which ascend, in parallel, and gives
 // the pages of those that were read back.
 func (r *rows) inBlocks(ids []int32, use func(lo, hi int)) {
-	for first := 0; first < len(ids); first += gatherBlock {
-		end := min(first+gatherBlock, len(ids))
-		par.For(end-first, 512, func(lo, hi int) { use(first+lo, first+hi) })
+	for first, end := 0, 0; first < len(ids); first = end {
+		end = min(first+scattered, len(ids))
+		for end < min(first+gatherBlock, len(ids)) && int(ids[end]-ids[first]) <= gatherBytes/(4*r.d) {
+			end++
+		}
+		par.For(end-first, 128, func(lo, hi int) { use(first+lo, first+hi) })
 		data.Release(r.x, int(ids[first]), int(ids[end-1])+1)
 	}
 }

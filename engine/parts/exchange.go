@@ -4,10 +4,11 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"runtime"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/nndescent"
 	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/simd"
 )
 
 // An idSet is a set of points, each of which has a number in it: that of the points before it.
@@ -59,7 +60,7 @@ func (r *Run) merged(words []uint32, ids []int32) error {
 		}
 	}
 	width, overlap := r.s.width(), r.s.Overlap
-	const block = 1 << 15
+	const block = 1 << 12
 	for first := 0; first < len(ids); first += block {
 		end := min(first+block, len(ids))
 		par.For(end-first, 1024, func(lo, hi int) {
@@ -121,9 +122,33 @@ func offer(words []uint32, j, d uint32) bool {
 const (
 	// ownBlock is the number of points that meet the neighbours of their neighbours at a time.
 	ownBlock = 1 << 17
-	// chunkShift makes the number of rows that are held beside theirs, 2^chunkShift.
-	chunkShift = 17
+	// chunkShift makes the number of rows that are held beside theirs, 2^chunkShift, whose
+	// numbers fit 16 bits.
+	chunkShift = 15
 )
+
+// blocks divides a list of points into blocks of about the same size, of at most ownBlock
+// points that are near each other: those with the same second part stand together. A block
+// is places in the list, ascending.
+func (div *division) blocks(ids []int32) [][]int32 {
+	places := make([]int32, len(ids))
+	for i := range places {
+		places[i] = int32(i)
+	}
+	if len(ids) <= ownBlock {
+		return [][]int32{places}
+	}
+	overlap := div.overlap()
+	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
+	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
+	count := par.Chunks(len(ids), ownBlock)
+	out := make([][]int32, count)
+	for b := range out {
+		out[b] = places[b*len(places)/count : (b+1)*len(places)/count]
+		slices.Sort(out[b])
+	}
+	return out
+}
 
 // improve compares every one of at most ownBlock points, which ascend, with the neighbours of
 // its neighbours, and returns the nearest of them all. The lists that it begins with are those
@@ -152,6 +177,8 @@ func (r *Run) improve(ctx context.Context, own []int32, from lists) ([]uint32, e
 	all.number()
 	m := meeting{own: own, width: width, out: out, around: around, all: all}
 	m.introduce(second)
+	second = nil
+	runtime.GC() // else the lists stand beside the rows
 	return out, m.measure(ctx, r.rows)
 }
 
@@ -194,10 +221,10 @@ type meeting struct {
 // meetGrain is the number of points whose encounters are kept together.
 const meetGrain = 256
 
-// encounters are whom meetGrain points are to be compared with, by their numbers in the set
-// of all: chunk by chunk of it, and in a chunk point by point.
+// encounters are whom meetGrain points are to be compared with: chunk by chunk of the set of
+// all, and in a chunk point by point, by their numbers in the chunk.
 type encounters struct {
-	whom []int32
+	whom []uint16
 	end  []int32 // of each chunk and point
 }
 
@@ -216,7 +243,7 @@ func (m *meeting) introduce(second []uint32) {
 	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
 		w := &workers[worker]
 		if w.seen == nil {
-			w.meeting, w.second, w.seen = m, second, make([]int32, m.all.count)
+			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.width*(m.width+1))))
 		}
 		w.ids, w.from = w.ids[:0], w.from[:0]
 		for i := lo; i < hi; i++ {
@@ -230,29 +257,53 @@ func (m *meeting) introduce(second []uint32) {
 // An introducer is the memory of one goroutine.
 type introducer struct {
 	*meeting
-	second []uint32
-	seen   []int32 // the last point that met a point of the set of all, counted from 1
-	ids    []int32
-	from   []int // the end of the ids of each point
+	second  []uint32
+	seen    []uint64 // whom the point has met, as a hash table: a stamp of the point, and a number
+	ids     []int32
+	from    []int  // the end of the ids of each point
+	touched uint32 // has no meaning
+}
+
+// meet reports whether the point with the stamp meets point v for the first time.
+func (w *introducer) meet(stamp uint64, v uint32) bool {
+	last := uint32(len(w.seen) - 1)
+	entry := stamp<<32 | uint64(v)
+	for at := v * 2654435769 >> 8; ; at++ {
+		e := &w.seen[at&last]
+		if *e == entry {
+			return false
+		}
+		if *e>>32 != stamp {
+			*e = entry
+			return true
+		}
+	}
 }
 
 // point appends to ids whom point i of the meeting is to be compared with.
 func (w *introducer) point(i int) {
-	stamp := int32(i + 1)
+	stamp := uint64(i + 1)
 	list := func(j uint32) []uint32 { return w.second[int(w.around.at(j))*w.width:][:w.width] }
-	w.seen[w.all.at(uint32(w.own[i]))] = stamp
+	own := w.out[2*i*w.width:][:w.width]
+	for _, j := range own { // all at once: they are scattered, and each would be waited for
+		if j == none {
+			break
+		}
+		l := list(j)
+		w.touched += l[0] + l[len(l)-1]
+	}
+	w.meet(stamp, uint32(w.all.at(uint32(w.own[i]))))
 	for _, v := range list(uint32(w.own[i])) {
 		if v != none {
-			w.seen[v] = stamp
+			w.meet(stamp, v)
 		}
 	}
-	for _, j := range w.out[2*i*w.width:][:w.width] {
+	for _, j := range own {
 		if j == none {
 			break
 		}
 		for _, v := range list(j) {
-			if v != none && w.seen[v] != stamp {
-				w.seen[v] = stamp
+			if v != none && w.meet(stamp, v) {
 				w.ids = append(w.ids, int32(v))
 			}
 		}
@@ -262,7 +313,7 @@ func (w *introducer) point(i int) {
 // sorted returns the ids of all points by chunks.
 func (w *introducer) sorted() encounters {
 	chunks, points := w.all.chunks(), len(w.from)
-	e := encounters{whom: make([]int32, len(w.ids)), end: make([]int32, chunks*points)}
+	e := encounters{whom: make([]uint16, len(w.ids)), end: make([]int32, chunks*points)}
 	each := func(visit func(at int, v int32)) {
 		i := 0
 		for p, v := range w.ids {
@@ -279,7 +330,7 @@ func (w *introducer) sorted() encounters {
 		sum += count
 	}
 	each(func(at int, v int32) {
-		e.whom[e.end[at]] = v
+		e.whom[e.end[at]] = uint16(v & (1<<chunkShift - 1))
 		e.end[at]++
 	})
 	return e
@@ -294,15 +345,15 @@ func (m *meeting) measure(ctx context.Context, r *rows) error {
 	own := make([]float32, len(m.own)*r.d)
 	r.read(own, m.own)
 	ids := m.all.ids()
+	rows := make([]float32, min(len(ids), 1<<chunkShift)*r.d)
 	for c := range m.all.chunks() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		first := c << chunkShift
 		some := ids[first:min(first+1<<chunkShift, len(ids))]
-		flat := nndescent.NewFloats(len(some), r.d, func(flat []float32, _ []int32) { r.read(flat, some) })
+		r.read(rows, some)
 		par.For(len(m.own), meetGrain, func(lo, hi int) {
-			meter := flat.Meter().(*nndescent.FloatMeter)
 			var dist []float32
 			var local []int32
 			e := &m.met[lo/meetGrain]
@@ -314,11 +365,10 @@ func (m *meeting) measure(ctx context.Context, r *rows) error {
 				}
 				local = local[:0]
 				for _, v := range e.whom[begin:e.end[at]] {
-					local = append(local, v-int32(first))
+					local = append(local, int32(v))
 				}
 				dist = slices.Grow(dist[:0], len(local))[:len(local)]
-				meter.Point = own[i*r.d:][:r.d]
-				meter.Measure(dist, local)
+				simd.SquaredDistances32(dist, own[i*r.d:][:r.d], rows, r.d, local)
 				list := m.out[2*i*m.width:][:2*m.width]
 				for p, v := range local {
 					if d := math.Float32bits(dist[p]); d <= list[2*m.width-1] {

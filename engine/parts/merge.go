@@ -37,9 +37,27 @@ func (r *rows) raw(ids []int32) data.Points {
 	return out
 }
 
+// exactBlock is the number of points whose lists are measured in float64 at a time.
+const exactBlock = 1 << 14
+
 // exact measures the lists of points, which ascend, in float64, and returns the nearest K of
 // each, ordered as those of exact searches.
 func (r *Run) exact(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
+	stride, k := len(words)/max(1, len(own)), r.s.Graph.K
+	index, dist = make([]uint32, 0, len(own)*k), make([]float64, 0, len(own)*k)
+	for lo := 0; lo < len(own); lo += exactBlock {
+		hi := min(lo+exactBlock, len(own))
+		near, far, err := r.exactly(ctx, own[lo:hi], words[lo*stride:hi*stride], width)
+		if err != nil {
+			return nil, nil, err
+		}
+		index, dist = append(index, near...), append(dist, far...)
+	}
+	return index, dist, nil
+}
+
+// exactly is exact for a block.
+func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
 	stride := len(words) / max(1, len(own))
 	set := newIDSet(r.div.N)
 	for i, v := range own {
@@ -154,28 +172,38 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 
 // exchange makes the final lists of the points of which p is the nearest part.
 func (r *Run) exchange(ctx context.Context, p int) error {
-	own := r.div.members(p, true)
-	index := make([]uint32, 0, len(own)*r.s.Graph.K)
+	own, k := r.div.members(p, true), r.s.Graph.K
+	index := make([]uint32, len(own)*k)
 	var lengths []float64
-	for len(own) > 0 {
-		block := own[:min(ownBlock, len(own))]
-		own = own[len(block):]
-		words, err := r.improve(ctx, block, r.merged)
+	if r.s.needsLengths() {
+		lengths = make([]float64, len(own)*k)
+	}
+	for _, places := range r.div.blocks(own) {
+		ids := make([]int32, len(places))
+		for i, at := range places {
+			ids[i] = own[at]
+		}
+		words, err := r.improve(ctx, ids, r.merged)
 		if err != nil {
 			return err
 		}
-		near, dist, err := r.nearest(ctx, block, words)
+		near, dist, err := r.nearest(ctx, ids, words)
 		if err != nil {
 			return err
 		}
-		index, lengths = append(index, near...), append(lengths, dist...)
+		for i, at := range places {
+			copy(index[int(at)*k:][:k], near[i*k:])
+			if lengths != nil {
+				copy(lengths[int(at)*k:][:k], dist[i*k:])
+			}
+		}
 	}
 	if lengths != nil {
-		if err := save(r.folder, lengthsName(p), r.s.Graph.K, lengths); err != nil {
+		if err := save(r.folder, lengthsName(p), k, lengths); err != nil {
 			return err
 		}
 	}
-	return save(r.folder, listsName(p), r.s.Graph.K, index)
+	return save(r.folder, listsName(p), k, index)
 }
 
 // nearest returns the K nearest of the lists of points, which ascend, and the distances if

@@ -23,6 +23,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -287,6 +288,8 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		if err := save(r.folder, partName(p), 2*r.s.width(), table); err != nil {
 			return err
 		}
+		table = nil
+		runtime.GC() // else the rows of the next part stand beside those of this one
 	}
 	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts, r.s.Parts-len(missing)))
 	return nil

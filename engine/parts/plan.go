@@ -28,24 +28,29 @@ func divideBytes(n, d int, s *Settings) int64 {
 	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
 }
 
-// searchBytes returns the memory of the search of a part of m points.
+// searchBytes returns the memory of the search of a part of m points: their rows, and what
+// NN-descent keeps, or in the end its lists and those that are written.
 func searchBytes(x data.Points, m int, s *Settings) int64 {
 	_, d := x.Dims()
 	k, width := int64(s.Graph.K), int64(s.width())
-	bytes := int64(m) * (4*int64(d) + 4 + 8*width)
 	if method := s.methodOf(m); method != knn.NNDescent {
-		return bytes + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width)) + 8*int64(m)*int64(d)
+		return int64(m)*(12*int64(d)+4+8*width) + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width))
 	}
-	return bytes + int64(m)*(12*(k+3)+30)
+	return int64(m) * (4*int64(d) + 4 + max(12*(k+3)+30, 4*(k+3)+8+8*width))
 }
 
-// exchangeBytes returns about the memory of the exchange of a part of m points.
+// exchangeBytes returns about the memory of the exchange of a part of m points, where a block
+// of them has three times as many neighbours, and these six times as many.
 func exchangeBytes(n, d, m int, s *Settings) int64 {
-	width, block := int64(s.width()), int64(min(m, ownBlock))
-	around := min(int64(n), 4*block)
-	meet := 4*int64(d)*(block+min(int64(n), 1<<chunkShift)) + 3*width*width*block
-	exact := 8*int64(d)*around + 24*width*block
-	return tableBytes(n, s) + 12*width*block + 4*width*around + max(meet, exact)
+	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, ownBlock))
+	around, all, chunk := min(int64(n), 3*block), min(int64(n), 6*block), min(int64(n), 1<<chunkShift)
+	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
+	if s.needsLengths() {
+		bytes += 8 * int64(m) * k
+	}
+	whom := 2*width*width*block + 4*(all/chunk+1)*block
+	exact := exactBlock * (4*int64(d)*4 + 40*width)
+	return bytes + max(whom+4*width*around, whom+4*int64(d)*(block+chunk), exact)
 }
 
 // joinBytes returns the memory of a range of rows of the graph.

@@ -23,7 +23,7 @@ const (
 // Settings of NN-descent within a part: lists of other parts and the exchange make up for
 // less effort than that of a search in one piece.
 const (
-	partTrees      = 8
+	partTrees      = 7
 	partCandidates = 12
 	partExchanges  = 1
 	partTolerance  = 0.01
@@ -63,7 +63,7 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 		arrange(flat, r.d, order)
 	})
 	g, err := nndescent.Search(ctx, nndescent.Set{N: m, Rows: flat}, nndescent.Settings{
-		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Seed: s.Seed,
+		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Brief: true, Seed: s.Seed,
 		Enough: func(*nndescent.Graph) (bool, error) { return true, nil },
 		Step:   func() {},
 	})
@@ -87,7 +87,9 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 			}
 			meter.At(int32(i))
 			meter.Measure(dist[:len(list)], near[:len(list)])
-			setList(out[int(g.Order()[i])*2*width:][:2*width], ids, list, dist)
+			words := out[int(g.Order()[i])*2*width:][:2*width]
+			setList(words, ids, list, dist)
+			sortList(words) // ties are in the order of the search
 		}
 	})
 	return out, nil
@@ -104,28 +106,31 @@ func setList(words []uint32, ids, near []int32, dist []float32) {
 	}
 }
 
-// arrange makes row order[i] of flat row i, in place.
+// arrange makes row order[i] of flat row i, in place: a cycle of the order after the other,
+// in parallel for blocks of columns.
 func arrange(flat []float32, d int, order []int32) {
-	done := make([]bool, len(order))
-	spare := make([]float32, d)
-	row := func(i int) []float32 { return flat[i*d:][:d] }
-	for first := range order {
-		if done[first] {
-			continue
-		}
-		copy(spare, row(first))
-		i := first
-		for {
-			done[i] = true
-			from := int(order[i])
-			if from == first {
-				copy(row(i), spare)
-				break
+	par.For(d, 16, func(lo, hi int) {
+		done := make([]bool, len(order))
+		spare := make([]float32, hi-lo)
+		row := func(i int) []float32 { return flat[i*d+lo:][:hi-lo] }
+		for first := range order {
+			if done[first] {
+				continue
 			}
-			copy(row(i), row(from))
-			i = from
+			copy(spare, row(first))
+			i := first
+			for {
+				done[i] = true
+				from := int(order[i])
+				if from == first {
+					copy(row(i), spare)
+					break
+				}
+				copy(row(i), row(from))
+				i = from
+			}
 		}
-	}
+	})
 }
 
 // searchExact searches by an exact index of [knn].
@@ -153,13 +158,13 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 			meter.At(int32(i))
 			meter.Measure(dist[:len(near)], near)
 			setList(out[i*2*width:][:2*width], ids, near, dist)
-			sortList(out[i*2*width:][:2*width])
+			sortList(out[i*2*width:][:2*width]) // rounding to float32 may change the order
 		}
 	})
 	return out, nil
 }
 
-// sortList orders a list by (distance, number): rounding to float32 may change the order.
+// sortList orders a list by (distance, number).
 func sortList(words []uint32) {
 	width := len(words) / 2
 	index, dist := words[:width], words[width:]

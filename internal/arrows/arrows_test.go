@@ -92,6 +92,7 @@ var order = []string{
 	"bench/kernel",
 	"bench/cluster",
 	"bench/scale",
+	"bench/parts",
 	"bench/auto",
 	"docs/guide/service",
 	"internal/shell",

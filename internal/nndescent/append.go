@@ -42,7 +42,8 @@ func Append(ctx context.Context, set Set, st *State, s Settings) (*Graph, error)
 	g.stats.Distances += int64(old * st.Width)
 	step(s)
 	if g.leaf >= set.N { // one leaf: all pairs, as in a search
-		g.stats.Distances += g.joinLeaves(ctx, forest.order, g.root)
+		pairs, _ := g.joinLeaves(ctx, forest.order, g.root)
+		g.stats.Distances += pairs
 	} else {
 		g.meetLeaves(ctx, isNew)
 		step(s)

@@ -72,19 +72,20 @@ func (g *candidateGraph) list(i int32) []uint32 {
 func (g *candidateGraph) worst(i int32) float32 { return g.dist[(int(i)+1)*g.width-1] }
 
 // offer enters point j at distance d into the list of point i, unless it is
-// there already or the list is full of nearer ones.
-func (g *candidateGraph) offer(i, j int32, d float32) {
+// there already or the list is full of nearer ones. It returns the number of entries made.
+func (g *candidateGraph) offer(i, j int32, d float32) (entered int64) {
 	index, dist := g.list(i), g.dist[int(i)*g.width:][:g.width:g.width]
 	p := g.width
 	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1]&number > uint32(j)) {
 		p--
 	}
 	if p == g.width || p > 0 && index[p-1]&number == uint32(j) {
-		return
+		return 0
 	}
 	copy(index[p+1:], index[p:])
 	copy(dist[p+1:], dist[p:])
 	index[p], dist[p] = uint32(j)|newborn, d
+	return 1
 }
 
 // A joiner is the working memory of one goroutine.
@@ -96,11 +97,12 @@ type joiner struct {
 	edges   []uint32
 	seen    [512]int32 // hash table of members, 1 + number
 	pairs   int64      // distances computed
+	entered int64      // entries made in lists
 }
 
 // joinLeaves compares all points of every leaf below root, a tree with the given
-// order, and returns the number of distances computed.
-func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rpNode) int64 {
+// order, and returns the numbers of distances computed and of entries made in lists.
+func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rpNode) (pairs, entered int64) {
 	leaves := root.appendLeaves(nil)
 	workers := g.joiners(par.Workers(len(leaves), 1))
 	par.ForWorker(len(leaves), 1, func(worker, lo, _ int) {
@@ -108,7 +110,10 @@ func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rp
 			g.joinLeaf(order[leaves[lo].lo:leaves[lo].hi], &workers[worker])
 		}
 	})
-	return pairsOf(workers)
+	for i := range workers {
+		entered += workers[i].entered
+	}
+	return pairsOf(workers), entered
 }
 
 // joiners returns the working memory of so many goroutines.
@@ -143,11 +148,11 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 		own := w.limit[a]
 		for b, d := range dist {
 			if d < own {
-				g.offer(i, rest[b], d)
+				w.entered += g.offer(i, rest[b], d)
 				own = g.worst(i)
 			}
 			if d < limit[b] {
-				g.offer(rest[b], i, d)
+				w.entered += g.offer(rest[b], i, d)
 				limit[b] = g.worst(rest[b])
 			}
 		}
@@ -267,13 +272,14 @@ func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 	}
 }
 
-func (g *candidateGraph) offerLocked(i, j int32, d float32) {
+func (g *candidateGraph) offerLocked(i, j int32, d float32) (entered int64) {
 	m := &g.locks[int(i)%len(g.locks)]
 	m.Lock()
 	if d <= g.worst(i) {
-		g.offer(i, j, d)
+		entered = g.offer(i, j, d)
 	}
 	m.Unlock()
+	return entered
 }
 
 // take adds to the members the first entries of a list with the given mark.

@@ -36,10 +36,11 @@ type Set struct {
 // Settings of [Search]; all but the functions are needed.
 type Settings struct {
 	K          int     // neighbours of every point searched for
-	Trees      int     // random projection trees that give the first lists
+	Trees      int     // the largest number of random projection trees that give the first lists
 	Candidates int     // of each kind that a point introduces in one exchange
 	Exchanges  int     // the largest number of exchanges in one pass
-	Tolerance  float64 // a pass ends when less than this share of all entries is replaced
+	Tolerance  float64 // trees, and then exchanges, end when one replaces less than this share of all entries
+	Brief      bool    // no exchanges where the trees end early
 	Seed       uint64
 	// Efforts is the number of times that the search may go on after a pass, with
 	// twice the trees and candidates, a quarter of the tolerance and longer lists.
@@ -57,6 +58,7 @@ type Settings struct {
 // A Round is the state of a search between two trees or exchanges.
 type Round struct {
 	Stats         // Width and Effort are those of the pass that is under way
+	Grown    bool `json:"grown"`    // no more trees are needed in this pass
 	Exchange int  `json:"exchange"` // exchanges made in this pass
 	Settled  bool `json:"settled"`  // the last of them changed few lists
 	// Index and Dist are the lists of candidates, n×Width.
@@ -130,7 +132,8 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	}
 	g, forest := plant(set, width(begin.Effort), leaf, s.Seed)
 	if s.Resume == nil {
-		g.stats = Stats{K: s.K, Trees: 1, Distances: g.joinLeaves(ctx, forest.order, g.root)}
+		pairs, _ := g.joinLeaves(ctx, forest.order, g.root)
+		g.stats = Stats{K: s.K, Trees: 1, Distances: pairs}
 	} else {
 		g.stats = begin.Stats
 		copy(g.index, begin.Index)
@@ -200,18 +203,22 @@ func (g *Graph) settle() {
 // pass grows the trees and makes the exchanges of one effort, as far as they are
 // not made in begin.
 func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest, ex *exchange) error {
+	grown := begin.Grown || begin.Exchange > 0
 	save := func(exchange int, settled bool) error {
 		if s.Save == nil {
 			return nil
 		}
-		r := Round{Stats: g.stats, Exchange: exchange, Settled: settled, Index: g.index, Dist: g.dist}
+		r := Round{Stats: g.stats, Grown: grown, Exchange: exchange, Settled: settled, Index: g.index, Dist: g.dist}
 		r.Width, r.Effort = g.width, effort
 		return s.Save(r)
 	}
-	for s.Step(); g.stats.Trees < s.Trees<<effort; s.Step() {
+	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
+	for s.Step(); !grown && g.stats.Trees < s.Trees<<effort; s.Step() {
 		next := forest.grow(g.stats.Trees)
-		g.stats.Distances += g.joinLeaves(ctx, forest.order, next)
+		pairs, entered := g.joinLeaves(ctx, forest.order, next)
+		g.stats.Distances += pairs
 		g.stats.Trees++
+		grown = entered <= enough
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -220,8 +227,8 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, f
 		}
 	}
 	ex.sample = min(s.Candidates<<effort, MaxCandidates)
-	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
-	for settled, e := begin.Settled, begin.Exchange; !settled && e < s.Exchanges; e++ {
+	settled := begin.Settled || s.Brief && grown
+	for e := begin.Exchange; !settled && e < s.Exchanges; e++ {
 		entered, pairs := ex.run(ctx, s.Seed+uint64(g.stats.Exchanges)<<32)
 		settled = entered <= enough
 		g.stats.Distances += pairs

@@ -1,0 +1,312 @@
+// Command parts measures graphs in parts against those of one search, on this machine:
+//
+//	go run ./bench/parts                                        1,000,000 points, 10 parts
+//	go run ./bench/parts -points 1e7 -parts 100 -kills 2 -whole=false -works manifold
+//
+// The works are a 10-dimensional manifold and 20 curved sheets, in 64 coordinates, float32. With
+// -kills, a second run in parts is killed so many times (SIGKILL, at equal shares of the time of
+// the first) and started again, and its graph must be that of the first.
+//
+// It writes parts.json and parts.md. Run it on a machine that does nothing else.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/simd"
+)
+
+// options are the flags.
+type options struct {
+	points    float64
+	parts     int
+	overlap   int
+	k, kills  int
+	whole     bool
+	works     string
+	work, out string
+	program   string
+}
+
+const (
+	columns, intrinsic = 64, 10
+	noise              = 0.01
+	seed               = 1
+)
+
+// works make points.
+var works = map[string]func(n int) *data.Dense[float32]{
+	"manifold": func(n int) *data.Dense[float32] { return synthetic.Manifold(n, columns, intrinsic, noise, seed) },
+	"sheets":   sheets,
+}
+
+func main() {
+	log.SetFlags(log.Ltime)
+	var o options
+	flag.Float64Var(&o.points, "points", 1e6, "points")
+	flag.IntVar(&o.parts, "parts", 10, "parts")
+	flag.IntVar(&o.overlap, "overlap", 2, "parts of each point")
+	flag.IntVar(&o.k, "k", 10, "neighbours")
+	flag.IntVar(&o.kills, "kills", 0, "kills of a second run in parts")
+	flag.BoolVar(&o.whole, "whole", true, "search in one piece too")
+	flag.StringVar(&o.works, "works", "manifold,sheets", "points")
+	flag.StringVar(&o.work, "work", "", "folder for points and graphs (default: a temporary one)")
+	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+	flag.StringVar(&o.program, "bigfit", "", "bigfit program (default: built from this module)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, &o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// check returns all faults of the flags.
+func (o *options) check() error {
+	var faults []error
+	if !(o.points >= 1000 && o.points <= 1e9) {
+		faults = append(faults, fmt.Errorf("-points is %g; it must be from 1000 to 1e9", o.points))
+	}
+	if o.kills < 0 {
+		faults = append(faults, fmt.Errorf("-kills is %d; it must be 0 or more", o.kills))
+	}
+	for _, w := range strings.Split(o.works, ",") {
+		if works[w] == nil {
+			faults = append(faults, fmt.Errorf("-works has %q; works are manifold and sheets", w))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func run(ctx context.Context, o *options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.work == "" {
+		dir, err := os.MkdirTemp("", "bigfit-parts-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.work = dir
+	}
+	for _, dir := range []string{o.work, o.out} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	var err error
+	if o.program == "" {
+		o.program = filepath.Join(o.work, "bigfit")
+		build := exec.CommandContext(ctx, "go", "build", "-o", o.program, "github.com/bigfit/bigfit/cmd/bigfit")
+		if text, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there", err, text)
+		}
+	}
+	if o.program, err = filepath.Abs(o.program); err != nil {
+		return err
+	}
+	var all []measured
+	for _, work := range strings.Split(o.works, ",") {
+		rows, err := o.measure(ctx, work)
+		if err != nil {
+			return fmt.Errorf("%s: %w", work, err)
+		}
+		all = append(all, rows...)
+		if err := o.save(all); err != nil {
+			return err
+		}
+	}
+	fmt.Print(o.table(all))
+	return nil
+}
+
+// measured is a run of the program.
+type measured struct {
+	Work    string  `json:"work"`
+	Run     string  `json:"run"`
+	Seconds float64 `json:"seconds"`
+	// Announced and Peak are bytes of memory as the program counts them, without pages of files that
+	// are mapped; Resident counts them.
+	Announced int64  `json:"announced_bytes"`
+	Peak      int64  `json:"peak_bytes"`
+	Resident  int64  `json:"resident_bytes"`
+	Before    string `json:"recall_before,omitempty"` // of the exchange across borders
+	Recall    string `json:"recall"`
+}
+
+// measure runs the program on points of one kind.
+func (o *options) measure(ctx context.Context, work string) (rows []measured, err error) {
+	dir := filepath.Join(o.work, work)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	points := filepath.Join(dir, "X.npy")
+	if _, err := os.Stat(points); err != nil {
+		x := works[work](int(o.points))
+		if err := npy.WriteFile(points, []int{int(o.points), columns}, x.Data); err != nil {
+			return nil, err
+		}
+	}
+	common := []string{"graph", "X.npy", "--neighbors", strconv.Itoa(o.k)}
+	parts := append(common, "--parts", strconv.Itoa(o.parts), "--overlap", strconv.Itoa(o.overlap))
+	add := func(name string, args ...string) error {
+		row, err := o.start(ctx, dir, args)
+		if err != nil {
+			return err
+		}
+		row.Work, row.Run = work, name
+		rows = append(rows, *row)
+		log.Printf("%s, %s: %.1f s, %d of %d MiB announced, %d MiB resident, recall %s, %s before", work, name, row.Seconds, row.Peak>>20, row.Announced>>20, row.Resident>>20, row.Recall, row.Before)
+		return nil
+	}
+	if o.whole {
+		if err := add("in one piece", append(common, "--method", "nn-descent", "-o", "whole/")...); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "W")); err != nil {
+		return nil, err
+	}
+	if err := add("in parts", append(parts, "--work", "W", "-o", "parts/")...); err != nil {
+		return nil, err
+	}
+	if o.kills == 0 {
+		return rows, nil
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "K")); err != nil {
+		return nil, err
+	}
+	again := append(parts, "--work", "K", "-o", "killed/")
+	pause := time.Duration(rows[len(rows)-1].Seconds / float64(o.kills+1) * float64(time.Second))
+	for i := range o.kills {
+		if err := o.kill(ctx, dir, again, pause); err != nil {
+			return nil, fmt.Errorf("kill %d: %w", i+1, err)
+		}
+	}
+	if err := add(fmt.Sprintf("in parts, after %d kills", o.kills), again...); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, o.program, "diff", "parts/", "killed/")
+	cmd.Dir = dir
+	text, err := cmd.CombinedOutput()
+	log.Printf("the graphs: %s", strings.TrimSpace(string(text)))
+	return rows, err
+}
+
+func (o *options) command(ctx context.Context, dir string, args []string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.CommandContext(ctx, o.program, append([]string{"--progress", "json"}, args...)...)
+	var events bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, io.Discard, &events
+	return cmd, &events
+}
+
+// start runs the program to its end.
+func (o *options) start(ctx context.Context, dir string, args []string) (*measured, error) {
+	cmd, events := o.command(ctx, dir, args)
+	begin := time.Now()
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, events)
+	}
+	row := &measured{Seconds: time.Since(begin).Seconds()}
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		row.Resident = u.Maxrss << 10
+	}
+	row.read(events.String())
+	return row, nil
+}
+
+// kill runs the program and kills it after a pause.
+func (o *options) kill(ctx context.Context, dir string, args []string, pause time.Duration) error {
+	cmd, events := o.command(ctx, dir, args)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	timer := time.AfterFunc(pause, func() { cmd.Process.Kill() })
+	err := cmd.Wait()
+	if timer.Stop() {
+		return fmt.Errorf("it ended before %v: %w: %s", pause, err, events)
+	}
+	return ctx.Err()
+}
+
+// read takes memory and recall from what the program says.
+func (m *measured) read(events string) {
+	for line := range strings.Lines(events) {
+		var event struct{ Note string }
+		if json.Unmarshal([]byte(line), &event) != nil {
+			continue
+		}
+		var announced, peak float64
+		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &announced, &peak); n == 2 {
+			m.Announced, m.Peak = int64(announced*(1<<20)), int64(peak*(1<<20))
+		}
+		before, rest, found := strings.Cut(event.Note, "recall ")
+		rest, early := strings.CutPrefix(rest, "before the exchange: ")
+		switch value, _, _ := strings.Cut(rest, " "); {
+		case !found:
+		case early:
+			m.Before = value
+		case before == "" || strings.HasSuffix(before, " "):
+			m.Recall = value
+		}
+	}
+}
+
+func (o *options) save(rows []measured) error {
+	if err := npy.Atomically(filepath.Join(o.out, "parts.json"), func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(rows)
+	}); err != nil {
+		return err
+	}
+	return npy.Atomically(filepath.Join(o.out, "parts.md"), func(w io.Writer) error {
+		_, err := io.WriteString(w, o.table(rows))
+		return err
+	})
+}
+
+// table has a row for each run, with time and memory relative to the search in one piece.
+func (o *options) table(rows []measured) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%.0f points of %d columns, %d neighbours, %d parts, overlap %d; %s\n\n| points | run | time | peak (announced) | with mapped pages | recall (before the exchange) |\n|---|---|---|---|---|---|\n",
+		o.points, columns, o.k, o.parts, o.overlap, simd.Path())
+	var whole measured
+	for _, r := range rows {
+		if r.Run == "in one piece" {
+			whole = r
+		}
+		ratio := func(a, b float64) string {
+			if whole.Work != r.Work || r.Run == whole.Run || b == 0 {
+				return ""
+			}
+			return fmt.Sprintf(" = %.2f×", a/b)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.1f s%s | %d MiB%s (%d) | %d MiB%s | %s", r.Work, r.Run, r.Seconds, ratio(r.Seconds, whole.Seconds),
+			r.Peak>>20, ratio(float64(r.Peak), float64(whole.Peak)), r.Announced>>20, r.Resident>>20, ratio(float64(r.Resident), float64(whole.Resident)), r.Recall)
+		if r.Before != "" {
+			fmt.Fprintf(&b, " (%s)", r.Before)
+		}
+		b.WriteString(" |\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/bigfit/bigfit/data"
+)
+
+// sheets returns n points on 20 curved surfaces far from each other: cos(1.5·t·A + p) + 0.5·t·B +
+// 8·c with t uniform in [0, 1)², A and B 2×64, p and c of 64 numbers, of each surface.
+func sheets(n int) *data.Dense[float32] {
+	const surfaces = 20
+	x := data.NewDense[float32](n, columns)
+	r := rand.New(rand.NewPCG(seed, 0))
+	normal := func(count int) []float64 {
+		out := make([]float64, count)
+		for i := range out {
+			out[i] = r.NormFloat64()
+		}
+		return out
+	}
+	for s := range surfaces {
+		a, b, phase, middle := normal(2*columns), normal(2*columns), normal(columns), normal(columns)
+		for i := s * n / surfaces; i < (s+1)*n/surfaces; i++ {
+			t, u := r.Float64(), r.Float64()
+			row := x.Row(i)
+			for j := range row {
+				row[j] = float32(math.Cos(1.5*(t*a[j]+u*a[columns+j])+phase[j]) + 0.5*(t*b[j]+u*b[columns+j]) + 8*middle[j])
+			}
+		}
+	}
+	return x
+}
