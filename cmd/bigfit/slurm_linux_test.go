@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -117,13 +116,9 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// limited is a command that is killed after a minute.
+// limited is a command that is ended after a minute.
 func limited(name string, args ...string) *exec.Cmd {
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = time.Second
-	time.AfterFunc(time.Minute, stop)
-	return cmd
+	return exec.Command("timeout", append([]string{"-k", "5", "60", name}, args...)...)
 }
 
 // daemon starts a process that ends with this one, and returns what ends it.
