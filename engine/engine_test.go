@@ -311,9 +311,9 @@ func TestMissingLauncher(t *testing.T) {
 	}
 }
 
-func TestSystems(t *testing.T) {
-	needs(t, PETSc)
-	w := rings(2, 700)
+// ringTargets labels a vertex in fifty, in three classes.
+func ringTargets(t *testing.T, w *sparse.CSR) *models.Targets {
+	t.Helper()
 	labels := &data.Labels{Classes: []int64{0, 1, 2}, Index: make([]int32, w.Rows)}
 	for i := range labels.Index {
 		labels.Index[i] = data.Unlabeled
@@ -325,25 +325,38 @@ func TestSystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return y
+}
+
+// checkSystem compares scores that two ranks of PETSc find with ours.
+func checkSystem(t *testing.T, w *sparse.CSR, y *models.Targets, s propagation.Settings) {
+	t.Helper()
+	s.Tolerance = 1e-10
+	want, err := propagation.Fit(t.Context(), w, nil, y, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Solver = &Systems{settings(t, 2)}
+	got, err := propagation.Fit(t.Context(), w, nil, y, &s)
+	if err != nil {
+		t.Fatalf("%v: %v", s.Method, err)
+	}
+	var gap mat.Dense
+	gap.Sub(want.Scores, got.Scores)
+	if largest := mat.Norm(&gap, math.Inf(1)); !(largest <= 1e-7*mat.Norm(want.Scores, math.Inf(1))) {
+		t.Errorf("%v: the scores are %.1e apart", s.Method, largest)
+	}
+}
+
+func TestSystems(t *testing.T) {
+	needs(t, PETSc)
+	w := rings(2, 700)
+	y := ringTargets(t, w)
 	for _, s := range []propagation.Settings{
 		{Method: propagation.Harmonic}, {Method: propagation.LGC},
 		{Method: propagation.Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 0.1}}, {Method: propagation.Poisson},
 	} {
-		s.Tolerance = 1e-10
-		want, err := propagation.Fit(t.Context(), w, nil, y, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Solver = &Systems{settings(t, 2)}
-		got, err := propagation.Fit(t.Context(), w, nil, y, &s)
-		if err != nil {
-			t.Fatalf("%v: %v", s.Method, err)
-		}
-		var gap mat.Dense
-		gap.Sub(want.Scores, got.Scores)
-		if largest := mat.Norm(&gap, math.Inf(1)); !(largest <= 1e-7*mat.Norm(want.Scores, math.Inf(1))) {
-			t.Errorf("%v: the scores are %.1e apart", s.Method, largest)
-		}
+		checkSystem(t, w, y, s)
 	}
 	s := settings(t, 2)
 	s.DryRun = true
@@ -362,9 +375,87 @@ func TestDeaths(t *testing.T) {
 		"  Process name: [[14932,1],1]":                                                          {Rank: 1},
 	} {
 		r := &run{task: &task{folder: t.TempDir()}, words: []string{"something", text}}
-		var e *RankError
-		if !errors.As(r.dead(), &e) || e.Rank != want.Rank || e.Host != want.Host {
+		if e := r.dead(); e == nil || e.Rank != want.Rank || e.Host != want.Host {
 			t.Errorf("%q: %v", text, e)
 		}
 	}
+}
+
+// Where srun and Open MPI do not come together, the error says what does.
+func TestWithoutPMI(t *testing.T) {
+	for _, text := range []string{
+		"but OMPI was not built with SLURM's PMI support and therefore cannot\nsrun: error: vm: tasks 0-1: Exited with exit code 1",
+		"srun: error: mpi/pmix_v4: init: (null) [0]: mpi_pmix.c:195: pmi/pmix: can not load PMIx library",
+	} {
+		r := &run{kind: SLEPc, task: &task{folder: t.TempDir()}, words: strings.Split(text, "\n")}
+		_, err := r.outcome(t.Context(), errors.New("exit status 1"))
+		var dead *RankError
+		if !errors.As(err, &dead) || !strings.Contains(dead.Why, `--launcher "srun --mpi=pmix"`) || dead.Last == "" {
+			t.Error(err)
+		}
+	}
+}
+
+// The launcher of another MPI starts processes that know nothing of each other: an error, not the
+// same work by each.
+func TestOtherMPI(t *testing.T) {
+	needs(t, PETSc)
+	if _, err := exec.LookPath("mpirun.mpich"); err != nil {
+		t.Skip("mpirun.mpich is not installed (Debian: mpich)")
+	}
+	s := settings(t, 2)
+	s.Launcher = "mpirun.mpich"
+	_, _, err := Systems{s}.Solve(t.Context(), &propagation.System{A: rings(1, 10), B: mat.NewDense(10, 1, nil), Tolerance: 1e-8, Iterations: 10})
+	var dead *RankError
+	if !errors.As(err, &dead) || !strings.Contains(dead.Why, "knows 1 processes where 2 were started") {
+		t.Error(err)
+	}
+}
+
+// Debian's build with indices of 64 bits, which a rank with many entries takes, has the answers of
+// that with 32.
+func TestWide(t *testing.T) {
+	needs(t, SLEPc)
+	wide := DebianBuild(true)
+	if len(wide) < 2 {
+		t.Skip("there is no PETSc with 64-bit indices (Debian: python3-slepc4py-64-real, python3-petsc4py-64-real)")
+	}
+	for size, build := range map[string]bool{"4\n": false, "8\n": true} {
+		p, err := findPython(t.Context(), SLEPc, build)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(p.path, "-c", "import numpy, slepc4py; slepc4py.init([]); from petsc4py import PETSc; from slepc4py import SLEPc; print(numpy.dtype(PETSc.IntType).itemsize)")
+		cmd.Env = append(os.Environ(), p.env...)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != size {
+			t.Errorf("wide %v: %v, %q bytes an index", build, err, out)
+		}
+	}
+	for _, v := range wide {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	const k = 6
+	w := rings(2, 400)
+	l, err := sparse.NewLaplacian(w, sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &lanczos.Settings{K: k, Tolerance: 1e-9}
+	want, err := lanczos.Laplacian(t.Context(), l, w.Components(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := lanczos.NewOutside(l, w.Components(), set, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := settings(t, 2).Eigenpairs(t.Context(), o, "", 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := distance(want.Vectors, got.Vectors); !(d <= 1e-7) || len(got.Values) != k || !strings.Contains(got.By, "64-bit") {
+		t.Errorf("by %s: %d pairs, the spaces are %.1e apart", got.By, len(got.Values), d)
+	}
+	checkSystem(t, w, ringTargets(t, w), propagation.Settings{Method: propagation.Harmonic})
 }

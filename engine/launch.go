@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -202,15 +203,26 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	case err == nil && r.result != nil:
 		return r.result, nil
 	}
-	if dead := r.dead(); dead != nil {
-		return nil, dead
+	dead := r.dead()
+	if dead == nil {
+		dead = &RankError{Engine: r.kind, Rank: -1, Why: "the launcher ended without a result"}
+		if err != nil {
+			dead.Why = "the launcher: " + err.Error()
+		}
 	}
-	why := "the launcher ended without a result"
-	if err != nil {
-		why = "the launcher: " + err.Error()
+	if dead.Last == "" {
+		dead.Last = strings.Join(r.words[max(0, len(r.words)-5):], " / ")
 	}
-	return nil, &RankError{r.kind, -1, "", why, strings.Join(r.words[max(0, len(r.words)-5):], " / ")}
+	if slices.ContainsFunc(r.words, noPMI.MatchString) {
+		dead.Why += "; " + howPMI
+	}
+	return nil, dead
 }
+
+// noPMI matches what Open MPI and Slurm say where srun starts ranks that do not find each other.
+var noPMI = regexp.MustCompile(`OMPI was not built with SLURM's PMI|can not load PMIx library|Invalid MPI type 'pmix`)
+
+const howPMI = `Open MPI under srun needs Slurm's PMIx: --launcher "srun --mpi=pmix", on Debian with libpmix-dev on all nodes; or leave --launcher out, within a job of salloc or sbatch`
 
 // deaths are how launchers tell that a rank died: of Open MPI, MPICH and Slurm. Groups are
 // named rank, host and why.
@@ -222,7 +234,7 @@ var deaths = []*regexp.Regexp{
 }
 
 // dead looks for a rank that died in what the launcher said.
-func (r *run) dead() error {
+func (r *run) dead() *RankError {
 	for _, text := range r.words {
 		for _, re := range deaths {
 			m := re.FindStringSubmatch(text)

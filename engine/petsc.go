@@ -19,6 +19,7 @@ type Systems struct{ *Settings }
 
 // systemTask is the description of a linear system.
 type systemTask struct {
+	Ranks      int     `json:"ranks"`
 	Graph      string  `json:"graph"` // folder of the matrix
 	Nullity    int     `json:"nullity"`
 	Tolerance  float64 `json:"tolerance"`
@@ -38,7 +39,7 @@ type systemResult struct {
 // preconditioner.
 func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
 	n, c := s.B.Dims()
-	d := &systemTask{Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	d := &systemTask{Ranks: y.ranks(), Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
 	if err := y.announce(y.systemPlan(s.A, c)); err != nil {
 		return nil, 0, err
 	}

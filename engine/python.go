@@ -44,7 +44,6 @@ func (k Kind) modules() []string {
 type python struct {
 	path string
 	env  []string // beside that of this process
-	wide bool     // indices have 64 bits
 }
 
 // findPython returns the interpreter in BIGFIT_PYTHON, else /usr/bin/python3, else python3 on
@@ -66,7 +65,7 @@ func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
 	if os.Getenv("PETSC_DIR") == "" && os.Getenv("SLEPC_DIR") == "" {
 		for _, w := range slices.Compact([]bool{wide, true}) {
 			if env := DebianBuild(w); env != nil {
-				p.env, p.wide = env, w
+				p.env = env
 				break
 			}
 		}

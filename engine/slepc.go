@@ -16,6 +16,7 @@ import (
 
 // eigenTask is the description of eigenpairs to find.
 type eigenTask struct {
+	Ranks     int     `json:"ranks"`
 	Graph     string  `json:"graph"` // folder
 	Laplacian string  `json:"laplacian"`
 	Nullity   int     `json:"nullity"`
@@ -80,7 +81,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := s.describe(t, o); err != nil {
 		return nil, err
 	}
-	d := eigenTask{Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
+	d := eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
 		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
 	s.begin("slepc")
 	raw, err := s.launch(ctx, &worker{SLEPc, py, t, &d, s.progress})

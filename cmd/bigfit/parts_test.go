@@ -121,7 +121,8 @@ func TestPartsKilled(t *testing.T) {
 	same(t, "array", "got.npz")
 }
 
-// Job scripts run: by GNU parallel, by a sbatch and srun that stand for Slurm's, by ranks.
+// Job scripts run: by GNU parallel, by a sbatch and srun that stand for Slurm's, by ranks of MPI.
+// TestSlurm runs them by Slurm itself.
 func TestPartsScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes many processes")
@@ -147,11 +148,13 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 	bin, err := filepath.Abs("bin")
 	must(t, err)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	run := func(script string) {
+	run := func(script string) string {
 		t.Helper()
-		if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
+		out, err := exec.Command("sh", "-c", script).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, script, out)
 		}
+		return string(out)
 	}
 	kinds := []string{"slurm"}
 	if _, err := exec.LookPath("parallel"); err == nil {
@@ -163,8 +166,31 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 	}
 	run("bigfit graph " + parted + " --work ranks --divide -q && srun -n 2 bigfit graph --work ranks --part env -q && bigfit graph --work ranks --merge -o ranks.npz -q")
 	same(t, "ranks", "ranks.npz")
-	if script := succeed(t, words("graph --work ranks --print-script mpirun -q")...); !strings.Contains(script, "mpirun -n ${RANKS:-5} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID bigfit graph --work") {
-		t.Error(script)
+	// By Open MPI, or what is in its place, and MPICH: ranks have the numbers of one or the other.
+	asRoot(t)
+	for _, launcher := range []string{"mpirun", "mpirun.mpich"} {
+		if _, err := exec.LookPath(launcher); err != nil {
+			t.Logf("%s is not installed (Debian: openmpi-bin, mpich)", launcher)
+			continue
+		}
+		script := succeed(t, words("graph %s --work %s-ranks -o %s.npz --print-script mpirun -q", parted, launcher, launcher)...)
+		const line = "mpirun -n ${RANKS:-5} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID bigfit graph --work"
+		if !strings.Contains(script, line) {
+			t.Fatal(script)
+		}
+		said := run("export RANKS=2\n" + strings.Replace(script, "mpirun -n", launcher+" -n", 1))
+		if !strings.Contains(said, "0 to 4, 3 parts, as ") || !strings.Contains(said, "1 to 3, 2 parts, as ") {
+			t.Error(said)
+		}
+		same(t, launcher, launcher+".npz")
+	}
+}
+
+// asRoot lets Open MPI run as root, and more ranks than there are processors.
+func asRoot(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"} {
+		t.Setenv(name, "1")
 	}
 }
 
@@ -181,7 +207,7 @@ func TestPartsFaults(t *testing.T) {
 		{2, []string{"--checkpoint", "--parts"}, "graph X.npy --parts 4 --work w --checkpoint c"},
 		{2, []string{`--part is "5"`, "0 to 4"}, "graph --work once --part 5"},
 		{2, []string{`--part is "x"`, "env"}, "graph --work once --part x"},
-		{2, []string{"none of SLURM_ARRAY_TASK_ID, SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK is set"}, "graph --work once --part env"},
+		{2, []string{"none of SLURM_ARRAY_TASK_ID, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID is set"}, "graph --work once --part env"},
 		{2, []string{"another run", "overlap is 2, here 3", "--work"}, "graph " + parted + " --overlap 3 --work once"},
 		{2, []string{"at most 240 parts"}, "graph X.npy --parts 1000 --work none"},
 		{2, []string{"euclidean, angle or cosine"}, "graph X.npy --parts 4 --distance manhattan --work none"},
@@ -195,6 +221,10 @@ func TestPartsFaults(t *testing.T) {
 	t.Setenv("PMI_SIZE", "2")
 	succeed(t, words("graph %s --work env --divide -q", parted)...)
 	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "1 to 3, 2 parts, as PMI_RANK is 1 of 2 processes") {
+		t.Error(o.stderr)
+	}
+	t.Setenv("SLURM_PROCID", "0") // of the job that mpirun runs in
+	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "as PMI_RANK is 1 of 2 processes") {
 		t.Error(o.stderr)
 	}
 	t.Setenv("SLURM_ARRAY_TASK_ID", "4")

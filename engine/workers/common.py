@@ -48,11 +48,15 @@ class Job:
         path = os.path.join(self.folder, name)
         return numpy.load(path, mmap_mode="r") if os.path.exists(path) else None
 
-    def finish(self, **result):
+    def finish(self, version, **result):
         """Collects the largest memory of the ranks and sends the result."""
+        from petsc4py import PETSc
+
+        if numpy.dtype(PETSc.IntType).itemsize == 8:
+            version += " with 64-bit indices"
         peaks = gather(self.world, peak())
         self.say("done")
-        self.tell(event="result", peak_bytes=max(peaks), **result)
+        self.tell(event="result", peak_bytes=max(peaks), version=version, **result)
 
 
 def peak():
@@ -170,6 +174,8 @@ def run(main):
     world = PETSc.COMM_WORLD
     job = Job(sys.argv[1], world)
     try:
+        if world.size != job.settings["ranks"]:
+            raise RuntimeError("MPI of petsc4py knows %d processes where %d were started: the launcher is that of another MPI, or gives each process its own" % (world.size, job.settings["ranks"]))
         main(job)
     except BaseException as error:
         lines = traceback.format_exc().strip().splitlines()

@@ -116,7 +116,7 @@ func Command(a *shell.App) *cobra.Command {
 		Long: `SLEPc finds eigenpairs (bigfit eigs --engine slepc) and PETSc solves linear systems
 (bigfit fit --engine petsc) as several processes under MPI, on one machine or on
 many: --ranks is their number, --launcher what starts them, mpirun or for example
-"srun --nodes 4". What they find is checked as bigfit eigs --verify does, and the
+"srun --mpi=pmix --nodes 4". What they find is checked as bigfit eigs --verify does, and the
 residuals of systems are computed again. docs/scale.md tells when it pays.
 
 They need Python with slepc4py or petsc4py and NumPy: on Debian

@@ -18,12 +18,12 @@ type job struct {
 }
 
 // variables that number jobs, in the order in which they count, with those of the number of
-// processes.
+// processes. Slurm's own comes last: it is 0 in all processes that an mpirun within a job starts.
 var variables = []struct{ number, count string }{
 	{"SLURM_ARRAY_TASK_ID", ""},
-	{"SLURM_PROCID", "SLURM_NTASKS"},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 	{"PMI_RANK", "PMI_SIZE"},
+	{"SLURM_PROCID", "SLURM_NTASKS"},
 }
 
 func fromEnvironment() (*job, error) {

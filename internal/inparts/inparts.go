@@ -46,9 +46,10 @@ prints the memory, the parts and the time that are expected.
 On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part, in
 any order and on any machine that sees DIR and the points, and --merge makes the graph of
 them. --print-script writes such scripts. These need --work alone, as DIR knows the points
-and the settings. --part missing lists the parts to make. --part env takes the number from SLURM_ARRAY_TASK_ID, or of several
-processes that of this one from SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK; with fewer
-processes than parts, process r of R makes the parts r, r + R, …
+and the settings. --part missing lists the parts to make, as Slurm's --array takes them. --part
+env takes the number from SLURM_ARRAY_TASK_ID, or of several processes that of this one from
+OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer processes
+than parts, process r of R makes the parts r, r + R, …
 
 A linear model needs sums over the rows of the points, and its labels:
 

@@ -15,10 +15,12 @@ var scripts = map[string]string{
 	"slurm": `#!/bin/sh
 # Submits three jobs: the first step, an array of the parts, and the merge. Add what your
 # cluster asks for (--account, --partition, --time) to each; --dry-run says how much --mem.
+# Where a job fails, those behind it are cancelled. Then PARTS is what --part missing prints:
+#   PARTS=$({missing}) sh this-script
 set -e
 first=$(sbatch --parsable --job-name=bigfit-first --wrap {divide quoted})
-array=$(sbatch --parsable --job-name=bigfit-part --dependency=afterok:$first --array=0-{last} --wrap {env quoted})
-sbatch --parsable --job-name=bigfit-merge --dependency=afterok:$array --wrap {merge quoted}
+array=$(sbatch --parsable --job-name=bigfit-part --dependency=afterok:$first --kill-on-invalid-dep=yes --array=${PARTS:-0-{last}} --wrap {env quoted})
+sbatch --parsable --job-name=bigfit-merge --dependency=afterok:$array --kill-on-invalid-dep=yes --wrap {merge quoted}
 `,
 	"mpirun": `#!/bin/sh
 # Process r of R makes the parts r, r + R, …; RANKS sets their number. Variables of Slurm, which
@@ -47,7 +49,7 @@ func fill(kind string, parts int, first, part, merge string) (string, error) {
 	env := part + " env"
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
-		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part),
+		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}", part+" missing",
 		"{last}", fmt.Sprint(parts-1), "{ranks}", fmt.Sprint(min(parts, 8)),
 	).Replace(text), nil
 }
