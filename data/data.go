@@ -91,9 +91,11 @@ func sliceDense[T Element](x *Dense[T], lo, hi int) *Dense[T] {
 
 func selectDense[T Element](x *Dense[T], rows []int) *Dense[T] {
 	out := NewDense[T](len(rows), x.Cols)
-	for i, r := range rows {
-		copy(out.Row(i), x.Row(r))
-	}
+	inSteps(x, rows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(out.Row(i), x.Row(rows[i]))
+		}
+	})
 	return out
 }
 

@@ -20,13 +20,13 @@ func HashPoints(x Points) string {
 	switch x := x.(type) {
 	case *Dense[uint8]:
 		fmt.Fprintf(h, "uint8 %d %d\n", n, d)
-		x.pass(func(_ int, values []uint8) { h.Write(values) })
+		hashNumbers(h, x.Data)
 	case *Dense[float32]:
 		fmt.Fprintf(h, "float32 %d %d\n", n, d)
-		x.pass(func(_ int, values []float32) { numbers.Hash(h, values) })
+		hashNumbers(h, x.Data)
 	case *Dense[float64]:
 		fmt.Fprintf(h, "float64 %d %d\n", n, d)
-		x.pass(func(_ int, values []float64) { numbers.Hash(h, values) })
+		hashNumbers(h, x.Data)
 	case *Stored:
 		x.hash(h)
 	case *sparse.CSR:
@@ -35,13 +35,18 @@ func HashPoints(x Points) string {
 			val = nil
 		}
 		fmt.Fprintf(h, "csr %d %d %d %t\n", n, d, x.NNZ(), val != nil)
-		numbers.Hash(h, x.Ptr)
-		numbers.Hash(h, x.Col)
-		numbers.Hash(h, val)
+		hashNumbers(h, x.Ptr)
+		hashNumbers(h, x.Col)
+		hashNumbers(h, val)
 	default:
 		panic(fmt.Sprintf("data: unknown point set %T", x))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashNumbers writes v to h and gives the pages of a mapped v back as it goes.
+func hashNumbers[T uint8 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
+	eachStep(v, func(_ int, step []T) { numbers.Hash(h, step) })
 }
 
 // hash writes the points to h: those of a type that dense points have like them, whatever

@@ -208,7 +208,7 @@ func checkFinite(what string, x Points) error {
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
 	b := -1
-	x.pass(func(first int, values []T) {
+	eachStep(x.Data, func(first int, values []T) {
 		if b < 0 {
 			if at := numbers.NotFinite(values); at >= 0 {
 				b = first + at

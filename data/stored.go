@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -226,9 +227,11 @@ func selectStored(s *Stored, rows []int) *Stored {
 	size := s.rowBytes()
 	raw := make([]uint64, (len(rows)*size+7)/8) // aligned for every type
 	out := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(raw))), len(rows)*size)
-	for i, r := range rows {
-		copy(out[i*size:], s.row(r))
-	}
+	inSteps(s, rows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(out[i*size:], s.row(rows[i]))
+		}
+	})
 	return &Stored{Rows: len(rows), Cols: s.Cols, kind: s.kind, parts: onePart(len(rows), out)}
 }
 
@@ -344,21 +347,52 @@ func Release(x Points, lo, hi int) {
 		mapped.Drop(numbers.Bytes(sliceDense(x, lo, hi).Data))
 	case *Stored:
 		x.drop(lo, hi)
+	case *sparse.CSR:
+		x.Release(lo, hi)
 	}
 }
 
 // passBytes are about those that a pass over points reads before it gives their pages back.
 const passBytes = 16 << 20
 
-// pass calls visit for consecutive parts of the values, with the place of their first, and
-// gives their pages back.
-func (x *Dense[T]) pass(visit func(first int, values []T)) {
-	values := max(1, passBytes/int(unsafe.Sizeof(*new(T))))
-	for lo := 0; lo < len(x.Data); lo += values {
-		part := x.Data[lo:min(lo+values, len(x.Data))]
-		visit(lo, part)
-		mapped.Drop(numbers.Bytes(part))
+// eachStep calls visit for consecutive parts of v, with the place of their first value, and
+// gives the pages of a mapped v back.
+func eachStep[T numbers.Number](v []T, visit func(first int, step []T)) {
+	size := passBytes / int(unsafe.Sizeof(*new(T)))
+	for lo := 0; lo < len(v); lo += size {
+		step := v[lo:min(lo+size, len(v))]
+		visit(lo, step)
+		mapped.Drop(numbers.Bytes(step))
 	}
+}
+
+// gatherRows is the number of rows that are gathered before pages are given back. The kernel maps
+// 64 KiB around each that it reads, so that these are 128 MiB at most, but for long rows.
+const gatherRows = 1 << 11
+
+// inSteps calls read for consecutive ranges of the list rows of x, and gives the pages between
+// the first and the last row of each back.
+func inSteps[I int | int32](x Points, rows []I, read func(lo, hi int)) {
+	for lo := 0; lo < len(rows); lo += gatherRows {
+		hi := min(lo+gatherRows, len(rows))
+		read(lo, hi)
+		if hi-lo == gatherRows {
+			Release(x, int(slices.Min(rows[lo:hi])), int(slices.Max(rows[lo:hi]))+1)
+		}
+	}
+}
+
+// GatherTo sets dst, row-major, to the points with the given numbers, which [Release] gives back
+// in steps: the memory is that of a few thousand of them, wherever they lie.
+func GatherTo(dst []float64, x Points, rows []int32) {
+	_, d := x.Dims()
+	inSteps(x, rows, func(lo, hi int) {
+		par.For(hi-lo, 128, func(from, to int) {
+			for p := lo + from; p < lo+to; p++ {
+				RowTo(dst[p*d:(p+1)*d], x, int(rows[p]))
+			}
+		})
+	})
 }
 
 func (s *Stored) passRows() int { return max(1, passBytes/max(1, s.rowBytes())) }

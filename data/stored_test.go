@@ -3,10 +3,12 @@ package data
 import (
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/simd"
 )
@@ -138,6 +140,45 @@ func TestStoredFaults(t *testing.T) {
 		c.spoil(p.raw)
 		if err := CheckFinite("x", x); err == nil || !strings.HasPrefix(err.Error(), c.text) {
 			t.Errorf("error %v, want %s", err, c.text)
+		}
+	}
+}
+
+// More rows than are gathered in a step, in any order, from several mapped files and from one.
+func TestGatherMapped(t *testing.T) {
+	const n, d = 20_000, 16
+	dir := t.TempDir()
+	values := make([]float32, n*d)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	one, first, second := filepath.Join(dir, "x.npy"), filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
+	for path, rows := range map[string][2]int{one: {0, n}, first: {0, n - 9000}, second: {n - 9000, n}} {
+		if err := npy.WriteFile(path, []int{rows[1] - rows[0], d}, values[rows[0]*d:rows[1]*d]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := make([]int, 3*gatherRows+5)
+	short := make([]int32, len(list))
+	for p := range list {
+		list[p] = p * 7919 % n
+		short[p] = int32(list[p])
+	}
+	for _, paths := range [][]string{{one}, {first, second}} {
+		x, err := ReadFiles(paths, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, wide := make([]float64, d), make([]float64, len(list)*d)
+		GatherTo(wide, x, short)
+		picked := Select(x, list)
+		for p, i := range list {
+			RowTo(rows, picked, p)
+			for j := range d {
+				if want := float64(i*d + j); rows[j] != want || wide[p*d+j] != want {
+					t.Fatalf("%d files: row %d, column %d is %v selected and %v gathered, want %v", len(paths), i, j, rows[j], wide[p*d+j], want)
+				}
+			}
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
 // Suspects returns a line for every coordinate that may be the label: one with a usual
 // name of labels, and one whose values and the classes of the labeled points determine each
 // other. The latter is looked at if a class has two labels at least, and there are eight
-// more labels than classes, as few labels agree by chance. It reads the labeled rows twice.
+// more labels than classes, as few labels agree by chance. It reads labeled rows until no column is left.
 func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	var out []string
 	determined, what := determined(x, y), cmp.Or(t.from, "points")
@@ -213,6 +213,9 @@ func determined(x Points, y *Labels) []bool {
 		RowTo(first, x, *at-1)
 		for j, v := range row {
 			out[j] = out[j] && v == first[j]
+		}
+		if !slices.Contains(out, true) { // as soon as that is known, as the points may be mapped
+			return out
 		}
 	}
 	firsts = slices.DeleteFunc(firsts, func(at int) bool { return at == 0 })

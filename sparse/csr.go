@@ -62,6 +62,14 @@ func (m *CSR) At(i, j int) float64 {
 // It costs one pass over the entries and returns the first fault with its
 // place.
 func (m *CSR) Validate() error {
+	if err := m.checkArrays(); err != nil {
+		return err
+	}
+	return m.pass(0, m.Rows, func(lo, hi int) error { return m.eachRow(lo, hi, m.checkRow) })
+}
+
+// checkArrays returns an error unless the shape and the lengths of the arrays agree.
+func (m *CSR) checkArrays() error {
 	if err := checkShape(m.Rows, m.Cols); err != nil {
 		return err
 	}
@@ -74,24 +82,28 @@ func (m *CSR) Validate() error {
 	if m.Ptr[m.Rows] != int64(len(m.Col)) {
 		return fmt.Errorf("sparse: the last row pointer is %d, but there are %d entries", m.Ptr[m.Rows], len(m.Col))
 	}
-	for i := range m.Rows {
-		lo, hi := m.Ptr[i], m.Ptr[i+1]
-		if lo > hi || hi > int64(len(m.Col)) {
-			return fmt.Errorf("sparse: row %d spans entries %d to %d of %d", i, lo, hi, len(m.Col))
+	return nil
+}
+
+// checkRow returns an error unless row i lies within the entries, its columns ascend within
+// the matrix and its values are finite. Other rows may be wrong.
+func (m *CSR) checkRow(i int) error {
+	lo, hi := m.Ptr[i], m.Ptr[i+1]
+	if lo < 0 || lo > hi || hi > int64(len(m.Col)) {
+		return fmt.Errorf("sparse: row %d spans entries %d to %d of %d", i, lo, hi, len(m.Col))
+	}
+	last := int32(-1)
+	for p := lo; p < hi; p++ {
+		c := m.Col[p]
+		if c < 0 || int(c) >= m.Cols {
+			return fmt.Errorf("sparse: row %d has column %d, outside [0, %d)", i, c, m.Cols)
 		}
-		last := int32(-1)
-		for p := lo; p < hi; p++ {
-			c := m.Col[p]
-			if c < 0 || int(c) >= m.Cols {
-				return fmt.Errorf("sparse: row %d has column %d, outside [0, %d)", i, c, m.Cols)
-			}
-			if c <= last {
-				return fmt.Errorf("sparse: row %d has column %d after column %d; columns must ascend without repetition", i, c, last)
-			}
-			last = c
-			if m.Val != nil && (math.IsNaN(m.Val[p]) || math.IsInf(m.Val[p], 0)) {
-				return fmt.Errorf("sparse: entry (%d, %d) is %v", i, c, m.Val[p])
-			}
+		if c <= last {
+			return fmt.Errorf("sparse: row %d has column %d after column %d; columns must ascend without repetition", i, c, last)
+		}
+		last = c
+		if m.Val != nil && (math.IsNaN(m.Val[p]) || math.IsInf(m.Val[p], 0)) {
+			return fmt.Errorf("sparse: entry (%d, %d) is %v", i, c, m.Val[p])
 		}
 	}
 	return nil

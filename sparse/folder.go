@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 )
 
 // A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
@@ -37,9 +39,24 @@ func IsFolder(path string) bool {
 //
 // Files are mapped into memory, so that the matrix may be larger than that: it is valid
 // until they change, and must not be written to. Columns of int64 are copied as int32,
-// within limit bytes if that is positive. All is checked in one pass over the rows, and an
-// error names the file and the place.
+// within limit bytes if that is positive. All is checked in one pass over the rows, which
+// gives pages back as it goes, and an error names the file and the place.
 func ReadFolder(path string, limit int64) (*CSR, error) {
+	m, err := openFolder(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "sparse: "))
+	}
+	if allOnes(m.Val) {
+		m.Val = nil
+	}
+	return m, nil
+}
+
+// openFolder maps a folder and checks the lengths of its arrays, but no row.
+func openFolder(path string, limit int64) (*CSR, error) {
 	ptr, err := npy.Elements[int64](filepath.Join(path, folderPtr), limit)
 	if err != nil {
 		return nil, err
@@ -60,11 +77,8 @@ func ReadFolder(path string, limit int64) (*CSR, error) {
 			m.Val = []float64{}
 		}
 	}
-	if err := m.Validate(); err != nil {
+	if err := m.checkArrays(); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "sparse: "))
-	}
-	if allOnes(m.Val) {
-		m.Val = nil
 	}
 	return m, nil
 }
@@ -85,12 +99,17 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]int32, len(wide))
-	for p, c := range wide {
-		if c < 0 || c > math.MaxInt32 {
-			return nil, fmt.Errorf("%s: element %d is %d, outside [0, 2³¹)", path, p, c)
+	out := make([]int32, 0, len(wide))
+	for len(wide) > 0 {
+		step := wide[:min(len(wide), passEntries)]
+		for _, c := range step {
+			if c < 0 || c > math.MaxInt32 {
+				return nil, fmt.Errorf("%s: element %d is %d, outside [0, 2³¹)", path, len(out), c)
+			}
+			out = append(out, int32(c))
 		}
-		out[p] = int32(c)
+		mapped.Drop(numbers.Bytes(step))
+		wide = wide[len(step):]
 	}
 	return out, nil
 }
@@ -239,6 +258,16 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 func Read(path string, limit int64) (*CSR, error) {
 	if IsFolder(path) {
 		return ReadFolder(path, limit)
+	}
+	return ReadNPZ(path, limit)
+}
+
+// Open is [Read] for those who need some of the rows: of a folder it checks the lengths of the
+// arrays and reads no row, however large the matrix is. [CSR.CheckRows] must have found no fault
+// in rows that are used.
+func Open(path string, limit int64) (*CSR, error) {
+	if IsFolder(path) {
+		return openFolder(path, limit)
 	}
 	return ReadNPZ(path, limit)
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,4 +166,78 @@ func TestFolderFaults(t *testing.T) {
 	if IsFolder(filepath.Join(path, "h")) {
 		t.Error("a folder in spite of the error")
 	}
+}
+
+// Open reads no row: what is wrong with some of them is found by those who check these.
+func TestOpen(t *testing.T) {
+	const n = 1000
+	good := ring(n, 3, true)
+	path := filepath.Join(t.TempDir(), "g")
+	for name, c := range map[string]struct {
+		damage func(m *CSR)
+		want   string
+	}{
+		"offset behind":   {func(m *CSR) { m.Ptr[500] = 1 << 62 }, "row 499 spans"},
+		"offset before":   {func(m *CSR) { m.Ptr[500] = -1 << 62 }, "row 499 spans"},
+		"column":          {func(m *CSR) { m.Col[500*6] = n }, "row 500 has column 1000"},
+		"order":           {func(m *CSR) { m.Col[500*6+1] = m.Col[500*6] }, "row 500 has column"},
+		"not finite":      {func(m *CSR) { m.Val[500*6] = math.NaN() }, "is NaN"},
+		"negative":        {func(m *CSR) { m.Val[500*6] = -1 }, "weight (500, 497) is -1"},
+		"infinite degree": {func(m *CSR) { m.Val[500*6], m.Val[500*6+1] = 1e308, 1e308 }, "the weights of vertex 500"},
+	} {
+		if err := WriteFolder(path, good, nil); err != nil {
+			t.Fatal(err)
+		}
+		bad := &CSR{Rows: n, Cols: n, Ptr: slices.Clone(good.Ptr), Col: slices.Clone(good.Col), Val: slices.Clone(good.Val)}
+		c.damage(bad)
+		for file, data := range map[string]any{folderPtr: bad.Ptr, folderCol: bad.Col, folderVal: bad.Val} {
+			if err := npy.WriteFile(filepath.Join(path, file), nil, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := Open(path, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := m.CheckRows(0, 490); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := m.CheckRows(510, n); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantError(t, m.CheckRows(490, 510), c.want)
+		if back, err := ReadFolder(path, 0); err == nil {
+			wantError(t, back.CheckGraph(), c.want)
+		} else {
+			wantError(t, err, c.want, path)
+		}
+	}
+	if err := npy.WriteFile(filepath.Join(path, folderCol), nil, []int32{1}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path, 0)
+	wantError(t, err, path, "1 column")
+}
+
+// Passes give pages back; what they compute of a mapped matrix is what they compute of one in memory,
+// over several ranges of rows.
+func TestMappedPasses(t *testing.T) {
+	m := ring(passRows+1000, 1, true)
+	m.Val[0] = math.Nextafter(m.Val[0], 2) // its partner is not the same to the last bit: partners are looked up
+	path := filepath.Join(t.TempDir(), "g")
+	if err := WriteFolder(path, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFolder(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.CheckGraph(); err != nil {
+		t.Error(err)
+	}
+	if !reflect.DeepEqual(got.Degrees(), m.Degrees()) || !reflect.DeepEqual(got.Components(), m.Components()) || got.Components().Count() != 1 {
+		t.Error("degrees or components of a mapped matrix differ")
+	}
+	m.Val[2*passRows] *= 2
+	wantError(t, m.CheckGraph(), "not symmetric: weight (262143, ")
 }

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -250,21 +249,27 @@ func (m *CSR) CheckGraph() error {
 	if m.Rows != m.Cols {
 		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
 	}
-	faults := make([]error, par.Chunks(m.Rows, rowGrain))
-	par.For(m.Rows, rowGrain, func(lo, hi int) {
-		for i := lo; i < hi && faults[lo/rowGrain] == nil; i++ {
-			faults[lo/rowGrain] = m.checkWeights(i)
-		}
-	})
-	if err := cmp.Or(faults...); err != nil || m.balanced() {
+	if err := m.pass(0, m.Rows, func(lo, hi int) error { return m.eachRow(lo, hi, m.checkWeights) }); err != nil || m.balanced() {
 		return err
 	}
-	par.For(m.Rows, rowGrain, func(lo, hi int) {
-		for i := lo; i < hi && faults[lo/rowGrain] == nil; i++ {
-			faults[lo/rowGrain] = m.checkPartners(i)
-		}
+	return m.pass(0, m.Rows, func(lo, hi int) error {
+		defer m.Release(0, m.Rows) // partners lie anywhere
+		return m.eachRow(lo, hi, m.checkPartners)
 	})
-	return cmp.Or(faults...)
+}
+
+// CheckRows returns an error unless rows lo to hi can be those of the weights of a graph, whatever
+// other rows hold: offsets, columns, weights and degrees as [CSR.CheckGraph] wants them, except
+// that it does not look at symmetry. It is for rows of a matrix from [Open].
+func (m *CSR) CheckRows(lo, hi int) error {
+	return m.pass(lo, hi, func(lo, hi int) error {
+		return m.eachRow(lo, hi, func(i int) error {
+			if err := m.checkRow(i); err != nil {
+				return err
+			}
+			return m.checkWeights(i)
+		})
+	})
 }
 
 // checkWeights returns an error unless the weights of row i are not negative and have a sum.
@@ -286,10 +291,22 @@ func (m *CSR) checkWeights(i int) error {
 // to the last bit: by two sums of hashes, so that one pass in order is enough. The chance that
 // others have equal sums is 2⁻¹²⁸.
 func (m *CSR) balanced() bool {
-	sums := make([][2]uint64, par.Chunks(m.Rows, rowGrain))
-	par.For(m.Rows, rowGrain, func(lo, hi int) {
+	var total [2]uint64
+	_ = m.pass(0, m.Rows, func(lo, hi int) error {
+		sum := m.imbalance(lo, hi)
+		total[0] += sum[0]
+		total[1] += sum[1]
+		return nil
+	})
+	return total == [2]uint64{}
+}
+
+// imbalance returns the two sums over rows from to end.
+func (m *CSR) imbalance(from, end int) (total [2]uint64) {
+	sums := make([][2]uint64, par.Chunks(end-from, rowGrain))
+	par.For(end-from, rowGrain, func(lo, hi int) {
 		var sum [2]uint64
-		for i := lo; i < hi; i++ {
+		for i := from + lo; i < from+hi; i++ {
 			col, val := m.Row(i)
 			for p, j := range col {
 				if int(j) == i {
@@ -310,12 +327,11 @@ func (m *CSR) balanced() bool {
 		}
 		sums[lo/rowGrain] = sum
 	})
-	var total [2]uint64
 	for _, s := range sums {
 		total[0] += s[0]
 		total[1] += s[1]
 	}
-	return total == [2]uint64{}
+	return total
 }
 
 // mix maps numbers one to one to others that look random (Stafford's variant 13 of the
@@ -345,19 +361,27 @@ func (m *CSR) checkPartners(i int) error {
 // Degrees returns the row sums d_i = Σ_j w_ij.
 func (m *CSR) Degrees() []float64 {
 	d := make([]float64, m.Rows)
-	par.For(m.Rows, rowGrain, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			col, val := m.Row(i)
-			if val == nil {
-				d[i] = float64(len(col))
-				continue
+	_ = m.pass(0, m.Rows, func(first, end int) error {
+		par.For(end-first, rowGrain, func(lo, hi int) {
+			for i := first + lo; i < first+hi; i++ {
+				d[i] = m.Degree(i)
 			}
-			for _, v := range val {
-				d[i] += v
-			}
-		}
+		})
+		return nil
 	})
 	return d
+}
+
+// Degree returns the sum of row i.
+func (m *CSR) Degree(i int) (sum float64) {
+	col, val := m.Row(i)
+	if val == nil {
+		return float64(len(col))
+	}
+	for _, v := range val {
+		sum += v
+	}
+	return sum
 }
 
 // Components are the connected components of a graph.
@@ -406,31 +430,48 @@ func (c *Components) Within(vertices []int) int {
 }
 
 // Components finds the connected components of a symmetric matrix, numbered
-// by their smallest vertex, in O(rows + nnz). An entry of weight zero joins
-// nothing.
+// by their smallest vertex, in one pass over the entries. An entry of weight
+// zero joins nothing.
+//
+// Vertices point to smaller ones of their component; paths are halved as they
+// are followed (R. E. Tarjan and J. van Leeuwen, J. ACM 31 (1984), 245–281).
 func (m *CSR) Components() *Components {
 	c := &Components{Of: make([]int32, m.Rows)}
-	for i := range c.Of {
-		c.Of[i] = -1
-	}
-	var queue []int32
-	for root := range m.Rows {
-		if c.Of[root] >= 0 {
-			continue
+	parent := c.Of
+	root := func(v int32) int32 {
+		for parent[v] != v {
+			parent[v] = parent[parent[v]]
+			v = parent[v]
 		}
-		id := int32(len(c.Sizes))
-		c.Of[root] = id
-		queue = append(queue[:0], int32(root))
-		for head := 0; head < len(queue); head++ {
-			col, val := m.Row(int(queue[head]))
+		return v
+	}
+	_ = m.pass(0, m.Rows, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			col, val := m.Row(i)
+			mine := int32(i)
+			parent[i] = mine
 			for p, j := range col {
-				if c.Of[j] < 0 && (val == nil || val[p] != 0) {
-					c.Of[j] = id
-					queue = append(queue, j)
+				if int(j) >= i {
+					break // the row of j joins them
 				}
+				if val != nil && val[p] == 0 {
+					continue
+				}
+				other := root(j)
+				parent[max(mine, other)] = min(mine, other)
+				mine = min(mine, other)
 			}
 		}
-		c.Sizes = append(c.Sizes, len(queue))
+		return nil
+	})
+	for i, p := range parent {
+		if int(p) == i {
+			c.Of[i] = int32(len(c.Sizes))
+			c.Sizes = append(c.Sizes, 0)
+		} else {
+			c.Of[i] = c.Of[p] // it is smaller: a number of a component already
+		}
+		c.Sizes[c.Of[i]]++
 	}
 	return c
 }

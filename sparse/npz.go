@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/mapped"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/numbers"
 )
 
 // ReadNPZ reads a matrix that scipy.sparse.save_npz wrote in the form csr, csc
@@ -373,11 +375,17 @@ func (m *CSR) canonical(or bool) {
 	m.Col, m.Val = m.Col[:out], m.Val[:out]
 }
 
+// allOnes gives pages of a mapped v back.
 func allOnes(v []float64) bool {
-	for _, x := range v {
-		if x != 1 {
-			return false
+	for len(v) > 0 {
+		step := v[:min(len(v), passEntries)]
+		for _, x := range step {
+			if x != 1 {
+				return false
+			}
 		}
+		mapped.Drop(numbers.Bytes(step))
+		v = v[len(step):]
 	}
 	return true
 }

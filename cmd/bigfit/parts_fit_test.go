@@ -83,6 +83,29 @@ func TestFitInParts(t *testing.T) {
 	fail(t, 2, []string{"part-00002-norm.npz", "hash of the points", "remove its files"}, line("laprls-linear", "--parts", "4", "--work", "laprls-linear", "--part", "2")...)
 }
 
+// A damaged graph is an error that names the folder and the row: of the part that has the row, and
+// of the merge; other parts can be made.
+func TestFitPartsDamagedGraph(t *testing.T) {
+	intoParts(t)
+	line := strings.Fields("fit --model laprls-linear x0.npy x1.npy x2.npy y.npy --graph g --gamma-a 1 --gamma-i 1 --parts 3 --work w")
+	a, err := npy.ReadFile("g/indptr.npy", 0)
+	must(t, err)
+	ptr := a.Data.([]int64)
+	succeed(t, append(line, "--part", "2")...)
+	for _, offset := range []int64{-1 << 62, 1 << 62, 0} { // before the entries, behind them, descending
+		bad := slices.Clone(ptr)
+		bad[40] = offset
+		must(t, npy.WriteFile("g/indptr.npy", nil, bad))
+		fail(t, 2, []string{"part 1: g: row ", "spans entries", "make the graph again"}, append(line, "--part", "1")...)
+		fail(t, 2, []string{"g: row ", "spans entries"}, append(line, "--dry-run")...)
+		fail(t, 2, []string{"g: row ", "spans entries"}, append(line, "--merge")...)
+		fail(t, 2, []string{"g: row ", "spans entries"}, line...)
+		succeed(t, append(line, "--part", "0")...)
+	}
+	must(t, npy.WriteFile("g/indptr.npy", nil, ptr))
+	succeed(t, append(line, "-o", "m.npz")...)
+}
+
 // The script for GNU parallel makes the model.
 func TestFitScript(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
@@ -112,8 +135,8 @@ func TestFitPartsUsage(t *testing.T) {
 	intoParts(t)
 	for want, line := range map[string]string{
 		"models that are fitted in parts are rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
-		"svm-linear; models":                             "--model svm-linear --gamma-a 1 --parts 2 --work w",
-		"needs --gamma-i: weights are not chosen":        "--model laprls-linear --gamma-a 1 --parts 2 --work w",
+		"svm-linear, which reads labeled points and no others: fit it without --parts": "--model svm-linear --gamma-a 1 --parts 2 --work w",
+		"needs --gamma-i: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model laprls-linear SAMPLE.npy LABELS.npy --scaling per-edge": "--model laprls-linear --gamma-a 1 --parts 2 --work w",
 		"needs the graph: --graph":                       "--model laprls-linear --gamma-a 1 --gamma-i 1 --parts 2 --work w",
 		"--parts P --work DIR":                           "--model rls-linear --gamma-a 1 --parts 2",
 		"give one of --part, --merge":                    "--model rls-linear --gamma-a 1 --parts 2 --work w --merge --part 1",

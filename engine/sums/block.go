@@ -1,8 +1,8 @@
 package sums
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,11 +10,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/mapped"
-	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/internal/simd"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // blockBytes bounds the rows and neighbours in float64 that a part holds at a time, unless a row
@@ -43,17 +40,17 @@ func (r *Run) blocks(lo, hi int) []int {
 func (r *Run) norm(ctx context.Context, lo, hi int) (m *mat.Dense, volume float64, err error) {
 	m = mat.NewDense(r.d, r.d, nil)
 	cuts := r.blocks(lo, hi)
-	var b block
+	b := r.newBlock(cuts)
 	for k, from := range cuts[:len(cuts)-1] {
 		r.report(float64(from-lo), float64(hi-lo), "rows of XᵀLᵖX")
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
 		to := cuts[k+1]
-		if err := r.checkRows(from, to); err != nil {
+		own, lx, err := b.product(r, from, to)
+		if err != nil {
 			return nil, 0, err
 		}
-		own, lx := b.product(r, from, to)
 		if r.settings.Regularizer.Power == 2 {
 			dense.Syrk(dense.Transposed, 1, lx, 1, m)
 		} else {
@@ -62,36 +59,19 @@ func (r *Run) norm(ctx context.Context, lo, hi int) (m *mat.Dense, volume float6
 		for _, v := range b.degree {
 			volume += v
 		}
-		r.release(from, to)
+		r.release()
 	}
 	return m, volume, nil
 }
 
-// checkRows returns an error for weights of rows lo to hi that no graph has.
-func (r *Run) checkRows(lo, hi int) error {
-	for i := lo; i < hi; i++ {
-		col, val := r.w.Row(i)
-		for p, v := range val {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				return fmt.Errorf("sums: weight (%d, %d) of the graph is %v; weights must be finite and not negative", i, col[p], v)
-			}
-		}
-	}
-	return nil
-}
-
-// release gives back mapped pages: those of all points, as neighbours lie anywhere, and those of
-// the entries of rows lo to hi.
-func (r *Run) release(lo, hi int) {
+// release gives back the pages of all points and of the whole graph: neighbours lie anywhere.
+func (r *Run) release() {
 	data.Release(r.x, 0, r.n)
-	a, b := r.w.Ptr[lo], r.w.Ptr[hi]
-	mapped.Drop(numbers.Bytes(r.w.Col[a:b]))
-	if r.w.Val != nil {
-		mapped.Drop(numbers.Bytes(r.w.Val[a:b]))
-	}
+	r.w.Release(0, r.n)
 }
 
-// block holds rows of points with all their neighbours. Its slices are used again.
+// block holds rows of points with all their neighbours. Its slices are long enough for any block of
+// a part and are used again.
 type block struct {
 	others []int32   // neighbours outside the rows, ascending
 	from   []float64 // the rows, then the others
@@ -99,11 +79,28 @@ type block struct {
 	col    []int32
 	val    []float64
 	degree []float64 // of the rows
+	scale  []float64 // D^-½ of the rows, then of the others; of the normalized Laplacian alone
+}
+
+// newBlock returns a block for the rows between any two of the cuts, of which every entry may be
+// another neighbour.
+func (r *Run) newBlock(cuts []int) *block {
+	var rows, entries, held int
+	for k, lo := range cuts[:len(cuts)-1] {
+		own, more := cuts[k+1]-lo, int(r.w.Ptr[cuts[k+1]]-r.w.Ptr[lo])
+		rows, entries, held = max(rows, own), max(entries, more), max(held, own+more)
+	}
+	b := &block{others: make([]int32, 0, entries), from: make([]float64, held*r.d), to: make([]float64, rows*r.d),
+		col: make([]int32, entries), val: make([]float64, entries), degree: make([]float64, rows)}
+	if r.normalized() {
+		b.scale = make([]float64, held)
+	}
+	return b
 }
 
 // product returns rows lo to hi of the points and of L times them. Both are valid until the next
 // call.
-func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense) {
+func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense, err error) {
 	rows, first, end := hi-lo, r.w.Ptr[lo], r.w.Ptr[hi]
 	b.others = b.others[:0]
 	for _, c := range r.w.Col[first:end] {
@@ -113,31 +110,63 @@ func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense) {
 	}
 	slices.Sort(b.others)
 	b.others = slices.Compact(b.others)
-	b.from = resized(b.from, (rows+len(b.others))*r.d)
-	b.to = resized(b.to, rows*r.d)
-	b.col = resized(b.col, int(end-first))
-	b.val = resized(b.val, int(end-first))
-	b.degree = resized(b.degree, rows)
-	row := func(at, i int) { data.RowTo(b.from[at*r.d:(at+1)*r.d], r.x, i) }
+	b.degree = b.degree[:rows]
 	par.For(rows, 128, func(from, to int) {
 		for i := from; i < to; i++ {
-			row(i, lo+i)
+			data.RowTo(b.from[i*r.d:(i+1)*r.d], r.x, lo+i)
 		}
 	})
-	par.For(len(b.others), 128, func(from, to int) {
-		for p := from; p < to; p++ {
-			row(rows+p, int(b.others[p]))
+	data.GatherTo(b.from[rows*r.d:(rows+len(b.others))*r.d], r.x, b.others)
+	if r.normalized() {
+		if err := b.scales(r, lo, hi); err != nil {
+			return nil, nil, err
 		}
-	})
+	}
 	diagonal := b.weights(r, lo, hi)
 	ptr := make([]int64, rows+1)
 	for i := range ptr {
 		ptr[i] = r.w.Ptr[lo+i] - first
 	}
-	g := simd.Graph{Ptr: ptr, Col: b.col, Val: b.val, Diag: diagonal}
-	x, y := simd.Block{Data: b.from, Cols: r.d, LD: r.d}, simd.Block{Data: b.to, Cols: r.d, LD: r.d}
+	own, lx = mat.NewDense(rows, r.d, b.from[:rows*r.d]), mat.NewDense(rows, r.d, b.to[:rows*r.d])
+	g := simd.Graph{Ptr: ptr, Col: b.col[:end-first], Val: b.val[:end-first], Diag: diagonal}
+	x, y := simd.Block{Data: b.from[:(rows+len(b.others))*r.d], Cols: r.d, LD: r.d}, simd.Block{Data: b.to[:rows*r.d], Cols: r.d, LD: r.d}
 	par.For(rows, 128, func(from, to int) { g.Combine(y, x, simd.Block{}, from, to, -1, 1, 0, 0) })
-	return mat.NewDense(rows, r.d, b.from[:rows*r.d]), mat.NewDense(rows, r.d, b.to)
+	return own, lx, nil
+}
+
+// scales sets D^-½ of the rows lo to hi and of the others, 0 for degree zero. It checks the rows of
+// the others, which belong to other parts.
+func (b *block) scales(r *Run, lo, hi int) error {
+	rows := hi - lo
+	set := func(at, i int) {
+		b.scale[at] = 0
+		if degree := r.w.Degree(i); degree > 0 {
+			b.scale[at] = 1 / math.Sqrt(degree)
+		}
+	}
+	par.For(rows, 128, func(from, to int) {
+		for i := from; i < to; i++ {
+			set(i, lo+i)
+		}
+	})
+	const grain, step = 128, 1 << 11 // rows before pages are given back
+	for first := 0; first < len(b.others); first += step {
+		list := b.others[first:min(first+step, len(b.others))]
+		faults := make([]error, par.Chunks(len(list), grain))
+		par.For(len(list), grain, func(from, to int) {
+			for p := from; p < to && faults[from/grain] == nil; p++ {
+				i := int(list[p])
+				if faults[from/grain] = r.checkRows(i, i+1); faults[from/grain] == nil {
+					set(rows+first+p, i)
+				}
+			}
+		})
+		if err := cmp.Or(faults...); err != nil {
+			return err
+		}
+		r.w.Release(0, r.n)
+	}
+	return nil
 }
 
 // weights sets the columns, weights and degrees of the rows lo to hi in the block and returns the
@@ -145,7 +174,8 @@ func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense) {
 func (b *block) weights(r *Run, lo, hi int) (diagonal []float64) {
 	rows, first := hi-lo, r.w.Ptr[lo]
 	diagonal = b.degree
-	if r.scale != nil {
+	normalized := r.normalized()
+	if normalized {
 		diagonal = make([]float64, rows)
 	}
 	par.For(rows, 128, func(from, to int) {
@@ -159,58 +189,25 @@ func (b *block) weights(r *Run, lo, hi int) (diagonal []float64) {
 					v = val[p]
 				}
 				degree += v
-				if r.scale != nil { // in this order for (i, j) and (j, i): see sparse.Laplacian
-					v = r.scale[min(i, int(c))] * v * r.scale[max(i, int(c))]
+				here := int(c) - lo
+				if here < 0 || here >= rows {
+					other, _ := slices.BinarySearch(b.others, c)
+					here = rows + other
 				}
-				b.val[at+int64(p)] = v
-				if lo <= int(c) && int(c) < hi {
-					b.col[at+int64(p)] = c - int32(lo)
-					continue
+				if normalized { // in this order for (i, j) and (j, i): see sparse.Laplacian
+					first, second := i-lo, here
+					if int(c) < i {
+						first, second = second, first
+					}
+					v = b.scale[first] * v * b.scale[second]
 				}
-				other, _ := slices.BinarySearch(b.others, c)
-				b.col[at+int64(p)] = int32(rows + other)
+				b.val[at+int64(p)], b.col[at+int64(p)] = v, int32(here)
 			}
 			b.degree[i-lo] = degree
-			if r.scale != nil && degree > 0 {
+			if normalized && degree > 0 {
 				diagonal[i-lo] = 1
 			}
 		}
 	})
 	return diagonal
-}
-
-// resized returns a slice of n elements, s if that is long enough.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// scaleOf returns D^-½ of all points, 0 for degree zero, in one pass over the graph.
-func scaleOf(w *sparse.CSR) []float64 {
-	out := make([]float64, w.Rows)
-	const rows = 1 << 18
-	for lo := 0; lo < w.Rows; lo += rows {
-		hi := min(lo+rows, w.Rows)
-		par.For(hi-lo, 4096, func(from, to int) {
-			for i := lo + from; i < lo+to; i++ {
-				col, val := w.Row(i)
-				degree := float64(len(col))
-				if val != nil {
-					degree = 0
-					for _, v := range val {
-						degree += v
-					}
-				}
-				if degree > 0 {
-					out[i] = 1 / math.Sqrt(degree)
-				}
-			}
-		})
-		if w.Val != nil {
-			mapped.Drop(numbers.Bytes(w.Val[w.Ptr[lo]:w.Ptr[hi]]))
-		}
-	}
-	return out
 }

@@ -9,17 +9,21 @@
 package sums
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
 	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"
@@ -31,12 +35,14 @@ type Input struct {
 	// Points are dense, n×d, and may be mapped files: each part reads its rows and their
 	// neighbours. Values are checked by the part that owns them.
 	Points data.Points
-	// Graph has the weights of the points; nil without intrinsic norm. It may be mapped too. A
-	// part checks its own rows; symmetry is for the caller to check.
-	Graph    *sparse.CSR
-	Targets  *models.Targets
-	Settings linear.Settings // see [linear.SettingsOf]
-	Parts    int
+	// Graph has the weights of the points; nil without intrinsic norm. It may be mapped too, by
+	// [sparse.Open]: a part checks its rows of it, and those of their neighbours that it reads.
+	// Whoever merges must have checked the whole: see [sparse.CSR.CheckGraph].
+	Graph     *sparse.CSR
+	GraphName string // of its file or folder, for errors; may be empty
+	Targets   *models.Targets
+	Settings  linear.Settings // see [linear.SettingsOf]
+	Parts     int
 	// Report is told of progress and may be nil.
 	Report linear.Progress
 }
@@ -45,15 +51,16 @@ type Input struct {
 type Run struct {
 	x        data.Points
 	w        *sparse.CSR
+	wName    string
 	t        *models.Targets
 	settings linear.Settings
 	parts    int
 	progress linear.Progress
 	folder   *checkpoint.Folder
 
-	n, d  int
-	scale []float64 // D^-½ of all points, of the normalized Laplacian; made when it is needed
-	made  map[int]keys
+	n, d    int
+	made    map[int]keys
+	checked map[int]bool // parts of which CheckPart found no fault
 }
 
 // keys are those of the stages of a part.
@@ -67,7 +74,7 @@ func New(in *Input, folder *checkpoint.Folder) (*Run, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	r := &Run{x: in.Points, w: in.Graph, t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}}
+	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}, checked: map[int]bool{}}
 	r.n, r.d = in.Points.Dims()
 	if in.Settings.Regularizer.GammaI == 0 {
 		r.w = nil
@@ -116,23 +123,28 @@ func (r *Run) moments() bool {
 	return r.settings.Loss == linear.LeastSquares && len(r.t.Labeled) >= r.d
 }
 
-// PartCost is the largest of one part: its blocks of points, d×d matrices and, of the normalized
-// Laplacian, a number for every point. Mapped files do not count. Operations are those of the
-// products.
-func (r *Run) PartCost() models.Cost {
+// PartCost is the largest of the given parts: its blocks of points and d×d matrices. Mapped files
+// do not count; a part gives their pages back, so that it holds some 200 MiB of them at a time.
+// Operations are those of the products. [Run.CheckPart] must have found no fault.
+func (r *Run) PartCost(list ...int) models.Cost {
 	square := int64(8 * r.d * r.d)
 	bytes := 2 * square
 	var operations float64
-	for p := range r.parts {
+	var scale int64 // bytes of D^-½ of a row or neighbour
+	if r.normalized() {
+		scale = 8
+	}
+	for _, p := range list {
 		lo, hi := r.Rows(p)
 		labeled := float64(len(r.labeled(lo, hi).Labeled))
 		ops := 2 * labeled * float64(r.d*r.d)
 		if r.w != nil {
 			ops += 2*float64(hi-lo)*float64(r.d*r.d) + 4*float64(r.w.Ptr[hi]-r.w.Ptr[lo])*float64(r.d)
+			bytes = max(bytes, 8*int64(hi-lo)) // offsets, for the hash
 			cuts := r.blocks(lo, hi)
 			for k, from := range cuts[:len(cuts)-1] {
 				rows, entries := int64(cuts[k+1]-from), r.w.Ptr[cuts[k+1]]-r.w.Ptr[from]
-				bytes = max(bytes, 2*square+8*int64(r.d)*(2*rows+entries)+entries*(4+4+8)+24*rows)
+				bytes = max(bytes, 2*square+8*int64(r.d)*(2*rows+entries)+entries*(4+4+8)+24*rows+scale*(rows+entries))
 			}
 		}
 		operations = max(operations, ops)
@@ -141,24 +153,19 @@ func (r *Run) PartCost() models.Cost {
 		rows := int64(min(1<<14, len(r.t.Labeled)))
 		bytes = max(bytes, 4*square+rows*int64(r.d)*(8+8)+8*3*rows)
 	}
-	if r.w != nil && r.normalized() {
-		bytes += 8 * int64(r.n)
-	}
 	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
 }
 
 // MergeCost is that of the sums and of a fit to them.
 func (r *Run) MergeCost() models.Cost {
-	l, d := int64(len(r.t.Labeled)), int64(r.d)
+	d := int64(r.d)
 	_, outputs := r.t.Y.Dims()
-	m := int64(outputs)
-	bytes := 8 * (6*d*d + 5*d*m)
+	fit := 8 * 5 * d * int64(outputs)
 	if !r.moments() {
-		bytes += 8 * (3*l*d + 12*l*m)
-		if r.settings.Loss == linear.LeastSquares {
-			bytes += 8 * l * l
-		}
+		fit = linear.SummedBytes(r.x, r.t, r.settings)
 	}
+	offsets := int64(par.Workers(r.parts, 1)) * 8 * int64(r.n/r.parts) // for hashes of the graph
+	bytes := max(8*6*d*d+fit, offsets)
 	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
 }
 
@@ -200,12 +207,37 @@ func labelsName(p int) string { return fmt.Sprintf("part-%05d-labels.npz", p) }
 // points, the graph and the targets. Every row is in one of them, so that the merge sees any
 // change.
 func (r *Run) keys(p int) keys {
-	if k, ok := r.made[p]; ok {
-		return k
+	k, ok := r.made[p]
+	if !ok {
+		k = r.keysOf(p)
+		r.made[p] = k
 	}
+	return k
+}
+
+// allKeys makes the keys of all parts, several at once.
+func (r *Run) allKeys(ctx context.Context) error {
+	list := make([]keys, r.parts)
+	par.Until(ctx, r.parts, 1, func(p, _ int) {
+		var ok bool
+		if list[p], ok = r.made[p]; !ok {
+			list[p] = r.keysOf(p)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for p, k := range list {
+		r.made[p] = k
+	}
+	return nil
+}
+
+func (r *Run) keysOf(p int) keys {
 	lo, hi := r.Rows(p)
+	hash := sync.OnceValue(func() string { return data.HashPoints(data.Slice(r.x, lo, hi)) })
 	common := func() checkpoint.Key {
-		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d), "count of parts": strconv.Itoa(r.parts), "hash of the points of the part": data.HashPoints(data.Slice(r.x, lo, hi))}
+		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d), "count of parts": strconv.Itoa(r.parts), "hash of the points of the part": hash()}
 	}
 	var k keys
 	if r.w != nil {
@@ -233,7 +265,6 @@ func (r *Run) keys(p int) keys {
 		}
 		k.labels["hash of the labels of the part"] = hash
 	}
-	r.made[p] = k
 	return k
 }
 
@@ -264,10 +295,33 @@ type labelState struct {
 	Labeled int `json:"labeled"`
 }
 
+// CheckPart returns an error for a number of no part, and for rows of the graph in part p that no
+// graph has. It reads them once.
+func (r *Run) CheckPart(p int) error {
+	if p < 0 || p >= r.parts {
+		return fmt.Errorf("sums: part %d of %d; they are counted from 0", p, r.parts)
+	}
+	if r.w == nil || r.checked[p] {
+		return nil
+	}
+	lo, hi := r.Rows(p)
+	err := r.checkRows(lo, hi)
+	r.checked[p] = err == nil
+	return err
+}
+
+// checkRows returns an error for rows lo to hi that no graph has.
+func (r *Run) checkRows(lo, hi int) error {
+	if err := r.w.CheckRows(lo, hi); err != nil {
+		return fmt.Errorf("%s: %s; make the graph again", r.wName, strings.TrimPrefix(err.Error(), "sparse: "))
+	}
+	return nil
+}
+
 // Part computes part p unless the folder holds it. It returns whether it did anything.
 func (r *Run) Part(ctx context.Context, p int) (bool, error) {
-	if p < 0 || p >= r.parts {
-		return false, fmt.Errorf("sums: part %d of %d; they are counted from 0", p, r.parts)
+	if err := r.CheckPart(p); err != nil {
+		return false, err
 	}
 	k := r.keys(p)
 	lo, hi := r.Rows(p)
@@ -300,9 +354,6 @@ func (r *Run) Part(ctx context.Context, p int) (bool, error) {
 func (r *Run) sumNorm(ctx context.Context, p, lo, hi int) error {
 	if err := r.checkPoints(lo, hi); err != nil {
 		return err
-	}
-	if r.normalized() && r.scale == nil {
-		r.scale = scaleOf(r.w)
 	}
 	m, volume, err := r.norm(ctx, lo, hi)
 	if err != nil {
@@ -351,6 +402,10 @@ func (r *Run) Missing() []int {
 func (r *Run) Merge(ctx context.Context) (*linear.Model, error) {
 	if missing := r.Missing(); missing != nil {
 		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.parts, Folder: r.folder.Path("")}
+	}
+	r.report(0, 1, "hashes of the points and the graph")
+	if err := r.allKeys(ctx); err != nil {
+		return nil, err
 	}
 	norm, err := r.sumOfNorms(ctx)
 	if err != nil {

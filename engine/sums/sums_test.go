@@ -346,3 +346,29 @@ func TestBadRows(t *testing.T) {
 		t.Error("part 7 of 7")
 	}
 }
+
+// The normalized Laplacian reads degrees of neighbours in other parts, and says what is wrong with
+// them.
+func TestBadNeighbour(t *testing.T) {
+	in := stored(t, 50, 5, 20)
+	in.Settings = settings(t, "laprls-linear", models.Values{"gamma-a": "0.01", "gamma-i": "0.1", "laplacian": "normalized"})
+	in.GraphName = "some/graph"
+	w := *in.Graph
+	w.Val = slices.Clone(w.Val)
+	in.Graph = &w
+	r := open(t, in, t.TempDir())
+	_, hi := r.Rows(0)
+	for i := range hi { // the first neighbour in another part
+		col, _ := w.Row(i)
+		if at := slices.IndexFunc(col, func(c int32) bool { return int(c) >= hi }); at >= 0 {
+			j := col[at]
+			w.Val[w.Ptr[j]] = math.NaN()
+			_, err := r.Part(t.Context(), 0)
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("some/graph: entry (%d, ", j)) {
+				t.Errorf("a neighbour with a weight that is NaN: %v", err)
+			}
+			return
+		}
+	}
+	t.Fatal("no neighbours in other parts")
+}

@@ -307,3 +307,72 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// ringFolder writes a graph of n points, each joined with 2k others far from it, as a folder: k steps
+// on either side, stride points apart.
+func ringFolder(t *testing.T, path string, n, k, stride int) {
+	t.Helper()
+	must(t, sparse.CreateFolder(path, true, func(w *sparse.FolderWriter) ([]byte, error) {
+		const rows = 1 << 14
+		for lo := 0; lo < n; lo += rows {
+			ptr, col := []int64{0}, []int32(nil)
+			for i := lo; i < min(lo+rows, n); i++ {
+				first := len(col)
+				for s := 1; s <= k; s++ {
+					col = append(col, int32((i+s*stride)%n), int32((i+n-s*stride)%n))
+				}
+				slices.Sort(col[first:])
+				ptr = append(ptr, int64(len(col)))
+			}
+			if err := w.Append(ptr, col, slices.Repeat([]float64{0.5}, len(col))); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}))
+}
+
+// Jobs of a fit in parts, the merge and the fit of all parts in one process keep to what they announce,
+// and give back what they have read of mapped files: few pages of those, 330 MB, add to that.
+func TestMemoryOfParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 330 MB")
+	}
+	t.Chdir(t.TempDir())
+	const n, d, k = 1_000_000, 16, 12
+	ringFolder(t, "g", n, k, 38461)
+	rng := rand.New(rand.NewPCG(n, d))
+	labels := make([]int64, n)
+	for shard := range 4 {
+		x := make([]float32, n/4*d)
+		for i := range x {
+			x[i] = rng.Float32()
+		}
+		for i := range n / 4 {
+			labels[shard*n/4+i] = -1
+			if i%5 == 0 {
+				labels[shard*n/4+i] = int64(i/5%2) + 1
+				x[i*d] += float32(i / 5 % 2)
+			}
+		}
+		must(t, npy.WriteFile(fmt.Sprintf("x%d.npy", shard), []int{n / 4, d}, x))
+	}
+	must(t, npy.WriteFile("y.npy", nil, labels))
+	for _, line := range []string{
+		"laprls-linear --part 1", "laprls-linear --laplacian normalized --work W2 --part 1", "laprls-linear -o m.npz", "lapsvm-linear --merge -o m.npz",
+	} {
+		args := append(strings.Fields("fit x0.npy x1.npy x2.npy x3.npy y.npy --graph g --gamma-a 0.1 --gamma-i 1e-6 --parts 8 --work W --model"), strings.Fields(line)...)
+		o, peak := peakOf(t, args...)
+		_, text, _ := strings.Cut(o.stderr, "\nmemory: ")
+		var announced, reached float64 // MiB
+		if _, err := fmt.Sscanf(text, "%f MiB announced, %f MiB at the peak", &announced, &reached); err != nil || o.code != 0 {
+			t.Fatalf("bigfit %v: %v\n%s", args, err, o.stderr)
+		}
+		resident := float64(peak) / (1 << 20)
+		t.Logf("%s: announced %.0f MiB, reached %.0f, resident %.0f", line, announced, reached, resident)
+		const garbage, pages = 1.1, 150
+		if !(reached <= garbage*announced && announced <= 2*reached && resident <= announced+pages) {
+			t.Errorf("bigfit %v: announced %.0f MiB, reached %.0f, resident with pages of files %.0f", args, announced, reached, resident)
+		}
+	}
+}

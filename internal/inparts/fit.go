@@ -104,10 +104,7 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		if err := c.plan(false); err != nil {
 			return nil, nil, err
 		}
-		for p := range o.Parts {
-			numbers = append(numbers, p)
-		}
-		if err := c.parts(ctx, numbers); err != nil {
+		if err := c.parts(ctx, c.all()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -121,12 +118,20 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 // settings decodes the values of the learner, which must be one with parts and have its weights.
 func (c *fit) settings() (linear.Settings, error) {
 	name := c.f.Learner.Info().Name
-	if !linear.InParts(c.f.Learner) {
+	switch {
+	case linear.InParts(c.f.Learner):
+	case name == linear.SVMName:
+		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points and no others: fit it without --parts and --work", name)
+	default:
 		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
+	}
+	scaling := "" // fᵀLf grows with the number of points
+	if c.f.Learner.Info().Needs.Has(models.NeedsGraph) {
+		scaling = " --scaling per-edge, which suits samples of any size"
 	}
 	for _, p := range c.f.Learner.Params() {
 		if p.Required && c.in.Values[p.Name] == "" {
-			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen by cross-validation there; choose them on some of the points, without --parts", name, p.Name)
+			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model %s SAMPLE.npy LABELS.npy%s, and give them", name, p.Name, name, scaling)
 		}
 	}
 	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
@@ -150,17 +155,17 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 	}
 	c.in.Targets = c.t.Targets
 	c.SayLabels(c.t, nil)
-	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts, Report: c.obs.Update}
+	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts, GraphName: c.f.Graph, Report: c.obs.Update}
 	switch {
 	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
-	case c.o.Part == "": // the graph is checked whole
+	case c.o.Part == "" || c.o.DryRun: // the graph is checked whole
 		g, err := c.GivenGraph(c.f.Graph, c.f.Params, &pipeline.GraphSettings{})
 		if err != nil {
 			return err
 		}
 		c.in.Graph, in.Graph = &g.Graph.Graph, g.W
-	default:
-		if in.Graph, err = sparse.Read(c.f.Graph, int64(c.Memory)); err != nil {
+	default: // each part checks its rows
+		if in.Graph, err = sparse.Open(c.f.Graph, int64(c.Memory)); err != nil {
 			return err
 		}
 	}
@@ -178,9 +183,12 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 	return err
 }
 
+// all returns the numbers of all parts.
+func (c *fit) all() []int { return data.Range(0, c.o.Parts) }
+
 // plan announces what a part and the merge take, or prints it.
 func (c *fit) plan(result bool) error {
-	part, merge := c.run.PartCost(), c.run.MergeCost()
+	part, merge := c.run.PartCost(c.all()...), c.mergeCost()
 	left := len(c.run.Missing())
 	first, end := c.run.Rows(0)
 	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
@@ -202,7 +210,12 @@ func (c *fit) plan(result bool) error {
 
 // parts makes parts.
 func (c *fit) parts(ctx context.Context, list []int) error {
-	if err := c.obs.Announce("a part", c.run.PartCost()); err != nil {
+	for _, p := range list {
+		if err := c.run.CheckPart(p); err != nil {
+			return fmt.Errorf("part %d: %w", p, err)
+		}
+	}
+	if err := c.obs.Announce("a part", c.run.PartCost(list...)); err != nil {
 		return err
 	}
 	made := 0
@@ -226,9 +239,17 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 	return c.Print(map[string]any{"parts": list, "made": made}, fmt.Sprintf("%s: made %d of %d parts; %d of all %d are missing", c.o.Work, made, len(list), len(c.run.Missing()), c.o.Parts))
 }
 
+// mergeCost is that of the merge and of the hash of the labels, a number a point, that goes into
+// the model.
+func (c *fit) mergeCost() models.Cost {
+	cost := c.run.MergeCost()
+	cost.Bytes += 8 * int64(c.t.Len)
+	return cost
+}
+
 // merge makes the model.
 func (c *fit) merge(ctx context.Context) (models.Model, error) {
-	if err := c.obs.Announce("merge", c.run.MergeCost()); err != nil {
+	if err := c.obs.Announce("merge", c.mergeCost()); err != nil {
 		return nil, err
 	}
 	c.obs.Begin("merge")

@@ -70,12 +70,12 @@ func Size() int64 {
 // Drop gives back the pages that lie within b if b is a part of a mapped file, when they
 // are not needed soon; they stay in the page cache. It does nothing to other memory.
 func Drop(b []byte) {
+	if len(b) < os.Getpagesize() {
+		return
+	}
 	mutex.Lock()
 	list := slices.Clone(all)
 	mutex.Unlock()
-	if len(b) == 0 {
-		return
-	}
 	for _, m := range list {
 		if m.holds(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) {
 			drop(b)

@@ -14,7 +14,7 @@ import (
 
 // Number is a type that numbers of points have in memory.
 type Number interface {
-	bool | uint8 | uint16 | int32 | uint32 | npy.Half | float32 | float64
+	bool | uint8 | uint16 | int32 | uint32 | int64 | npy.Half | float32 | float64
 }
 
 // Bytes returns the memory of v.
@@ -96,7 +96,7 @@ func NotFiniteHalf(raw []byte, v []uint16) int {
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // Hash writes v to h, least significant byte first.
-func Hash[T uint16 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
+func Hash[T uint8 | uint16 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
 	if littleEndian && len(v) > 0 {
 		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0]))))
 		return

@@ -22,6 +22,7 @@ type size struct {
 	element    int64 // bytes of an element of dense points
 	edges      int64
 	s          Settings
+	summed     bool // the intrinsic norm was summed elsewhere
 }
 
 func sizeOf(in *models.Input, s Settings) (size, error) {
@@ -88,6 +89,8 @@ func (z *size) direct() int64 {
 	var norm, before int64
 	if z.intrinsic() {
 		norm = 8 * z.d * z.d
+	}
+	if z.intrinsic() && !z.summed {
 		blocks := int64(1) // n×128
 		if z.element != 8 {
 			blocks++
@@ -116,6 +119,16 @@ func (z *size) direct() int64 {
 		rows = z.converted(z.l)
 	}
 	return max(before, norm+basis+labeled+rows+newtonBytes(z.l, z.d, z.m))
+}
+
+// SummedBytes returns about the bytes that a fit to dense points with a norm of [NewSummed] holds.
+func SummedBytes(x data.Points, t *models.Targets, s Settings) int64 {
+	z, err := sizeOf(&models.Input{Points: x, Targets: t}, s)
+	if err != nil {
+		return 0 // the fit says so
+	}
+	z.summed = true
+	return z.direct()
 }
 
 // products returns the bytes of a fit by products alone.
