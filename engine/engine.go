@@ -127,9 +127,7 @@ func (p *Plan) String() string {
 // announce tells the plan, and ends a dry run.
 func (s *Settings) announce(p *Plan) error {
 	p.Ranks, p.Command = s.ranks(), strings.Join(s.command(), " ")
-	if s.Observer != nil {
-		s.Observer.Note("plan: " + p.String())
-	}
+	s.note("plan: " + p.String())
 	if s.DryRun {
 		return ErrDryRun
 	}

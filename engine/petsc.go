@@ -67,9 +67,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
 	}
-	if y.Observer != nil {
-		y.Observer.Note(fmt.Sprintf("%s: %d columns on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, c, y.ranks(), found.Iterations, found.Read, found.Solve))
-	}
+	y.note(fmt.Sprintf("%s: %d columns on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, c, y.ranks(), found.Iterations, found.Read, found.Solve))
 	x, err := npy.Matrix(t.path("X.npy"), n, c)
 	if err != nil {
 		return nil, 0, err
