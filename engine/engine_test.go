@@ -31,7 +31,11 @@ func needs(t *testing.T, k Kind) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed (Debian: openmpi-bin)")
 	}
-	if _, err := findPython(t.Context(), k, false); err != nil {
+	p, err := findPython(k, false)
+	if err == nil {
+		err = p.check(t.Context(), k)
+	}
+	if err != nil {
 		t.Skip(err)
 	}
 }
@@ -280,12 +284,17 @@ func TestKilledRank(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
+	needs(t, PETSc)
 	fake := filepath.Join(t.TempDir(), "python3")
 	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho numpy >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(PythonVariable, fake)
-	_, err := findPython(t.Context(), SLEPc, false)
+	p, err := findPython(SLEPc, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = settings(t, 1).launch(t.Context(), &worker{SLEPc, p, &task{folder: t.TempDir()}, nil, nil})
 	var missing *MissingError
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
@@ -296,7 +305,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	t.Setenv(PythonVariable, filepath.Join(t.TempDir(), "none"))
-	if _, err := findPython(t.Context(), PETSc, true); !errors.As(err, &missing) || strings.Contains(err.Error(), "slepc4py") {
+	if _, err := findPython(PETSc, true); !errors.As(err, &missing) || strings.Contains(err.Error(), "slepc4py") {
 		t.Error(err)
 	}
 }

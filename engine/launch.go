@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -126,7 +127,11 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	isolate(cmd)
 	runtime.LockOSThread() // where the ranks end with the thread that started them
 	defer runtime.UnlockOSThread()
-	return r.outcome(caller, cmd.Run())
+	raw, err := r.outcome(caller, cmd.Run())
+	if err != nil && r.failed == nil && caller.Err() == nil { // no rank could tell why
+		err = cmp.Or(p.check(caller, k), err)
+	}
+	return raw, err
 }
 
 // lines hands on what is written to it line by line.

@@ -42,7 +42,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := y.announce(y.systemPlan(s.A, c)); err != nil {
 		return nil, 0, err
 	}
-	py, err := findPython(ctx, PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
+	py, err := findPython(PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -60,7 +60,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := s.announce(p); err != nil {
 		return nil, err
 	}
-	py, err := findPython(ctx, SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
+	py, err := findPython(SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
 	if err != nil {
 		return nil, err
 	}
