@@ -89,10 +89,18 @@ var ErrDryRun = fmt.Errorf("engine: nothing was run")
 // ranks returns the number of processes.
 func (s *Settings) ranks() int { return max(s.Ranks, 1) }
 
+// fits refuses more ranks than a matrix has rows.
+func (s *Settings) fits(k Kind, rows int) error {
+	if s.ranks() > rows {
+		return fmt.Errorf("engine %s: %d ranks are asked for and there are %d points to share; take fewer ranks", k, s.ranks(), rows)
+	}
+	return nil
+}
+
 // command returns the launcher and what goes before the worker.
 func (s *Settings) command() []string {
 	n := fmt.Sprint(s.ranks())
-	if s.Launcher == "" {
+	if strings.TrimSpace(s.Launcher) == "" {
 		out := []string{"mpirun", "-n", n}
 		if s.ranks() > runtime.NumCPU() {
 			out = append(out, "--oversubscribe")

@@ -314,10 +314,68 @@ func TestMissingLauncher(t *testing.T) {
 	needs(t, PETSc)
 	s := settings(t, 2)
 	s.Launcher = "no-such-launcher --flag"
-	_, _, err := Systems{s}.Solve(t.Context(), &propagation.System{A: rings(1, 10), B: mat.NewDense(10, 1, nil), Tolerance: 1e-8, Iterations: 10})
-	if !errors.As(err, new(*MissingError)) || !strings.Contains(err.Error(), "no-such-launcher") {
+	b := mat.NewDense(10, 1, nil)
+	b.Set(3, 0, 1)
+	system := &propagation.System{A: rings(1, 10), B: b, Tolerance: 1e-8, Iterations: 10}
+	_, _, err := Systems{s}.Solve(t.Context(), system)
+	if !errors.As(err, new(*MissingError)) || !strings.Contains(err.Error(), "no-such-launcher was not found in the path; install it") {
 		t.Error(err)
 	}
+	s.Ranks = 11
+	if _, _, err := (Systems{s}).Solve(t.Context(), system); err == nil || !strings.Contains(err.Error(), "11 ranks are asked for and there are 10 points") {
+		t.Error(err)
+	}
+}
+
+// Many components, some without labels: a system of all classes in few columns, with a null
+// vector for each component.
+func TestPacked(t *testing.T) {
+	needs(t, PETSc)
+	w := rings(90, 24)
+	labels := &data.Labels{Classes: []int64{0, 1, 2, 3, 4}, Index: make([]int32, w.Rows)}
+	for i := range labels.Index {
+		labels.Index[i] = data.Unlabeled
+		if c := i / 24; c%10 != 7 && i%6 == 1 {
+			labels.Index[i] = int32((c + i/6%2) % 5)
+		}
+	}
+	y, err := models.ClassTargets(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []propagation.Method{propagation.Harmonic, propagation.Poisson} {
+		s := propagation.Settings{Method: method, Tolerance: 1e-10}
+		want, err := propagation.Fit(t.Context(), w, nil, y, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver := &packed{Systems: Systems{settings(t, 2)}}
+		s.Solver = solver
+		got, err := propagation.Fit(t.Context(), w, nil, y, &s)
+		if err != nil {
+			t.Fatalf("%v: %v", method, err)
+		}
+		var gap mat.Dense
+		gap.Sub(want.Scores, got.Scores)
+		if largest := mat.Norm(&gap, math.Inf(1)); !(largest <= 1e-7*mat.Norm(want.Scores, math.Inf(1))) {
+			t.Errorf("%v: the scores are %.1e apart", method, largest)
+		}
+		if solver.columns != 5 || solver.width >= 5 {
+			t.Errorf("%v: %d columns in %d", method, solver.columns, solver.width)
+		}
+	}
+}
+
+// packed notes how the columns of a system were packed.
+type packed struct {
+	Systems
+	columns, width int
+}
+
+func (p *packed) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
+	pack := newPacking(s)
+	p.columns, p.width = pack.columns, pack.width
+	return p.Systems.Solve(ctx, s)
 }
 
 func TestSystems(t *testing.T) {

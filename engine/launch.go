@@ -104,7 +104,7 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	}
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, &MissingError{k, "the launcher " + command[0], "the path"}
+		return nil, &MissingError{k, "the launcher " + command[0], "the path", "install it (mpirun is in Debian's openmpi-bin) or name another by --launcher"}
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
@@ -201,7 +201,7 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case r.failed != nil && r.failed.Event == "missing":
-		return nil, &MissingError{r.kind, "the Python module in “" + r.failed.Error + "”", "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
+		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”", Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
 	case r.failed != nil:
 		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error, r.task.lastWords(r.failed.Rank)}
 	case err == nil && r.result != nil:

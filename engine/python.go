@@ -20,9 +20,13 @@ type MissingError struct {
 	Engine Kind
 	What   string // that was not found
 	Where  string // interpreter or path that was searched
+	Remedy string // "" for the packages
 }
 
 func (e *MissingError) Error() string {
+	if e.Remedy != "" {
+		return fmt.Sprintf("engine %s: %s was not found in %s; %s", e.Engine, e.What, e.Where, e.Remedy)
+	}
 	packages := "python3-petsc4py openmpi-bin"
 	if e.Engine == SLEPc {
 		packages = "python3-slepc4py python3-petsc4py openmpi-bin"
@@ -60,7 +64,7 @@ func findPython(k Kind, wide bool) (*python, error) {
 	}
 	found, err := exec.LookPath(path)
 	if err != nil {
-		return nil, &MissingError{k, "the interpreter " + path, "the path"}
+		return nil, &MissingError{Engine: k, What: "the interpreter " + path, Where: "the path"}
 	}
 	p := &python{path: found}
 	if os.Getenv("PETSC_DIR") == "" && os.Getenv("SLEPC_DIR") == "" {
@@ -112,7 +116,7 @@ func (p *python) check(ctx context.Context, k Kind) error {
 	}
 	text := strings.TrimSpace(string(out))
 	if slices.Contains(k.modules(), text) {
-		return &MissingError{k, "the Python module " + text, p.path}
+		return &MissingError{Engine: k, What: "the Python module " + text, Where: p.path}
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || text == "" {
 		return fmt.Errorf("engine %s: cannot run %s: %w", k, p.path, err)

@@ -55,6 +55,9 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return o.Finish(ctx, nil)
 	}
 	w := o.Laplacian.Graph()
+	if err := s.fits(SLEPc, w.Rows); err != nil {
+		return nil, err
+	}
 	method, degree := chooseMethod(o)
 	p := s.eigenPlan(o, method, degree, graph == "")
 	if err := s.announce(p); err != nil {
