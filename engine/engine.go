@@ -89,10 +89,18 @@ var ErrDryRun = fmt.Errorf("engine: nothing was run")
 // ranks returns the number of processes.
 func (s *Settings) ranks() int { return max(s.Ranks, 1) }
 
+// fits refuses more ranks than a matrix has rows.
+func (s *Settings) fits(k Kind, rows int) error {
+	if s.ranks() > rows {
+		return fmt.Errorf("engine %s: %d ranks are asked for and there are %d points to share; take fewer ranks", k, s.ranks(), rows)
+	}
+	return nil
+}
+
 // command returns the launcher and what goes before the worker.
 func (s *Settings) command() []string {
 	n := fmt.Sprint(s.ranks())
-	if s.Launcher == "" {
+	if strings.TrimSpace(s.Launcher) == "" {
 		out := []string{"mpirun", "-n", n}
 		if s.ranks() > runtime.NumCPU() {
 			out = append(out, "--oversubscribe")
@@ -127,9 +135,7 @@ func (p *Plan) String() string {
 // announce tells the plan, and ends a dry run.
 func (s *Settings) announce(p *Plan) error {
 	p.Ranks, p.Command = s.ranks(), strings.Join(s.command(), " ")
-	if s.Observer != nil {
-		s.Observer.Note("plan: " + p.String())
-	}
+	s.note("plan: " + p.String())
 	if s.DryRun {
 		return ErrDryRun
 	}

@@ -31,7 +31,11 @@ func needs(t *testing.T, k Kind) {
 	if _, err := exec.LookPath("mpirun"); err != nil {
 		t.Skip("mpirun is not installed (Debian: openmpi-bin)")
 	}
-	if _, err := findPython(t.Context(), k, false); err != nil {
+	p, err := findPython(k, false)
+	if err == nil {
+		err = p.check(t.Context(), k)
+	}
+	if err != nil {
 		t.Skip(err)
 	}
 }
@@ -280,12 +284,17 @@ func TestKilledRank(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
+	needs(t, PETSc)
 	fake := filepath.Join(t.TempDir(), "python3")
 	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho numpy >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(PythonVariable, fake)
-	_, err := findPython(t.Context(), SLEPc, false)
+	p, err := findPython(SLEPc, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = settings(t, 1).launch(t.Context(), &worker{SLEPc, p, &task{folder: t.TempDir()}, nil, nil})
 	var missing *MissingError
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
@@ -296,7 +305,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	t.Setenv(PythonVariable, filepath.Join(t.TempDir(), "none"))
-	if _, err := findPython(t.Context(), PETSc, true); !errors.As(err, &missing) || strings.Contains(err.Error(), "slepc4py") {
+	if _, err := findPython(PETSc, true); !errors.As(err, &missing) || strings.Contains(err.Error(), "slepc4py") {
 		t.Error(err)
 	}
 }
@@ -305,10 +314,68 @@ func TestMissingLauncher(t *testing.T) {
 	needs(t, PETSc)
 	s := settings(t, 2)
 	s.Launcher = "no-such-launcher --flag"
-	_, _, err := Systems{s}.Solve(t.Context(), &propagation.System{A: rings(1, 10), B: mat.NewDense(10, 1, nil), Tolerance: 1e-8, Iterations: 10})
-	if !errors.As(err, new(*MissingError)) || !strings.Contains(err.Error(), "no-such-launcher") {
+	b := mat.NewDense(10, 1, nil)
+	b.Set(3, 0, 1)
+	system := &propagation.System{A: rings(1, 10), B: b, Tolerance: 1e-8, Iterations: 10}
+	_, _, err := Systems{s}.Solve(t.Context(), system)
+	if !errors.As(err, new(*MissingError)) || !strings.Contains(err.Error(), "no-such-launcher was not found in the path; install it") {
 		t.Error(err)
 	}
+	s.Ranks = 11
+	if _, _, err := (Systems{s}).Solve(t.Context(), system); err == nil || !strings.Contains(err.Error(), "11 ranks are asked for and there are 10 points") {
+		t.Error(err)
+	}
+}
+
+// Many components, some without labels: a system of all classes in few columns, with a null
+// vector for each component.
+func TestPacked(t *testing.T) {
+	needs(t, PETSc)
+	w := rings(90, 24)
+	labels := &data.Labels{Classes: []int64{0, 1, 2, 3, 4}, Index: make([]int32, w.Rows)}
+	for i := range labels.Index {
+		labels.Index[i] = data.Unlabeled
+		if c := i / 24; c%10 != 7 && i%6 == 1 {
+			labels.Index[i] = int32((c + i/6%2) % 5)
+		}
+	}
+	y, err := models.ClassTargets(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []propagation.Method{propagation.Harmonic, propagation.Poisson} {
+		s := propagation.Settings{Method: method, Tolerance: 1e-10}
+		want, err := propagation.Fit(t.Context(), w, nil, y, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver := &packed{Systems: Systems{settings(t, 2)}}
+		s.Solver = solver
+		got, err := propagation.Fit(t.Context(), w, nil, y, &s)
+		if err != nil {
+			t.Fatalf("%v: %v", method, err)
+		}
+		var gap mat.Dense
+		gap.Sub(want.Scores, got.Scores)
+		if largest := mat.Norm(&gap, math.Inf(1)); !(largest <= 1e-7*mat.Norm(want.Scores, math.Inf(1))) {
+			t.Errorf("%v: the scores are %.1e apart", method, largest)
+		}
+		if solver.columns != 5 || solver.width >= 5 {
+			t.Errorf("%v: %d columns in %d", method, solver.columns, solver.width)
+		}
+	}
+}
+
+// packed notes how the columns of a system were packed.
+type packed struct {
+	Systems
+	columns, width int
+}
+
+func (p *packed) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
+	pack := newPacking(s)
+	p.columns, p.width = pack.columns, pack.width
+	return p.Systems.Solve(ctx, s)
 }
 
 // ringTargets labels a vertex in fifty, in three classes.
@@ -405,7 +472,7 @@ func TestOtherMPI(t *testing.T) {
 	}
 	s := settings(t, 2)
 	s.Launcher = "mpirun.mpich"
-	_, _, err := Systems{s}.Solve(t.Context(), &propagation.System{A: rings(1, 10), B: mat.NewDense(10, 1, nil), Tolerance: 1e-8, Iterations: 10})
+	_, _, err := Systems{s}.Solve(t.Context(), &propagation.System{A: rings(1, 10), B: mat.NewDense(10, 1, []float64{1, -1, 0, 0, 0, 0, 0, 0, 0, 0}), Tolerance: 1e-8, Iterations: 10})
 	var dead *RankError
 	if !errors.As(err, &dead) || !strings.Contains(dead.Why, "knows 1 processes where 2 were started") {
 		t.Error(err)
@@ -421,7 +488,7 @@ func TestWide(t *testing.T) {
 		t.Skip("there is no PETSc with 64-bit indices (Debian: python3-slepc4py-64-real, python3-petsc4py-64-real)")
 	}
 	for size, build := range map[string]bool{"4\n": false, "8\n": true} {
-		p, err := findPython(t.Context(), SLEPc, build)
+		p, err := findPython(SLEPc, build)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,7 +105,7 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	}
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, &MissingError{k, "the launcher " + command[0], "the path"}
+		return nil, &MissingError{k, "the launcher " + command[0], "the path", "install it (mpirun is in Debian's openmpi-bin) or name another by --launcher"}
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
@@ -127,7 +128,11 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	isolate(cmd)
 	runtime.LockOSThread() // where the ranks end with the thread that started them
 	defer runtime.UnlockOSThread()
-	return r.outcome(caller, cmd.Run())
+	raw, err := r.outcome(caller, cmd.Run())
+	if err != nil && r.failed == nil && caller.Err() == nil { // no rank could tell why
+		err = cmp.Or(p.check(caller, k), err)
+	}
+	return raw, err
 }
 
 // lines hands on what is written to it line by line.
@@ -197,7 +202,7 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case r.failed != nil && r.failed.Event == "missing":
-		return nil, &MissingError{r.kind, "the Python module in “" + r.failed.Error + "”", "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
+		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”", Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
 	case r.failed != nil:
 		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error, r.task.lastWords(r.failed.Rank)}
 	case err == nil && r.result != nil:

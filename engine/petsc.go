@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,7 +22,7 @@ type systemTask struct {
 	Ranks      int     `json:"ranks"`
 	Graph      string  `json:"graph"` // folder of the matrix
 	Nullity    int     `json:"nullity"`
-	Tolerance  float64 `json:"tolerance"`
+	Tolerance  float64 `json:"tolerance"` // of residuals
 	Iterations int     `json:"iterations"`
 }
 
@@ -35,15 +35,22 @@ type systemResult struct {
 }
 
 // Solve solves a system by conjugate gradients with hypre's algebraic multigrid, one column
-// after the other. A rank holds its rows of A, which it maps from a folder, and the levels of the
+// after the other. Components of the matrix with different right-hand sides share columns
+// ([packing]). A rank holds its rows of A, which it maps from a folder, and the levels of the
 // preconditioner.
 func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, int, error) {
-	n, c := s.B.Dims()
-	d := &systemTask{Ranks: y.ranks(), Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
-	if err := y.announce(y.systemPlan(s.A, c)); err != nil {
+	n, _ := s.B.Dims()
+	if err := y.fits(PETSc, n); err != nil {
 		return nil, 0, err
 	}
-	py, err := findPython(ctx, PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
+	pack := newPacking(s)
+	if pack.width == 0 {
+		return mat.NewDense(n, pack.columns, nil), 0, nil
+	}
+	if err := y.announce(y.systemPlan(int64(n), int64(s.A.NNZ()), pack.width)); err != nil {
+		return nil, 0, err
+	}
+	py, err := findPython(PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -52,8 +59,8 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 		return nil, 0, err
 	}
 	defer t.remove()
-	d.Graph = t.path("matrix")
-	if err := d.write(t, s); err != nil {
+	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	if err := d.write(t, s, pack); err != nil {
 		return nil, 0, err
 	}
 	raw, err := y.launch(ctx, &worker{PETSc, py, t, d, func(e event) {
@@ -68,68 +75,133 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
 	}
-	if y.Observer != nil {
-		y.Observer.Note(fmt.Sprintf("%s: %d columns on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, c, y.ranks(), found.Iterations, found.Read, found.Solve))
-	}
-	x, err := npy.Matrix(t.path("X.npy"), n, c)
+	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, pack.columns, pack.width, y.ranks(), found.Iterations, found.Read, found.Solve))
+	x, err := npy.Matrix(t.path("X.npy"), n, pack.width)
 	if err != nil {
 		return nil, 0, err
 	}
-	return mat.NewDense(n, c, x), found.Iterations, nil
+	return pack.unpack(x), found.Iterations, nil
+}
+
+// packing puts the right-hand sides of a system into fewer columns. Components of the matrix
+// do not know of each other, and in each only some columns are not zero: those, divided by
+// their norms there, become its first ones.
+type packing struct {
+	*sparse.Components
+	columns, width int
+	norms          []float64 // components×columns: of the right-hand sides in each
+}
+
+// newPacking finds the columns that are not zero in each component.
+func newPacking(s *propagation.System) *packing {
+	_, m := s.B.Dims()
+	p := &packing{columns: m}
+	if s.Null != nil {
+		p.Components = s.Null.Components
+	} else {
+		p.Components = s.A.Components()
+	}
+	p.norms = make([]float64, p.Count()*m)
+	for i, c := range p.Of {
+		for j, v := range s.B.RawRowView(i) {
+			p.norms[int(c)*m+j] += v * v
+		}
+	}
+	for c := range p.Count() {
+		used := 0
+		for j, v := range p.of(c) {
+			if p.norms[c*m+j] = math.Sqrt(v); v > 0 {
+				used++
+			}
+		}
+		p.width = max(p.width, used)
+	}
+	return p
+}
+
+// of returns the norms of the right-hand sides in a component.
+func (p *packing) of(c int) []float64 { return p.norms[c*p.columns:][:p.columns] }
+
+// pack returns the right-hand sides as n×width.
+func (p *packing) pack(b *mat.Dense) []float64 {
+	out := make([]float64, len(p.Of)*p.width)
+	for i, c := range p.Of {
+		from, to := b.RawRowView(i), out[i*p.width:]
+		for j, norm := range p.of(int(c)) {
+			if norm > 0 {
+				to[0], to = from[j]/norm, to[1:]
+			}
+		}
+	}
+	return out
+}
+
+// unpack is the inverse of pack for solutions.
+func (p *packing) unpack(x []float64) *mat.Dense {
+	out := mat.NewDense(len(p.Of), p.columns, nil)
+	for i, c := range p.Of {
+		from, to := x[i*p.width:], out.RawRowView(i)
+		for j, norm := range p.of(int(c)) {
+			if norm > 0 {
+				to[j], from = from[0]*norm, from[1:]
+			}
+		}
+	}
+	return out
 }
 
 // write writes the matrix, the right-hand sides and room for the solution.
-func (d *systemTask) write(t *task, s *propagation.System) error {
-	n, c := s.B.Dims()
+func (d *systemTask) write(t *task, s *propagation.System, p *packing) error {
 	if err := sparse.WriteFolder(d.Graph, s.A, nil); err != nil {
 		return err
 	}
-	if err := npy.WriteFile(t.path("B.npy"), []int{n, c}, mat.DenseCopyOf(s.B).RawMatrix().Data); err != nil {
+	shape := []int{len(p.Of), p.width}
+	if err := npy.WriteFile(t.path("B.npy"), shape, p.pack(s.B)); err != nil {
 		return err
 	}
 	if s.Null != nil {
-		if err := d.writeNull(t, s); err != nil {
+		if err := d.writeNull(t, s.Null); err != nil {
 			return err
 		}
 	}
-	return npy.Reserve(t.path("X.npy"), []int{n, c})
+	return npy.Reserve(t.path("X.npy"), shape)
 }
 
-// mostNull bounds the components whose null vectors PETSc is given.
-const mostNull = 64
-
-// writeNull writes the null vectors of components with a right-hand side. In others the
-// solution is zero, with which the solver begins.
-func (d *systemTask) writeNull(t *task, s *propagation.System) error {
-	number := make([]int32, s.Null.Count())
-	for i := range number {
-		number[i] = -1
+// writeNull writes the null vectors as one array, as each is zero outside of its component,
+// and the components.
+func (d *systemTask) writeNull(t *task, null *propagation.Null) error {
+	d.Nullity = null.Count()
+	norms := make([]float64, d.Nullity)
+	for i, c := range null.Of {
+		norms[c] += null.Weights[i] * null.Weights[i]
 	}
-	for i, id := range s.Null.Of {
-		if number[id] < 0 && slices.ContainsFunc(s.B.RawRowView(i), func(v float64) bool { return v != 0 }) {
-			number[id] = int32(d.Nullity)
-			d.Nullity++
+	unit := make([]float64, len(null.Of))
+	for i, c := range null.Of {
+		if norms[c] > 0 {
+			unit[i] = null.Weights[i] / math.Sqrt(norms[c])
 		}
 	}
-	if d.Nullity > mostNull {
-		return fmt.Errorf("engine petsc: the graph has %d components with labels of several classes, and a singular system takes at most %d; leave --engine out", d.Nullity, mostNull)
-	}
-	of := make([]int32, len(s.Null.Of))
-	for i, id := range s.Null.Of {
-		of[i] = number[id]
-	}
-	if err := npy.WriteFile(t.path("weights.npy"), nil, s.Null.Weights); err != nil {
+	if err := npy.WriteFile(t.path("null.npy"), nil, unit); err != nil {
 		return err
 	}
-	return npy.WriteFile(t.path("components.npy"), nil, of)
+	return npy.WriteFile(t.path("components.npy"), nil, null.Of)
+}
+
+// Foresee announces systems with so many points and entries, for a dry run that does not make
+// them, and ends it with [ErrDryRun].
+func (y Systems) Foresee(n int, entries int64, columns int) error {
+	if err := y.fits(PETSc, n); err != nil {
+		return err
+	}
+	return y.announce(y.systemPlan(int64(n), entries, columns))
 }
 
 // systemPlan is the plan of a run.
-func (y Systems) systemPlan(a *sparse.CSR, columns int) *Plan {
-	n, entries, ranks := int64(a.Rows), int64(a.NNZ()), y.ranks()
+func (y Systems) systemPlan(n, entries int64, columns int) *Plan {
+	ranks := y.ranks()
 	p := &Plan{Engine: PETSc, Method: "CG with BoomerAMG", Exchanged: exchangedBytes(n, entries, ranks)}
 	// The levels of multigrid hold about as much again as the matrix.
-	p.Bytes = pythonBytes + 2*matrixBytes(n, entries, ranks) + 8*8*n/int64(ranks)
+	p.Bytes = pythonBytes + 2*matrixBytes(n, entries, ranks) + 8*(8+int64(columns))*n/int64(ranks)
 	p.Disk = 8*n + 12*entries + 16*n*int64(columns)
 	const iterations, products = 20, 8 // of a V-cycle and the matrix
 	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / graphRate

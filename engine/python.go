@@ -20,9 +20,13 @@ type MissingError struct {
 	Engine Kind
 	What   string // that was not found
 	Where  string // interpreter or path that was searched
+	Remedy string // "" for the packages
 }
 
 func (e *MissingError) Error() string {
+	if e.Remedy != "" {
+		return fmt.Sprintf("engine %s: %s was not found in %s; %s", e.Engine, e.What, e.Where, e.Remedy)
+	}
 	packages := "python3-petsc4py openmpi-bin"
 	if e.Engine == SLEPc {
 		packages = "python3-slepc4py python3-petsc4py openmpi-bin"
@@ -49,7 +53,7 @@ type python struct {
 // findPython returns the interpreter in BIGFIT_PYTHON, else /usr/bin/python3, else python3 on
 // the path. wide asks for indices of 64 bits. Debian keeps builds of both widths in folders
 // which PETSC_DIR and SLEPC_DIR choose from; those are looked for where these are not set.
-func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
+func findPython(k Kind, wide bool) (*python, error) {
 	path := os.Getenv(PythonVariable)
 	if path == "" {
 		path = "/usr/bin/python3"
@@ -59,7 +63,7 @@ func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
 	}
 	found, err := exec.LookPath(path)
 	if err != nil {
-		return nil, &MissingError{k, "the interpreter " + path, "the path"}
+		return nil, &MissingError{Engine: k, What: "the interpreter " + path, Where: "the path"}
 	}
 	p := &python{path: found}
 	if os.Getenv("PETSC_DIR") == "" && os.Getenv("SLEPC_DIR") == "" {
@@ -70,7 +74,7 @@ func findPython(ctx context.Context, k Kind, wide bool) (*python, error) {
 			}
 		}
 	}
-	return p, p.check(ctx, k)
+	return p, nil
 }
 
 // DebianBuild returns the environment in which Python imports Debian's build of PETSc and
@@ -95,8 +99,9 @@ func DebianBuild(wide bool) []string {
 	return env
 }
 
-// check returns a *MissingError for the first module that cannot be found. It imports
-// none, as that would start MPI.
+// check says why ranks could not tell what went wrong: a *MissingError for the first module
+// that cannot be found, or that the interpreter does not run. It imports no module, as that would
+// start MPI.
 func (p *python) check(ctx context.Context, k Kind) error {
 	code := "import importlib.util as u, sys\nfor m in sys.argv[1:]:\n    if u.find_spec(m) is None: sys.exit(m)\n"
 	cmd := exec.CommandContext(ctx, p.path, append([]string{"-c", code}, k.modules()...)...)
@@ -110,7 +115,7 @@ func (p *python) check(ctx context.Context, k Kind) error {
 	}
 	text := strings.TrimSpace(string(out))
 	if slices.Contains(k.modules(), text) {
-		return &MissingError{k, "the Python module " + text, p.path}
+		return &MissingError{Engine: k, What: "the Python module " + text, Where: p.path}
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || text == "" {
 		return fmt.Errorf("engine %s: cannot run %s: %w", k, p.path, err)

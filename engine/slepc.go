@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -34,7 +35,6 @@ type eigenTask struct {
 type eigenResult struct {
 	Values     []float64 `json:"values"`
 	Iterations int       `json:"iterations"`
-	Method     string    `json:"method"` // that found them
 	Version    string    `json:"version"`
 	Peak       float64   `json:"peak_bytes"`
 	Read       float64   `json:"read_seconds"`
@@ -49,18 +49,22 @@ type eigenResult struct {
 // Each rank holds its rows of the Laplacian and its parts of about twice as many vectors as
 // are wanted. The vectors come back through one .npy file and are checked by
 // [lanczos.Outside.Finish], whose errors are returned; that a rank ended is a *[RankError],
-// that an engine is not there a *[MissingError].
+// that an engine is not there a *[MissingError]. Where the polynomial filter found too few, or
+// the check faults what it found, Krylov–Schur is run.
 func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string, maxRestarts int) (*lanczos.Result, error) {
 	if o.Wanted == 0 {
 		return o.Finish(ctx, nil)
 	}
 	w := o.Laplacian.Graph()
+	if err := s.fits(SLEPc, w.Rows); err != nil {
+		return nil, err
+	}
 	method, degree := chooseMethod(o)
-	p := s.eigenPlan(o, method, graph == "")
+	p := s.eigenPlan(o, method, degree, graph == "")
 	if err := s.announce(p); err != nil {
 		return nil, err
 	}
-	py, err := findPython(ctx, SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
+	py, err := findPython(SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +85,40 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := s.describe(t, o); err != nil {
 		return nil, err
 	}
-	d := eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
+	e := &eigenRun{Settings: s, o: o, python: py, task: t}
+	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
 		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
-	s.begin("slepc")
-	raw, err := s.launch(ctx, &worker{SLEPc, py, t, &d, s.progress})
+	if method == filtered {
+		r, err := e.pairs(ctx)
+		if !errors.Is(err, lanczos.ErrNotConverged) {
+			return r, err
+		}
+		s.note(fmt.Sprintf("Krylov–Schur is run, as the filter failed: %v", err))
+		e.settings.Method = krylovSchur
+	}
+	return e.pairs(ctx)
+}
+
+// Methods of SLEPc.
+const (
+	krylovSchur = "krylov"
+	filtered    = "filter"
+)
+
+// eigenRun is a run of the ranks and the check of what they found.
+type eigenRun struct {
+	*Settings
+	o        *lanczos.Outside
+	python   *python
+	task     *task
+	settings eigenTask
+}
+
+// pairs runs the ranks with one method and checks the pairs that they found.
+func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
+	o := e.o
+	e.begin("slepc")
+	raw, err := e.launch(ctx, &worker{SLEPc, e.python, e.task, &e.settings, e.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -92,16 +126,20 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, fmt.Errorf("engine slepc: its result is not understood: %w", err)
 	}
-	s.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", len(found.Values), o.Wanted, found.Method, found.Iterations, found.Read, found.Solve, found.Write))
-	vectors, err := readVectors(t.path("vectors.npy"), w.Rows, o.Wanted, len(found.Values))
+	q := len(found.Values)
+	e.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", q, o.Wanted, e.settings.Method, found.Iterations, found.Read, found.Solve, found.Write))
+	if e.settings.Method == filtered && q < o.Wanted { // the cut is an estimate
+		return nil, fmt.Errorf("%w: %d of %d pairs lie below its cut", lanczos.ErrNotConverged, q, o.Wanted)
+	}
+	vectors, err := readVectors(e.task.path("vectors.npy"), o.Laplacian.Dim(), o.Wanted, q)
 	if err != nil {
 		return nil, err
 	}
-	s.begin("verify")
+	e.begin("verify")
 	r, err := o.Finish(ctx, vectors)
 	if r != nil {
-		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, found.Method, s.ranks())
-		s.end(r.String())
+		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, e.settings.Method, e.ranks())
+		e.end(r.String())
 	}
 	return r, err
 }
@@ -138,13 +176,11 @@ const (
 )
 
 // chooseMethod decides between Krylov–Schur and the polynomial filter, and on its degree.
-// Where the filter finds too few pairs, as the cut is an estimate, the worker goes on with
-// Krylov–Schur.
 func chooseMethod(o *lanczos.Outside) (method string, degree int) {
 	if o.Wanted < filterFrom || !(o.Cut > 0) || !(o.Cut < o.High/2) {
-		return "krylov", 0
+		return krylovSchur, 0
 	}
-	return "filter", max(2, int(math.Ceil(filterGrowth/math.Acosh((o.High+o.Cut)/(o.High-o.Cut)))))
+	return filtered, max(2, int(math.Ceil(filterGrowth/math.Acosh((o.High+o.Cut)/(o.High-o.Cut)))))
 }
 
 // krylovProducts guesses the products of Krylov–Schur from runs on neighbour graphs: some
@@ -154,11 +190,15 @@ func krylovProducts(o *lanczos.Outside) float64 {
 }
 
 // eigenPlan is the plan of a run.
-func (s *Settings) eigenPlan(o *lanczos.Outside, method string, write bool) *Plan {
+func (s *Settings) eigenPlan(o *lanczos.Outside, method string, degree int, write bool) *Plan {
 	w := o.Laplacian.Graph()
 	n, entries, ranks := int64(w.Rows), int64(w.NNZ()), s.ranks()
 	subspace := int64(max(2*o.Wanted, o.Wanted+15))
-	p := &Plan{Engine: SLEPc, Method: method, Exchanged: exchangedBytes(n, entries, ranks)}
+	what := "Krylov–Schur"
+	if method == filtered {
+		what = fmt.Sprintf("filter of degree %d up to %.8g of %.8g", degree, o.Cut, o.High)
+	}
+	p := &Plan{Engine: SLEPc, Method: what, Exchanged: exchangedBytes(n, entries, ranks)}
 	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
 	p.Disk = n * (12 + 8*int64(o.Wanted))
 	if write {
@@ -184,6 +224,12 @@ func (s *Settings) begin(stage string) {
 func (s *Settings) end(note string) {
 	if s.Observer != nil {
 		s.Observer.End(note)
+	}
+}
+
+func (s *Settings) note(text string) {
+	if s.Observer != nil {
+		s.Observer.Note(text)
 	}
 }
 

@@ -59,35 +59,44 @@ func (p *plan) growth() float64 {
 // a polynomial and an inverse. start, if not nil, is a guess at the wanted
 // eigenvectors.
 func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
-	k := &krylov{plan: p, a: a}
+	v, low := p.room(p.columns()), d.low
+	if known != nil {
+		v.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
+		// What rounding brings back of the known vectors is amplified too.
+		low = min(low, slices.Min(quotientsOf(a, known)))
+	}
+	k := newProcess(a, p, d, v)
+	k.setFilter(d, low)
+	k.begin(start)
+	return k
+}
+
+// newProcess is [newKrylov] in the room v, which holds the known vectors, without filter and
+// basis.
+func newProcess(a sparse.Operator, p *plan, d density, v *mat.Dense) *krylov {
+	k := &krylov{plan: p, a: a, v: v, norm: d.norm(), high: d.high}
 	k.pcg = rand.NewPCG(p.Seed, 0x6b72796c) // "kryl"
 	k.rng = rand.New(k.pcg)
-	k.v = p.room(p.known + p.basis + p.block)
-	if known != nil {
-		k.columns(0, p.known).Copy(known)
-	}
 	k.t = mat.NewDense(p.basis, p.basis, nil)
 	for i := range k.work {
 		k.work[i] = mat.NewDense(p.n, p.block, nil)
 	}
-	k.norm = d.norm()
 	k.state.Products = densityVectors * min(densitySteps, p.n)
-	k.low, k.high = d.low, d.high
-	if known != nil {
-		// What rounding brings back of the known vectors is amplified too.
-		k.low = min(k.low, slices.Min(quotientsOf(a, known)))
-	}
-	// The density is one of the complement of the null vectors.
-	others := float64(p.n - p.Nullity)
-	last := float64(p.K - p.Nullity)
-	beyond := (last + 0.3*float64(p.wanted) + float64(p.block)) / others
+	k.target = p.Tolerance * k.norm / 4
+	return k
+}
+
+// setFilter chooses the filter by the density, of the complement of the null vectors, and
+// an estimate of the smallest eigenvalue.
+func (k *krylov) setFilter(d density, low float64) {
+	k.low = low
+	others := float64(k.n - k.Nullity)
+	last := float64(k.K - k.Nullity)
+	beyond := (last + 0.3*float64(k.wanted) + float64(k.block)) / others
 	k.setCut(d.quantile(last/others), d.quantile(beyond))
-	if f, ok := inverseFilter(a, p, &d, last/others, beyond); ok {
+	if f, ok := inverseFilter(k.a, k.plan, &d, last/others, beyond); ok {
 		k.f = f
 	}
-	k.target = p.Tolerance * k.norm / 4
-	k.begin(start)
-	return k
 }
 
 // setCut chooses the filter. last estimates the last wanted eigenvalue and cut
@@ -483,14 +492,20 @@ func (k *krylov) searcher(last float64) *krylov {
 // release makes the first K columns of v the vectors of r, in memory of their
 // own size, or in that of v where that is not much larger.
 func (k *krylov) release(r *Result) {
-	raw := k.v.RawMatrix()
-	if 2*k.K <= raw.Stride {
-		r.Vectors = mat.DenseCopyOf(k.columns(0, k.K))
-	} else {
-		for i := range k.n {
-			copy(raw.Data[i*k.K:(i+1)*k.K], raw.Data[i*raw.Stride:i*raw.Stride+k.K])
-		}
-		r.Vectors = mat.NewDense(k.n, k.K, raw.Data[:k.n*k.K])
-	}
+	r.Vectors = narrow(k.v, k.K)
 	k.v = nil
+}
+
+// narrow returns the first k columns of v, whose memory it may use, in memory of their own
+// size or in that of v where that is not much larger.
+func narrow(v *mat.Dense, k int) *mat.Dense {
+	n, _ := v.Dims()
+	raw := v.RawMatrix()
+	if 2*k <= raw.Stride {
+		return mat.DenseCopyOf(v.Slice(0, n, 0, k))
+	}
+	for i := range n {
+		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
+	}
+	return mat.NewDense(n, k, raw.Data[:n*k])
 }

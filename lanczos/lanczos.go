@@ -143,6 +143,16 @@ type plan struct {
 	scratch string // folder for vectors in place of memory; "" for none
 }
 
+// columns is the number of vectors in the room of a process.
+func (p *plan) columns() int { return p.known + p.basis + p.block }
+
+// forSearch makes the plan one for the search for what was left out alone.
+func (p *plan) forSearch() *plan {
+	p.block = searchBlock
+	p.basis = p.K + 6*searchBlock
+	return p
+}
+
 // room returns an n×columns block, zero: in memory, or in the folder for scratch.
 func (p *plan) room(columns int) *mat.Dense {
 	if p.scratch != "" {
@@ -230,7 +240,7 @@ const denseLimit = 800
 
 // dense reports whether the whole spectrum is cheaper than the basis.
 func (p *plan) dense() bool {
-	return p.n <= denseLimit || p.known+p.basis+p.block > p.n/2
+	return p.n <= denseLimit || p.columns() > p.n/2
 }
 
 func (p *plan) bytes() int64 {
@@ -238,7 +248,7 @@ func (p *plan) bytes() int64 {
 	if p.dense() {
 		return 8 * 4 * rows * rows
 	}
-	basis := int64(p.known + p.basis + p.block)
+	basis := int64(p.columns())
 	return 8 * (rows*(basis+4*int64(p.block)+2*slabWidth) + 4*basis*basis)
 }
 

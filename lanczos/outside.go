@@ -42,12 +42,11 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
 		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a Laplacian of power 1 without shift, and takes no known ones")
 	}
-	// What is searched afterwards needs little room behind the vectors.
-	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed, Basis: 1})
+	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed})
 	if err != nil {
 		return nil, err
 	}
-	o := &Outside{given: l, p: p, Components: c, Nullity: min(c.Count(), p.K)}
+	o := &Outside{given: l, p: p.forSearch(), Components: c, Nullity: min(c.Count(), p.K)}
 	if o.Laplacian, o.exponent, err = rescale(l); err != nil {
 		return nil, err
 	}
@@ -71,25 +70,30 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 
 // Finish makes a Result of the eigenvectors that were found: orthonormal columns of an n×q
 // matrix, q ≤ Wanted, in the order of Laplacian. They are checked as [Verify] does, and the
-// pairs are those of [Laplacian]. It holds the vectors twice, and a basis of some more.
+// pairs are those of [Laplacian]. It copies the vectors, with room for the search
+// ([OutsideBytes]).
 //
 // With [ErrNotConverged], which says what was found to be wrong, comes what there is.
 func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
-	x, err := o.join(vectors)
+	room, k, err := o.join(vectors)
 	if err != nil {
 		return nil, err
 	}
-	_, k := x.Dims()
-	r := certify(o.Laplacian, x, o.Nullity, o.Norm)
+	r := certify(o.Laplacian, room.Slice(0, o.p.n, 0, k).(*mat.Dense), o.Nullity, o.Norm)
 	for j := range o.Nullity {
 		r.Values[j] = 0
 	}
-	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, x: x, values: r.Values, exponent: o.exponent, tolerance: o.Tolerance}
+	if worst := r.MaxResidual(); worst-worst != 0 && vectors != nil {
+		if i, j, bad := firstNotFinite(vectors); bad {
+			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j, vectors.At(i, j))
+		}
+	}
+	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, room: room, values: r.Values, exponent: o.exponent, tolerance: o.Tolerance}
 	v.Pairs, v.Norm, v.Components = k, o.Norm, o.Components.Count()
 	if k < o.p.K {
 		v.fault("it found %d of %d pairs", k, o.p.K)
 	}
-	v.checkPairs()
+	v.checkPairs(r.Residuals, r.Orthogonality)
 	switch {
 	case o.p.n <= verifyDense:
 		err = v.compare(ctx)
@@ -106,6 +110,7 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	if len(v.Faults) > 0 {
 		err = fmt.Errorf("%w: of what the other program found, %s", ErrNotConverged, v.Faults[0])
 	}
+	r.Vectors = narrow(room, k)
 	if o.order != nil {
 		gatherRows(r.Vectors, inverse(o.order))
 	}
@@ -113,29 +118,27 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	return r, err
 }
 
-// join puts the null vectors in front.
-func (o *Outside) join(vectors *mat.Dense) (*mat.Dense, error) {
+// join puts the null vectors and those that were found, k in all, in front of a room for the
+// search.
+func (o *Outside) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
 	n, q := o.p.n, 0
 	if vectors != nil {
 		var rows int
 		if rows, q = vectors.Dims(); rows != n || q > o.Wanted {
-			return nil, fmt.Errorf("lanczos: %d×%d vectors of another program; at most %d of length %d were wanted", rows, q, o.Wanted, n)
-		}
-		if i, j, bad := firstNotFinite(vectors); bad {
-			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j, vectors.At(i, j))
+			return nil, 0, fmt.Errorf("lanczos: %d×%d vectors of another program; at most %d of length %d were wanted", rows, q, o.Wanted, n)
 		}
 	}
 	if o.Nullity+q == 0 {
-		return nil, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
+		return nil, 0, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
 	}
-	x := o.p.room(o.Nullity + q)
+	room = o.p.room(o.p.columns())
 	if null := o.Laplacian.NullVectors(o.Components, o.Nullity); null != nil {
-		copyBlock(x.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
+		copyBlock(room.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
 	}
 	if q > 0 {
-		copyBlock(x.Slice(0, n, o.Nullity, o.Nullity+q).(*mat.Dense), vectors)
+		copyBlock(room.Slice(0, n, o.Nullity, o.Nullity+q).(*mat.Dense), vectors)
 	}
-	return x, nil
+	return room, o.Nullity + q, nil
 }
 
 // firstNotFinite returns the place of the first entry that is NaN or infinite.
@@ -151,19 +154,20 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// Spill has [Outside.Finish] keep vectors in files in a folder, where they would take more
+// Spill has [Outside.Finish] keep vectors in a file in a folder, where they would take more
 // than so many bytes, as it goes through them row by row. The pages are written by the kernel
 // where memory is short; what must be in memory are a few blocks of 16 columns. It is for a
 // task that has more vectors than fit.
 func (o *Outside) Spill(folder string, limit int64) {
-	if limit > 0 && 8*int64(o.p.n)*int64(o.p.K)+o.p.bytes() > limit {
+	if vectors, _ := OutsideBytes(o.p.n, o.p.K); limit > 0 && vectors > limit {
 		o.p.scratch = folder
 	}
 }
 
-// OutsideBytes returns the memory that the vectors of [Outside.Finish] take, and what must be
-// in memory where they are spilled.
-func OutsideBytes(n, k int) (vectors, least int64) {
-	rows := int64(n)
-	return 8 * rows * int64(2*k+8*8), 8 * rows * 8 * slabWidth
+// OutsideBytes returns the memory that [Outside.Finish] takes, and what must be in memory
+// where the vectors are spilled.
+func OutsideBytes(n, k int) (all, least int64) {
+	p := (&plan{Settings: Settings{K: min(k, n)}}).forSearch()
+	least = 8 * int64(n) * int64(4*searchBlock+2*slabWidth)
+	return least + 8*int64(n)*int64(p.columns()), least
 }

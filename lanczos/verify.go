@@ -63,15 +63,17 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	for j, lambda := range values {
 		scaled[j] = math.Ldexp(lambda, -e*l.Power())
 	}
-	x := mat.DenseCopyOf(vectors)
+	room := p.forSearch().room(p.columns())
+	x := room.Slice(0, n, 0, k).(*mat.Dense)
+	copyBlock(x, vectors)
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
 	d := estimateDensity(l, nil, p.Seed, densitySteps)
-	v := &verifier{l: l, p: p, d: d, x: x, values: scaled, exponent: e * l.Power()}
+	v := &verifier{l: l, p: p, d: d, room: room, values: scaled, exponent: e * l.Power()}
 	v.Pairs, v.Norm, v.Components, v.Next = k, math.Max(math.Abs(d.low), math.Abs(d.high)), c.Count(), math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm
-	v.checkPairs()
+	v.checkPairs(residuals(l, x, func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(x))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ type verifier struct {
 	l         *sparse.Laplacian
 	p         *plan
 	d         density
-	x         *mat.Dense
+	room      *mat.Dense // the vectors, and behind them that of the search
 	values    []float64
 	tolerance float64 // of residuals
 	// The Laplacian, and all that has its unit, is divided by 2^exponent.
@@ -118,9 +120,9 @@ func (v *verifier) fault(format string, args ...any) {
 	v.Faults = append(v.Faults, fmt.Sprintf(format, args...))
 }
 
-// checkPairs checks the order of the values, the residuals, the vectors and the
-// number of zeros.
-func (v *verifier) checkPairs() {
+// checkPairs checks the order of the values, their residuals, the orthogonality of the vectors
+// and the number of zeros.
+func (v *verifier) checkPairs(residuals []float64, orthogonality float64) {
 	for j := range v.values {
 		// Rounding may change the order of equal values, above all of zeros.
 		before := v.values[max(j-1, 0)]
@@ -129,7 +131,7 @@ func (v *verifier) checkPairs() {
 			break
 		}
 	}
-	for j, r := range residuals(v.l, v.x, func(lo int, q []float64) { copy(q, v.values[lo:]) }) {
+	for j, r := range residuals {
 		if !(r <= v.MaxResidual) && !math.IsNaN(v.MaxResidual) {
 			v.MaxResidual, v.WorstPair = r, j
 		}
@@ -137,7 +139,7 @@ func (v *verifier) checkPairs() {
 	if !(v.MaxResidual <= v.tolerance) {
 		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.unit(v.MaxResidual), v.unit(v.tolerance))
 	}
-	if v.Orthogonality = orthogonality(v.x); !(v.Orthogonality <= orthonormal) {
+	if v.Orthogonality = orthogonality; !(v.Orthogonality <= orthonormal) {
 		v.fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
 	}
 	for _, lambda := range v.values {
@@ -174,8 +176,8 @@ func (v *verifier) compare(ctx context.Context) error {
 // the state it would have after finding the claimed vectors.
 func (v *verifier) search(ctx context.Context) error {
 	k := v.Pairs
-	proc := newKrylov(v.l, v.p, v.d, nil, nil)
-	proc.columns(0, k).Copy(v.x)
+	proc := newProcess(v.l, v.p, v.d, v.room)
+	proc.setFilter(v.d, v.d.low)
 	proc.low = math.Min(proc.low, v.values[0])
 	claimed := &Result{Values: v.values}
 	missed, err := proc.missed(ctx, claimed, []float64{proc.f.value(v.values[k-1])})

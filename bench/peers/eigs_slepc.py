@@ -1,35 +1,59 @@
-"""SLEPc's Krylov-Schur, under MPI: the k smallest eigenpairs of a graph Laplacian.
+"""SLEPc under MPI: the k smallest eigenpairs of a graph Laplacian.
 
 Debian: python3-slepc4py python3-petsc4py openmpi-bin python3-numpy python3-scipy
-Arguments: W.npz k normalized|combinatorial tolerance
+Arguments: W.npz|folder/ k normalized|combinatorial tolerance [options]
 
-The smallest pairs of L are the largest ones of s - L. SLEPc's tolerance is relative to those, which are
-near s: 1 for the normalized Laplacian, and for D - W the largest degree, which is at most the norm.
+The smallest pairs of L are the largest ones of s - L, by Krylov-Schur. SLEPc's tolerance is relative to those,
+which are near s: 1 for the normalized Laplacian, and for D - W the largest degree, which is at most the norm.
+
+--deflate makes the call that bigfit eigs --engine slepc makes: null vectors deflated, the smallest pairs of L,
+the tolerance one of residuals; and with --filter CUT HIGH DEGREE, which bigfit announces, by the polynomial
+filter. --output X.npy writes the vectors and leaves residuals out.
 """
+import argparse
 import json
-import sys
+import os
 import time
 
 import numpy
 import scipy.sparse
 import slepc4py
 
-path, k, kind, tolerance = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
-slepc4py.init(sys.argv[:1])
+arguments = argparse.ArgumentParser()
+arguments.add_argument("path")
+arguments.add_argument("k", type=int)
+arguments.add_argument("kind")
+arguments.add_argument("tolerance", type=float)
+arguments.add_argument("--deflate", action="store_true")
+arguments.add_argument("--filter", nargs=3, type=float, default=None)
+arguments.add_argument("--output")
+given = arguments.parse_args()
+slepc4py.init(["eigs_slepc"])
 from petsc4py import PETSc
 from slepc4py import SLEPc
 
-weights = scipy.sparse.load_npz(path).tocsr()
+k, deflate = given.k, given.deflate or given.filter is not None
+if os.path.isdir(given.path):
+    indptr, indices = (numpy.load(os.path.join(given.path, name), mmap_mode="r") for name in ("indptr.npy", "indices.npy"))
+    data = os.path.join(given.path, "data.npy")
+    data = numpy.load(data, mmap_mode="r") if os.path.exists(data) else numpy.ones(len(indices))
+    weights = scipy.sparse.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+else:
+    weights = scipy.sparse.load_npz(given.path).tocsr()
 degree = numpy.asarray(weights.sum(axis=1)).reshape(-1)
-if kind == "normalized":
-    root = numpy.zeros_like(degree)
-    root[degree > 0] = degree[degree > 0] ** -0.5
-    scaling = scipy.sparse.diags(root)
+root = numpy.sqrt(degree) if given.kind == "normalized" else numpy.ones(len(degree))
+if given.kind == "normalized":
+    inverse = numpy.zeros_like(degree)
+    inverse[degree > 0] = degree[degree > 0] ** -0.5
+    scaling = scipy.sparse.diags(inverse)
     # An isolated point is a null vector: its row of I - A is zero.
     shift, shifted = 1.0, (scaling @ weights @ scaling + scipy.sparse.diags((degree == 0).astype(float))).tocsr()
 else:
     shift = degree.max()
     shifted = (weights + scipy.sparse.diags(shift - degree)).tocsr()
+if deflate:
+    shifted = (scipy.sparse.diags(numpy.full(len(degree), shift)) - shifted).tocsr()
+    shift = 0.0
 
 world = PETSc.COMM_WORLD
 n = len(degree)
@@ -45,24 +69,61 @@ matrix.assemble()
 solver = SLEPc.EPS().create(world)
 solver.setOperators(matrix)
 solver.setProblemType(SLEPc.EPS.ProblemType.HEP)
-solver.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
-solver.setDimensions(k)
-solver.setTolerances(tolerance, 2000)
+known = 0
+if deflate:
+    known, component = scipy.sparse.csgraph.connected_components(weights, directed=False)
+    null = []
+    for c in range(min(known, k)):
+        null.append(matrix.createVecRight())
+        null[-1].setArray(numpy.where(component[first:last] == c, root[first:last], 0))
+        null[-1].normalize()
+    solver.setDeflationSpace(null)
+    solver.setConvergenceTest(SLEPc.EPS.Conv.ABS)
+    if given.filter:
+        cut, high, degree_of_filter = given.filter
+        low = -1e-3 * high
+        solver.setWhichEigenpairs(SLEPc.EPS.Which.ALL)
+        solver.setInterval(low, cut)
+        solver.getST().setType(SLEPc.ST.Type.FILTER)
+        options = PETSc.Options()
+        options["st_filter_range"] = "%.17g,%.17g" % (low, high)
+        options["st_filter_interval"] = "%.17g,%.17g" % (low, cut)
+        options["st_filter_degree"] = int(degree_of_filter)
+        solver.getST().setFromOptions()
+    else:
+        solver.setWhichEigenpairs(SLEPc.EPS.Which.SMALLEST_REAL)
+else:
+    solver.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
+wanted = k - min(known, k)
+solver.setDimensions(wanted)
+solver.setTolerances(given.tolerance * (1e-2 if given.filter else 1), 2000)
 world.barrier()
 start = time.perf_counter()
 solver.solve()
 world.barrier()
 seconds = time.perf_counter() - start
 
-found = min(k, solver.getConverged())
+pairs = sorted((((1 if deflate else -1) * solver.getEigenvalue(j).real, j) for j in range(solver.getConverged())))[:wanted]
 vector, image = matrix.createVecs()
 residual, values = 0.0, []
-for j in range(found):
+if given.output:
+    if world.rank == 0:
+        numpy.lib.format.open_memmap(given.output, "w+", numpy.float64, (n, len(pairs)))
+    world.barrier()
+    out = numpy.zeros((last - first, len(pairs)))
+for to, (_, j) in enumerate(pairs):
     value = solver.getEigenpair(j, vector).real
+    values.append(value if deflate else shift - value)
+    if given.output:
+        out[:, to] = vector.getArray(readonly=True)
+        continue
     matrix.mult(vector, image)
     image.axpy(-value, vector)
     residual = max(residual, image.norm() / vector.norm())
-    values.append(shift - value)
+if given.output:
+    with open(given.output, "r+b") as file:
+        file.seek(os.path.getsize(given.output) - 8 * (n - first) * len(pairs))
+        file.write(out.data)
 with open("/proc/self/status") as status:  # getrusage would count the memory of the program that started this one
     peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 peaks = PETSc.Vec().createMPI((1, world.size), comm=world)
@@ -71,6 +132,6 @@ peaks.assemble()
 total = peaks.sum()
 if world.rank == 0:
     print(json.dumps({
-        "peer": "SLEPc " + solver.getType(), "ranks": world.size, "k": k, "converged": found, "seconds": seconds,
+        "peer": "SLEPc " + solver.getType(), "ranks": world.size, "k": k, "converged": min(known, k) + len(pairs), "seconds": seconds,
         "max_residual": residual, "last_value": max(values, default=None), "peak_bytes": total,
     }))

@@ -169,7 +169,11 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
-	m, fitErr := a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	var m models.Model
+	fitErr := o.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
+	if fitErr == nil {
+		m, fitErr = a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+	}
 	if engines.Done(fitErr) {
 		return nil
 	}

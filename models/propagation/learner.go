@@ -119,6 +119,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
+	s.Solver = l.Solver
 	problem, fit, err := bytes(in, &s)
 	if err != nil {
 		return models.Cost{}, err
@@ -145,13 +146,16 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		problem += weights + 24*n // the normalized Laplacian
 	}
 	fit = solver + 8*n*(2*c+2) + 4*n
-	fit += factors(in, n, edges)
 	switch {
+	case s.Solver != nil:
+		// The matrix and the packed columns are written for the other program.
+		return models.HeapBytes(problem), models.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) + models.RuntimeBytes, nil
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
 	case s.Regularizer.Power > 1:
 		fit += 8 * n * c
 	}
+	fit += factors(in, n, edges)
 	return models.HeapBytes(problem), models.HeapBytes(fit) + models.RuntimeBytes, nil
 }
 
