@@ -36,7 +36,7 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 	case g.Settings.Graph.Radius > 0:
 		return nil, fmt.Errorf("the graph joins points within %v and has no lists of neighbours to append to; make it anew from all points", g.Settings.Graph.Radius)
 	case g.Lists == nil:
-		return nil, errors.New("the lists of neighbours of its points are not kept, so that no points can be appended; make the graph anew with this version of bigfit")
+		return nil, errors.New("the lists of neighbours of its points are not kept, so that no points can be appended; make the graph anew with this version of bigfit and without --parts")
 	case g.Points == nil:
 		return nil, errors.New("the graph is without its points, so that no others can be appended")
 	}

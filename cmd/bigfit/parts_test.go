@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,6 +239,23 @@ func TestPartsFaults(t *testing.T) {
 	must(t, os.Remove("once/lists-00000.npz"))
 	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work once --merge -o got.npz -q")...)
 	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)
+	// A job looks at the points of its part alone.
+	succeed(t, words("graph %s --work nan --divide -q", parted)...)
+	good := x.Data[16+3]
+	x.Data[16+3] = float32(math.NaN())
+	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
+	refused := 0
+	for p := range 5 {
+		if o := bigfit(t, words("graph --work nan --part %d -q", p)...); strings.Contains(o.stderr, "point 1, column 3 is not finite") {
+			refused++
+		} else if o.code != 0 {
+			t.Error(o.stderr)
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d parts saw the value that is not finite, and 2 have it", refused)
+	}
+	x.Data[16+3] = good
 	x.Data[partedPoints*16-1] += 1
 	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
 	fail(t, 2, []string{"another"}, words("graph --work once --merge -o got.npz -q")...)

@@ -2,10 +2,12 @@ package parts
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/nndescent"
+	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
 )
@@ -41,6 +43,15 @@ func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint3
 	return searchExact(ctx, r, s, ids)
 }
 
+// readPart sets flat to the rows of a part, which must be finite: the division saw that they are.
+func readPart(r *rows, flat []float32, ids []int32) error {
+	r.read(flat, ids)
+	if at := numbers.NotFinite(flat); at >= 0 {
+		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed since they were divided; give another --work folder", ids[at/r.d], at%r.d)
+	}
+	return nil
+}
+
 // methodOf returns the method for a part of so many points, which depends on nothing else.
 func (s *Settings) methodOf(size int) knn.Method {
 	switch {
@@ -55,13 +66,17 @@ func (s *Settings) methodOf(size int) knn.Method {
 // descend searches by NN-descent. Rows are read once and then change places in memory.
 func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
 	m, width := len(ids), s.width()
+	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, order []int32) {
 		if order == nil {
-			r.read(flat, ids)
+			unread = readPart(r, flat, ids)
 			return
 		}
 		arrange(flat, r.d, order)
 	})
+	if unread != nil {
+		return nil, unread
+	}
 	g, err := nndescent.Search(ctx, nndescent.Set{N: m, Rows: flat}, nndescent.Settings{
 		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Brief: true, Seed: s.Seed,
 		Enough: func(*nndescent.Graph) (bool, error) { return true, nil },
@@ -136,11 +151,16 @@ func arrange(flat []float32, d int, order []int32) {
 // searchExact searches by an exact index of [knn].
 func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
 	m, width := len(ids), s.width()
-	numbers := make([]int, m)
-	for i, v := range ids {
-		numbers[i] = int(v)
+	var unread error
+	flat := nndescent.NewFloats(m, r.d, func(flat []float32, _ []int32) { unread = readPart(r, flat, ids) })
+	if unread != nil {
+		return nil, unread
 	}
-	ix, err := knn.NewIndex(data.Select(r.x, numbers), s.methodOf(m), &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}})
+	rows := make([]int, m)
+	for i, v := range ids {
+		rows[i] = int(v)
+	}
+	ix, err := knn.NewIndex(data.Select(r.x, rows), s.methodOf(m), &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +168,6 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 	if err != nil {
 		return nil, err
 	}
-	flat := nndescent.NewFloats(m, r.d, func(flat []float32, _ []int32) { r.read(flat, ids) })
 	out := make([]uint32, 2*m*width)
 	par.For(m, 1024, func(lo, hi int) {
 		meter := flat.Meter()

@@ -147,11 +147,12 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 	return c.all(ctx, run)
 }
 
-// open reads the points and opens the folder.
+// open reads the points and opens the folder. A job of one part does not look at all of them:
+// those of a folder that is begun were, and it checks its own.
 func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 	var names shards.Names
 	c.TakePoints(&names, args)
-	x, err := c.ReadPoints(names, data.ReadOptions{})
+	x, err := c.ReadPoints(names, data.ReadOptions{Unchecked: c.o.Parts == 0 && c.o.Part != ""})
 	if err != nil {
 		return nil, err
 	}
