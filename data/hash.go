@@ -44,6 +44,18 @@ func HashPoints(x Points) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// HashSample hashes the shape of points and 1024 of them at equal distances, in place of all.
+func HashSample(x Points) string {
+	n, d := x.Dims()
+	rows := make([]int, min(n, 1024))
+	for i := range rows {
+		rows[i] = int(int64(i) * int64(n) / int64(len(rows)))
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %s", n, d, HashPoints(Select(x, rows)))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // hashNumbers writes v to h and gives the pages of a mapped v back as it goes.
 func hashNumbers[T uint8 | int32 | int64 | float32 | float64](h hash.Hash, v []T) {
 	eachStep(v, func(_ int, step []T) { numbers.Hash(h, step) })

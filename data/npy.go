@@ -27,7 +27,7 @@ func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) 
 // readPointsNPY maps the points of a .npy file into memory if it can, and else reads them.
 func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
 	if src.packing == "" {
-		h, raw, err := npy.Map(src.path)
+		h, raw, err := npy.Map(src.path, npy.SmallFile)
 		if err != nil {
 			return nil, src.path, err
 		}

@@ -152,34 +152,82 @@ func (div *division) blocks(ids []int32) [][]int32 {
 
 // improve compares every one of at most ownBlock points, which ascend, with the neighbours of
 // its neighbours, and returns the nearest of them all. The lists that it begins with are those
-// that from gives.
-func (r *Run) improve(ctx context.Context, own []int32, from lists) ([]uint32, error) {
+// of the parts or, if last is not nil, those of the last round: then the points that list it are
+// neighbours too.
+func (r *Run) improve(ctx context.Context, own []int32, last *tables[uint32]) ([]uint32, error) {
 	width := r.s.width()
-	out := make([]uint32, 2*width*len(own))
-	if err := from(out, own); err != nil {
+	m := meeting{own: own, width: width, each: width, out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
+	from, back := r.merged, []uint32(nil)
+	if last != nil {
+		from, back, m.each = last.lists, last.listing(own, width), 2*width
+	}
+	if err := from(m.out, own); err != nil {
 		return nil, err
 	}
-	around := newIDSet(r.div.N) // the points and their neighbours
+	m.near = make([]uint32, m.each*len(own))
+	m.around = newIDSet(r.div.N)
 	for i, v := range own {
-		around.add(uint32(v))
-		around.addList(out[2*i*width:][:width])
+		list := m.out[2*i*width:][:2*width]
+		near := m.near[i*m.each:][:m.each]
+		copy(near, list[:width])
+		if last != nil { // the distances are not known: they are found like all others
+			copy(near[width:], back[i*width:])
+			for p := range width {
+				list[p] = none
+			}
+		}
+		m.around.add(uint32(v))
+		m.around.addList(near)
+		m.all.add(uint32(v))
+		m.all.addList(near)
 	}
-	around.number()
-	second, err := indices(around.ids(), width, from)
+	m.around.number()
+	second, err := indices(m.around.ids(), width, from)
 	if err != nil {
 		return nil, err
 	}
-	all := newIDSet(r.div.N)
-	for _, v := range own {
-		all.add(uint32(v))
-	}
-	all.addList(second)
-	all.number()
-	m := meeting{own: own, width: width, out: out, around: around, all: all}
+	m.all.addList(second)
+	m.all.number()
 	m.introduce(second)
-	second = nil
+	second, m.near = nil, nil
 	runtime.GC() // else the lists stand beside the rows
-	return out, m.measure(ctx, r.rows)
+	return m.out, m.measure(ctx, r.rows)
+}
+
+// listing returns, for every one of the points own, which ascend, the first width points whose
+// lists it is in, in one pass over all lists.
+func (t *tables[T]) listing(own []int32, width int) []uint32 {
+	set := newIDSet(t.div.N)
+	for _, v := range own {
+		set.add(uint32(v))
+	}
+	set.number()
+	const grain = 1 << 14
+	type link struct{ of, from uint32 }
+	found := make([][]link, par.Chunks(t.div.N, grain))
+	par.For(t.div.N, grain, func(lo, hi int) {
+		var list []link
+		for i := lo; i < hi; i++ {
+			for _, v := range t.row(int32(i)) {
+				if set.has(uint32(v)) {
+					list = append(list, link{uint32(set.at(uint32(v))), uint32(i)})
+				}
+			}
+		}
+		found[lo/grain] = list
+	})
+	t.drop()
+	out := slices.Repeat([]uint32{none}, width*len(own))
+	have := make([]uint16, len(own))
+	for _, list := range found {
+		for _, l := range list {
+			if at := int(have[l.of]); at < width {
+				out[int(l.of)*width+at] = l.from
+				have[l.of]++
+			}
+		}
+	}
+	return out
 }
 
 // indices returns the neighbours in the lists of points, width each.
@@ -189,7 +237,7 @@ func indices(ids []int32, width int, from lists) ([]uint32, error) {
 	words := make([]uint32, 2*width*min(block, len(ids)))
 	for lo := 0; lo < len(ids); lo += block {
 		some := ids[lo:min(lo+block, len(ids))]
-		if err := from(words, some); err != nil {
+		if err := from(words[:2*width*len(some)], some); err != nil {
 			return nil, err
 		}
 		for i := range some {
@@ -198,6 +246,9 @@ func indices(ids []int32, width int, from lists) ([]uint32, error) {
 	}
 	return out, nil
 }
+
+// has reports whether point i is in the set.
+func (s *idSet) has(i uint32) bool { return s.word[i/64]>>(i%64)&1 != 0 }
 
 // addList adds the points in a list.
 func (s *idSet) addList(list []uint32) {
@@ -212,6 +263,8 @@ func (s *idSet) addList(list []uint32) {
 type meeting struct {
 	own    []int32
 	width  int
+	near   []uint32 // their neighbours, of each that many
+	each   int
 	out    []uint32 // their lists
 	around *idSet   // they and their neighbours
 	all    *idSet   // they and the neighbours of those
@@ -243,7 +296,7 @@ func (m *meeting) introduce(second []uint32) {
 	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
 		w := &workers[worker]
 		if w.seen == nil {
-			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.width*(m.width+1))))
+			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
 		}
 		w.ids, w.from = w.ids[:0], w.from[:0]
 		for i := lo; i < hi; i++ {
@@ -284,23 +337,26 @@ func (w *introducer) meet(stamp uint64, v uint32) bool {
 func (w *introducer) point(i int) {
 	stamp := uint64(i + 1)
 	list := func(j uint32) []uint32 { return w.second[int(w.around.at(j))*w.width:][:w.width] }
-	own := w.out[2*i*w.width:][:w.width]
-	for _, j := range own { // all at once: they are scattered, and each would be waited for
-		if j == none {
-			break
+	near := w.near[i*w.each:][:w.each]
+	for _, j := range near { // all at once: they are scattered, and each would be waited for
+		if j != none {
+			l := list(j)
+			w.touched += l[0] + l[len(l)-1]
 		}
-		l := list(j)
-		w.touched += l[0] + l[len(l)-1]
 	}
 	w.meet(stamp, uint32(w.all.at(uint32(w.own[i]))))
-	for _, v := range list(uint32(w.own[i])) {
-		if v != none {
-			w.meet(stamp, v)
+	measured := w.out[2*i*w.width] != none
+	for _, j := range near {
+		if j == none {
+			continue
+		}
+		if v := uint32(w.all.at(j)); w.meet(stamp, v) && !measured {
+			w.ids = append(w.ids, int32(v))
 		}
 	}
-	for _, j := range own {
+	for _, j := range near {
 		if j == none {
-			break
+			continue
 		}
 		for _, v := range list(j) {
 			if v != none && w.meet(stamp, v) {

@@ -36,6 +36,23 @@ func (t *tables[T]) row(i int32) []T {
 	return t.of[p][int(t.div.first[i])*t.width:][:t.width:t.width]
 }
 
+// lists gives lists of K neighbours as [lists]: the distances are infinite, which says that they
+// are not known.
+func (t *tables[T]) lists(words []uint32, ids []int32) error {
+	stride := len(words) / max(1, len(ids))
+	for at, i := range ids {
+		list := words[at*stride:][:stride]
+		for p := range list[:stride/2] {
+			list[p], list[stride/2+p] = none, infinite
+		}
+		for p, v := range t.row(i) {
+			list[p] = uint32(v)
+		}
+	}
+	t.drop()
+	return nil
+}
+
 func (t *tables[T]) drop() {
 	for _, table := range t.of {
 		drop(table)
@@ -56,7 +73,7 @@ func (r *Run) Join(ctx context.Context, recall *Recall) (*pipeline.Graph, error)
 	if r.div.first == nil {
 		r.div.number()
 	}
-	near, err := tablesOf[uint32](r, listsName)
+	near, err := tablesOf[uint32](r, r.listsName)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +120,7 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 	var lengths *tables[float64]
 	var err error
 	if r.s.needsLengths() {
-		if lengths, err = tablesOf[float64](r, lengthsName); err != nil {
+		if lengths, err = tablesOf[float64](r, r.lengthsName); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/checkpoint"
@@ -119,9 +121,18 @@ func (s *Settings) needsLengths() bool {
 // Recall is that of the lists before and after the exchange across borders.
 type Recall struct{ Before, After knn.Recall }
 
+const (
+	// enoughRecall ends the rounds of the exchange.
+	enoughRecall = 0.98
+	// leastGain is what a round must add to the recall for another one.
+	leastGain = 0.005
+	// mostRounds is the largest number of them.
+	mostRounds = 3
+)
+
 // Merge merges the lists of all parts into K neighbours of each point and improves them by
-// an exchange across borders. With parts missing the error is a
-// [*checkpoint.MissingError].
+// an exchange across borders: in one round or, while the recall is below 0.98 and grows, up to three.
+// With parts missing the error is a [*checkpoint.MissingError].
 func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 	missing, err := r.Missing()
 	if err != nil {
@@ -130,20 +141,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 	if len(missing) > 0 {
 		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.s.Parts, Folder: r.folder.Path("")}
 	}
-	todo, largest, operations := []int(nil), 0, 0.0
-	for p, own := range r.div.Own {
-		there, err := r.folder.has(listsName(p))
-		if err != nil {
-			return nil, err
-		}
-		if !there {
-			todo = append(todo, p)
-			largest = max(largest, own)
-			operations += exchangeOperations(own, r.div.D, &r.s)
-		}
-	}
-	cost := models.Cost{Bytes: exchangeBytes(r.div.N, r.div.D, max(largest, truthSample), &r.s), Operations: operations, Remedy: "take more --parts"}
-	if err := r.observed.Announce("exchange", cost); err != nil {
+	if err := r.announceRound(1); err != nil {
 		return nil, err
 	}
 	r.div.number()
@@ -156,21 +154,63 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 		return nil, err
 	}
 	r.observed.Note(fmt.Sprintf("recall before the exchange: %s", recall.Before))
-	r.observed.Begin("exchange")
-	for at, p := range todo {
-		r.observed.Update(float64(at), float64(len(todo)), fmt.Sprintf("part %d", p))
-		if err := r.exchange(ctx, p); err != nil {
+	share := recall.Before.Share
+	for r.round = 1; ; r.round++ {
+		if r.round > 1 {
+			if err := r.announceRound(r.round); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.exchangeAll(ctx); err != nil {
 			return nil, err
 		}
+		if recall.After, err = r.recall(ctx, truth, r.final, r.s.Graph.K); err != nil {
+			return nil, err
+		}
+		r.observed.End(fmt.Sprintf("recall %s", recall.After))
+		gained := recall.After.Share - share
+		if share = recall.After.Share; share >= enoughRecall || gained < leastGain || r.round == mostRounds {
+			return recall, nil
+		}
 	}
-	if recall.After, err = r.recall(ctx, truth, r.final, r.s.Graph.K); err != nil {
-		return nil, err
-	}
-	r.observed.End(fmt.Sprintf("recall %s", recall.After))
-	return recall, nil
 }
 
-// exchange makes the final lists of the points of which p is the nearest part.
+func (r *Run) announceRound(round int) error {
+	largest := max(slices.Max(r.div.Own), truthSample)
+	return r.observed.Announce(roundName(round), models.Cost{
+		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
+		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: "take more --parts",
+	})
+}
+
+func roundName(round int) string {
+	if round == 1 {
+		return "exchange"
+	}
+	return fmt.Sprintf("exchange, round %d", round)
+}
+
+// exchangeAll makes the lists of a round that are not there.
+func (r *Run) exchangeAll(ctx context.Context) error {
+	r.observed.Begin(roundName(r.round))
+	for p := range r.s.Parts {
+		there, err := r.folder.has(listsName(r.round, p))
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		r.observed.Update(float64(p), float64(r.s.Parts), fmt.Sprintf("part %d", p))
+		if err := r.exchange(ctx, p); err != nil {
+			return err
+		}
+		runtime.GC() // else what it held stands beside what the next part needs
+	}
+	return nil
+}
+
+// exchange makes the lists of the points of which p is the nearest part.
 func (r *Run) exchange(ctx context.Context, p int) error {
 	own, k := r.div.members(p, true), r.s.Graph.K
 	index := make([]uint32, len(own)*k)
@@ -178,12 +218,19 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 	if r.s.needsLengths() {
 		lengths = make([]float64, len(own)*k)
 	}
+	var last *tables[uint32]
+	if r.round > 1 {
+		var err error
+		if last, err = tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) }); err != nil {
+			return err
+		}
+	}
 	for _, places := range r.div.blocks(own) {
 		ids := make([]int32, len(places))
 		for i, at := range places {
 			ids[i] = own[at]
 		}
-		words, err := r.improve(ctx, ids, r.merged)
+		words, err := r.improve(ctx, ids, last)
 		if err != nil {
 			return err
 		}
@@ -199,11 +246,11 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		}
 	}
 	if lengths != nil {
-		if err := save(r.folder, lengthsName(p), k, lengths); err != nil {
+		if err := save(r.folder, lengthsName(r.round, p), k, lengths); err != nil {
 			return err
 		}
 	}
-	return save(r.folder, listsName(p), k, index)
+	return save(r.folder, listsName(r.round, p), k, index)
 }
 
 // nearest returns the K nearest of the lists of points, which ascend, and the distances if
@@ -247,7 +294,7 @@ func roundingOf(d float32, columns int) float32 {
 
 // final gives the lists of K neighbours without their distances: words are K for each point.
 func (r *Run) final(words []uint32, ids []int32) error {
-	t, err := tablesOf[uint32](r, listsName)
+	t, err := tablesOf[uint32](r, r.listsName)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ package parts
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -93,6 +92,7 @@ type Run struct {
 	folder   *folder
 	rows     *rows     // nil before the division
 	div      *division // nil before the division
+	round    int       // of the exchange, from 1
 }
 
 // Input is points and the names of their files, which a run keeps for [Made].
@@ -114,7 +114,7 @@ func Open(dir string, in Input, s Settings, memory int64, o pipeline.Observer, w
 		return nil, err
 	}
 	r := &Run{s: s, x: x, files: in.Files, observed: o, folder: f}
-	f.Inputs["points"] = identity(x)
+	f.Inputs["points"] = data.HashSample(x) // a job need not read all; CheckPoints compares all
 	if f.key, err = f.Key(s, "points"); err != nil {
 		return nil, err
 	}
@@ -128,20 +128,6 @@ func openFolder(dir string, memory int64, write func(func() error) error) (*fold
 	}
 	c.Remedy = "give another --work folder, or remove this one to begin anew"
 	return &folder{Folder: c, open: map[string]any{}}, nil
-}
-
-// identity hashes the shape of points and rows of them at equal distances, so that a job need
-// not read all. [Run.CheckPoints] compares all.
-func identity(x data.Points) string {
-	n, d := x.Dims()
-	h := sha256.New()
-	count := min(n, 1024)
-	numbers := make([]int, count)
-	for i := range numbers {
-		numbers[i] = int(int64(i) * int64(n) / int64(count))
-	}
-	fmt.Fprintf(h, "%d %d %s", n, d, data.HashPoints(data.Select(x, numbers)))
-	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // Made returns the settings and the files of the points of the run in a folder.

@@ -39,18 +39,28 @@ func searchBytes(x data.Points, m int, s *Settings) int64 {
 	return int64(m) * (4*int64(d) + 4 + max(12*(k+3)+30, 4*(k+3)+8+8*width))
 }
 
-// exchangeBytes returns about the memory of the exchange of a part of m points, where a block
-// of them has three times as many neighbours, and these six times as many.
-func exchangeBytes(n, d, m int, s *Settings) int64 {
+// exchangeBytes returns about the memory of a round of the exchange of a part of m points. A
+// block of them has three times as many neighbours in the lists of the parts, six times with those
+// that list it, and those twice as many.
+func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, ownBlock))
-	around, all, chunk := min(int64(n), 3*block), min(int64(n), 6*block), min(int64(n), 1<<chunkShift)
+	each, around := width, 3*block
+	if round > 1 {
+		each, around = 2*width, 6*block
+	}
+	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift)
 	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
 	}
-	whom := 2*width*width*block + 4*(all/chunk+1)*block
+	whom := 2*each*width*block + 4*(all/chunk+1)*block
+	introduce := whom + 4*each*block + 4*width*around
+	measure := whom + 4*int64(d)*(block+chunk)
 	exact := exactBlock * (4*int64(d)*4 + 40*width)
-	return bytes + max(whom+4*width*around, whom+4*int64(d)*(block+chunk), exact)
+	if round > 1 { // those that list a point are found
+		introduce += 12 * width * block
+	}
+	return bytes + max(introduce, measure, exact)
 }
 
 // joinBytes returns the memory of a range of rows of the graph.
@@ -107,7 +117,7 @@ func (r *Run) Plan() (*Plan, error) {
 	}
 	k, width := int64(r.s.Graph.K), int64(r.s.width())
 	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
-	p.Merge = max(exchangeBytes(n, d, 2*own, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
+	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
 	p.Memory = max(p.Job, p.Merge)
 	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
 	if r.s.Graph.Weights != knn.One {

@@ -15,6 +15,8 @@ import (
 const (
 	// none stands for no neighbour where a list ends early.
 	none = math.MaxUint32
+	// infinite are the bits of a distance that is not known.
+	infinite = 0x7f80_0000
 	// spare is how many more neighbours lists hold than are asked for, so that rounding of
 	// float32 and border effects push no true one out.
 	spare = 2
@@ -114,7 +116,7 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 func setList(words []uint32, ids, near []int32, dist []float32) {
 	width := len(words) / 2
 	for p := range width {
-		words[p], words[width+p] = none, math.Float32bits(float32(math.Inf(1)))
+		words[p], words[width+p] = none, infinite
 		if p < len(near) {
 			words[p], words[width+p] = uint32(ids[near[p]]), math.Float32bits(dist[p])
 		}

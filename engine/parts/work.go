@@ -20,13 +20,18 @@ const (
 	truthFile    = "truth.npz"    // true neighbours of a sample
 )
 
-// Tables of parts: lists as the search of the part left them, with their distances; K
-// neighbours of the points of which it is the nearest part, their distances where weights are
-// made of them, and weights.
+// Tables of parts: lists as the search of the part left them, with their distances; weights; and
+// of each round of the exchange, K neighbours of the points of which it is the nearest part, with
+// their distances where weights are made of them.
 func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
-func listsName(p int) string   { return fmt.Sprintf("lists-%05d", p) }
-func lengthsName(p int) string { return fmt.Sprintf("lengths-%05d", p) }
 func weightsName(p int) string { return fmt.Sprintf("weights-%05d", p) }
+
+func listsName(round, p int) string   { return fmt.Sprintf("lists-%d-%05d", round, p) }
+func lengthsName(round, p int) string { return fmt.Sprintf("lengths-%d-%05d", round, p) }
+
+// listsName and lengthsName are those of the last round.
+func (r *Run) listsName(p int) string   { return listsName(r.round, p) }
+func (r *Run) lengthsName(p int) string { return lengthsName(r.round, p) }
 
 // A folder keeps tables of numbers, each whole or not there.
 type folder struct {
@@ -92,7 +97,7 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 		return nil, 0, fmt.Errorf("%s is missing; %s", f.Path(name+".npz"), f.Remedy)
 	}
 	path := f.Path(name + ".npy")
-	h, raw, err := npy.Map(path)
+	h, raw, err := npy.Map(path, 1)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w; %s", err, f.Remedy)
 	}

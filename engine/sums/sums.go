@@ -60,7 +60,8 @@ type Run struct {
 
 	n, d    int
 	made    map[int]keys
-	checked map[int]bool // parts of which CheckPart found no fault
+	sample  func() string // data.HashSample of the points
+	checked map[int]bool  // parts of which CheckPart found no fault
 }
 
 // keys are those of the stages of a part.
@@ -76,6 +77,7 @@ func New(in *Input, folder *checkpoint.Folder) (*Run, error) {
 	}
 	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}, checked: map[int]bool{}}
 	r.n, r.d = in.Points.Dims()
+	r.sample = sync.OnceValue(func() string { return data.HashSample(r.x) })
 	if in.Settings.Regularizer.GammaI == 0 {
 		r.w = nil
 	}
@@ -205,7 +207,8 @@ func labelsName(p int) string { return fmt.Sprintf("part-%05d-labels.npz", p) }
 
 // keys returns the keys of part p: what all parts share, and the hashes of its own rows of the
 // points, the graph and the targets. Every row is in one of them, so that the merge sees any
-// change.
+// change; and a sample of all points tells that no file of neighbours was replaced between two
+// parts.
 func (r *Run) keys(p int) keys {
 	k, ok := r.made[p]
 	if !ok {
@@ -237,7 +240,7 @@ func (r *Run) keysOf(p int) keys {
 	lo, hi := r.Rows(p)
 	hash := sync.OnceValue(func() string { return data.HashPoints(data.Slice(r.x, lo, hi)) })
 	common := func() checkpoint.Key {
-		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d), "count of parts": strconv.Itoa(r.parts), "hash of the points of the part": hash()}
+		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d), "count of parts": strconv.Itoa(r.parts), "sample of all points": r.sample(), "hash of the points of the part": hash()}
 	}
 	var k keys
 	if r.w != nil {

@@ -254,6 +254,21 @@ func TestOrderAndRetries(t *testing.T) {
 	if !mat.Equal(got.Coefficients, want.Coefficients) || !slices.Equal(got.Intercepts, want.Intercepts) {
 		t.Error("other bits than in order")
 	}
+	// A file of points that others have neighbours in was replaced before its own part.
+	changed := *in
+	x := data.NewDense[float32](300, 8)
+	for i := range 300 {
+		row := make([]float64, 8)
+		data.RowTo(row, in.Points, i)
+		for j, v := range row {
+			x.Row(i)[j] = float32(v)
+		}
+	}
+	x.Row(299)[0]++
+	changed.Points = x
+	if _, err := open(t, &changed, dir).Part(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("other points in the last part: %v", err)
+	}
 	in.Settings.Regularizer.GammaI = 2
 	if again := merged(t, open(t, in, dir)); mat.Equal(again.Coefficients, want.Coefficients) {
 		t.Error("γ_I does not matter")
@@ -292,7 +307,7 @@ func TestRefused(t *testing.T) {
 		x := o.Points.(*data.Stored).Dense().(*data.Dense[float32])
 		x.Data[len(x.Data)-1]++
 		o.Points = x
-	}, "part-00006-norm.npz", "hash of the points", Remedy)
+	}, "part-00000-norm.npz", "sample of all points", Remedy)
 	refused("a weight", func(o *Input) {
 		w := *o.Graph
 		w.Val = slices.Clone(w.Val)

@@ -7,6 +7,7 @@
 package mapped
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,7 +28,7 @@ type mapping struct {
 
 var (
 	mutex sync.Mutex
-	all   []*mapping
+	all   []*mapping // by address
 )
 
 // ErrUnsupported says that a file cannot be mapped and has to be read.
@@ -52,7 +53,9 @@ func Open(f *os.File, path string) ([]byte, error) {
 	}
 	mutex.Lock()
 	defer mutex.Unlock()
-	all = append(all, &mapping{path, bytes, info})
+	m := &mapping{path, bytes, info}
+	at, _ := place(m.first())
+	all = slices.Insert(all, at, m)
 	return bytes, nil
 }
 
@@ -73,24 +76,25 @@ func Drop(b []byte) {
 	if len(b) < os.Getpagesize() {
 		return
 	}
-	mutex.Lock()
-	list := slices.Clone(all)
-	mutex.Unlock()
-	for _, m := range list {
-		if m.holds(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) {
-			drop(b)
-			return
-		}
+	if Holds(b) {
+		drop(b)
 	}
 }
 
+func (m *mapping) first() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m.bytes))) }
+
 // holds reports whether an address lies in the mapping.
 func (m *mapping) holds(at uintptr) bool {
-	first := uintptr(unsafe.Pointer(unsafe.SliceData(m.bytes)))
-	return at >= first && at-first < uintptr(len(m.bytes))
+	return at >= m.first() && at-m.first() < uintptr(len(m.bytes))
 }
 
-// Check returns an error that names the first mapped file that is no longer what was
+// place returns the place of the first mapping that begins at an address or behind it, and
+// whether one begins there.
+func place(at uintptr) (int, bool) {
+	return slices.BinarySearchFunc(all, at, func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
+}
+
+// Check returns an error that names a mapped file that is no longer what was
 // mapped: removed, replaced, or of another size or time of change. It asks the system
 // once a file.
 func Check() error {
@@ -192,6 +196,10 @@ func Fault(recovered any) error {
 func Holds(b []byte) bool {
 	mutex.Lock()
 	defer mutex.Unlock()
+	if len(b) == 0 {
+		return false
+	}
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(b) > 0 && slices.ContainsFunc(all, func(m *mapping) bool { return m.holds(at) })
+	p, begins := place(at)
+	return begins || p > 0 && all[p-1].holds(at)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func open(t *testing.T, size int) (path string, content []byte) {
 	t.Cleanup(func() { // the folder goes away
 		mutex.Lock()
 		defer mutex.Unlock()
-		all = all[:len(all)-1]
+		all = slices.DeleteFunc(all, func(m *mapping) bool { return m.path == path })
 	})
 	return path, content
 }

@@ -219,7 +219,7 @@ func descrOf[T number]() (string, error) {
 // Elements returns the elements of a one-dimensional .npy file of the type T: mapped into
 // memory to be read where [Map] can, else read, within limit bytes if that is positive.
 func Elements[T number](path string, limit int64) ([]T, error) {
-	h, raw, err := Map(path)
+	h, raw, err := Map(path, SmallFile)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func Reserve(path string, shape []int) error {
 // [Map] can, else read. The file is one that this process had made and may remove: that is
 // no change that [mapped.Check] reports.
 func Matrix(path string, rows, columns int) ([]float64, error) {
-	h, raw, err := Map(path)
+	h, raw, err := Map(path, SmallFile)
 	if err != nil {
 		return nil, err
 	}

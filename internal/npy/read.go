@@ -60,14 +60,14 @@ func ReadFile(path string, limit int64) (*Array, error) {
 	return a, nil
 }
 
-// smallMap is the size in bytes below which a file is read and not mapped.
-const smallMap = 1 << 20
+// SmallFile is the size in bytes below which one file is better read than mapped.
+const SmallFile = 1 << 20
 
 // Map returns the header of a .npy file and its payload, mapped into memory to be read;
-// see package mapped. The payload is nil where the file cannot be mapped, or is smaller
-// than a MiB, or the elements do not lie in it as they lie in memory (another byte order, Fortran order,
+// see package mapped. The payload is nil where the file cannot be mapped, or has fewer bytes
+// than least, or the elements do not lie in it as they lie in memory (another byte order, Fortran order,
 // strings, an address that their type does not have): then [ReadFile] reads it.
-func Map(path string) (*Header, []byte, error) {
+func Map(path string, least int64) (*Header, []byte, error) {
 	f, h, err := open(path)
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func Map(path string) (*Header, []byte, error) {
 	if err != nil {
 		return nil, nil, named(path, err)
 	}
-	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' || at%int64(h.size) != 0 || h.Bytes() < smallMap {
+	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' || at%int64(h.size) != 0 || h.Bytes() < least {
 		return h, nil, nil
 	}
 	all, err := mapped.Open(f, path)
