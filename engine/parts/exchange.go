@@ -120,28 +120,35 @@ func offer(words []uint32, j, d uint32) bool {
 }
 
 const (
-	// ownBlock is the number of points that meet the neighbours of their neighbours at a time.
-	ownBlock = 1 << 17
-	// chunkShift makes the number of rows that are held beside theirs, 2^chunkShift, whose
-	// numbers fit 16 bits.
-	chunkShift = 15
+	blockBytes = 80 << 20 // of what is held of the points that meet others at a time
+	chunkBytes = 16 << 20 // of the rows that they are compared with at a time
 )
 
-// blocks divides a list of points into blocks of about the same size, of at most ownBlock
+// blockSize returns the number of points of d columns that meet the neighbours of their
+// neighbours at a time: for each there are its row and the numbers of those whom it meets.
+func (s *Settings) blockSize(d int) int {
+	return min(1<<17, max(1<<10, blockBytes/(4*d+2*s.width()*s.width())))
+}
+
+// chunkShift makes the number of rows of d columns that are held beside theirs, 2^chunkShift:
+// their numbers fit 16 bits.
+func chunkShift(d int) int { return min(15, max(8, bits.Len(uint(chunkBytes/(4*d)))-1)) }
+
+// blocks divides a list of points into blocks of about the same size, of at most so many
 // points that are near each other: those with the same second part stand together. A block
 // is places in the list, ascending.
-func (div *division) blocks(ids []int32) [][]int32 {
+func (div *division) blocks(ids []int32, size int) [][]int32 {
 	places := make([]int32, len(ids))
 	for i := range places {
 		places[i] = int32(i)
 	}
-	if len(ids) <= ownBlock {
+	if len(ids) <= size {
 		return [][]int32{places}
 	}
 	overlap := div.overlap()
 	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
 	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
-	count := par.Chunks(len(ids), ownBlock)
+	count := par.Chunks(len(ids), size)
 	out := make([][]int32, count)
 	for b := range out {
 		out[b] = places[b*len(places)/count : (b+1)*len(places)/count]
@@ -150,13 +157,13 @@ func (div *division) blocks(ids []int32) [][]int32 {
 	return out
 }
 
-// improve compares every one of at most ownBlock points, which ascend, with the neighbours of
+// improve compares every one of a block of points, which ascend, with the neighbours of
 // its neighbours, and returns the nearest of them all. The lists that it begins with are those
-// of the parts or, if last is not nil, those of the last round: then the points that list it are
+// of the parts or, if last is not nil, those of the last round: then points that list it are
 // neighbours too.
-func (r *Run) improve(ctx context.Context, own []int32, last *tables[uint32]) ([]uint32, error) {
+func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, error) {
 	width := r.s.width()
-	m := meeting{own: own, width: width, each: width, out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
+	m := meeting{own: own, width: width, each: width, shift: chunkShift(r.rows.d), out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
 	from, back := r.merged, []uint32(nil)
 	if last != nil {
 		from, back, m.each = last.lists, last.listing(own, width), 2*width
@@ -194,39 +201,35 @@ func (r *Run) improve(ctx context.Context, own []int32, last *tables[uint32]) ([
 	return m.out, m.measure(ctx, r.rows)
 }
 
-// listing returns, for every one of the points own, which ascend, the first width points whose
-// lists it is in, in one pass over all lists.
-func (t *tables[T]) listing(own []int32, width int) []uint32 {
-	set := newIDSet(t.div.N)
+// links are the lists of a round.
+type links struct {
+	*tables[uint32]
+	from []int32 // the points of a part
+}
+
+// listing returns, for every one of the points own, which ascend, the first width points of the
+// part whose lists it is in.
+func (l *links) listing(own []int32, width int) []uint32 {
+	set := newIDSet(l.div.N)
 	for _, v := range own {
 		set.add(uint32(v))
 	}
 	set.number()
-	const grain = 1 << 14
-	type link struct{ of, from uint32 }
-	found := make([][]link, par.Chunks(t.div.N, grain))
-	par.For(t.div.N, grain, func(lo, hi int) {
-		var list []link
-		for i := lo; i < hi; i++ {
-			for _, v := range t.row(int32(i)) {
-				if set.has(uint32(v)) {
-					list = append(list, link{uint32(set.at(uint32(v))), uint32(i)})
-				}
-			}
-		}
-		found[lo/grain] = list
-	})
-	t.drop()
 	out := slices.Repeat([]uint32{none}, width*len(own))
 	have := make([]uint16, len(own))
-	for _, list := range found {
-		for _, l := range list {
-			if at := int(have[l.of]); at < width {
-				out[int(l.of)*width+at] = l.from
-				have[l.of]++
+	for _, i := range l.from {
+		for _, v := range l.row(i) {
+			if !set.has(v) {
+				continue
+			}
+			of := set.at(v)
+			if at := int(have[of]); at < width {
+				out[int(of)*width+at] = uint32(i)
+				have[of]++
 			}
 		}
 	}
+	l.drop()
 	return out
 }
 
@@ -269,6 +272,7 @@ type meeting struct {
 	around *idSet   // they and their neighbours
 	all    *idSet   // they and the neighbours of those
 	met    []encounters
+	shift  int // chunks of the set of all are of 2^shift points
 }
 
 // meetGrain is the number of points whose encounters are kept together.
@@ -368,7 +372,7 @@ func (w *introducer) point(i int) {
 
 // sorted returns the ids of all points by chunks.
 func (w *introducer) sorted() encounters {
-	chunks, points := w.all.chunks(), len(w.from)
+	chunks, points := w.chunks(), len(w.from)
 	e := encounters{whom: make([]uint16, len(w.ids)), end: make([]int32, chunks*points)}
 	each := func(visit func(at int, v int32)) {
 		i := 0
@@ -376,7 +380,7 @@ func (w *introducer) sorted() encounters {
 			for p >= w.from[i] {
 				i++
 			}
-			visit(int(v>>chunkShift)*points+i, v)
+			visit(int(v>>w.shift)*points+i, v)
 		}
 	}
 	each(func(at int, _ int32) { e.end[at]++ })
@@ -386,14 +390,14 @@ func (w *introducer) sorted() encounters {
 		sum += count
 	}
 	each(func(at int, v int32) {
-		e.whom[e.end[at]] = uint16(v & (1<<chunkShift - 1))
+		e.whom[e.end[at]] = uint16(v & (1<<w.shift - 1))
 		e.end[at]++
 	})
 	return e
 }
 
-// chunks returns the number of chunks of the set.
-func (s *idSet) chunks() int { return (s.count + 1<<chunkShift - 1) >> chunkShift }
+// chunks returns the number of chunks of the set of all.
+func (m *meeting) chunks() int { return (m.all.count + 1<<m.shift - 1) >> m.shift }
 
 // measure compares the points with whom they meet, a chunk of those at a time, and puts the
 // nearest into the lists.
@@ -401,13 +405,13 @@ func (m *meeting) measure(ctx context.Context, r *rows) error {
 	own := make([]float32, len(m.own)*r.d)
 	r.read(own, m.own)
 	ids := m.all.ids()
-	rows := make([]float32, min(len(ids), 1<<chunkShift)*r.d)
-	for c := range m.all.chunks() {
+	rows := make([]float32, min(len(ids), 1<<m.shift)*r.d)
+	for c := range m.chunks() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		first := c << chunkShift
-		some := ids[first:min(first+1<<chunkShift, len(ids))]
+		first := c << m.shift
+		some := ids[first:min(first+1<<m.shift, len(ids))]
 		r.read(rows, some)
 		par.For(len(m.own), meetGrain, func(lo, hi int) {
 			var dist []float32

@@ -89,10 +89,16 @@ func (r *Run) Join(ctx context.Context, recall *Recall) (*pipeline.Graph, error)
 				return nil, err
 			}
 			r.observed.Update(float64(lo), float64(r.div.N), "")
-			j := joiner{near, weights, lo, min(lo+rangeRows(r.div.N), r.div.N)}
-			m := g.Weights.Combine(j.own(), j.transposed(), g.Symmetry)
-			if err := w.Append(m.Ptr, m.Col, m.Val); err != nil {
-				return nil, err
+			rows := min(rangeRows(r.div.N), r.div.N-lo)
+			shares := make([]*sparse.CSR, par.Workers(rows, 1))
+			par.For(len(shares), 1, func(c, _ int) {
+				j := joiner{near, weights, lo + c*rows/len(shares), lo + (c+1)*rows/len(shares)}
+				shares[c] = g.Weights.Combine(j.own(), j.transposed(), g.Symmetry)
+			})
+			for _, m := range shares {
+				if err := w.Append(m.Ptr, m.Col, m.Val); err != nil {
+					return nil, err
+				}
 			}
 			near.drop()
 		}
@@ -232,29 +238,20 @@ func (j *joiner) own() *sparse.CSR {
 func (j *joiner) transposed() *sparse.CSR {
 	n, rows := j.near.div.N, j.hi-j.lo
 	m := &sparse.CSR{Rows: rows, Cols: n, Ptr: make([]int64, rows+1)}
-	const grain = 1 << 14
 	type entry struct {
 		row, col int32
 		weight   float64
 	}
-	found := make([][]entry, par.Chunks(n, grain)) // ascending columns
-	par.For(n, grain, func(lo, hi int) {
-		var list []entry
-		for i := lo; i < hi; i++ {
-			for p, v := range j.near.row(int32(i)) {
-				if int(v) < j.lo || int(v) >= j.hi {
-					continue
-				}
-				if w := j.weight(int32(i), p); w != 0 {
-					list = append(list, entry{int32(int(v) - j.lo), int32(i), w})
-				}
+	found := make([]entry, 0, rows*j.near.width) // ascending columns
+	for i := range int32(n) {
+		for p, v := range j.near.row(i) {
+			if int(v) < j.lo || int(v) >= j.hi {
+				continue
 			}
-		}
-		found[lo/grain] = list
-	})
-	for _, list := range found {
-		for _, e := range list {
-			m.Ptr[e.row+1]++
+			if w := j.weight(i, p); w != 0 {
+				found = append(found, entry{int32(int(v) - j.lo), i, w})
+				m.Ptr[int(v)-j.lo+1]++
+			}
 		}
 	}
 	for i := range rows {
@@ -265,16 +262,13 @@ func (j *joiner) transposed() *sparse.CSR {
 		m.Val = make([]float64, m.Ptr[rows])
 	}
 	next := slices.Clone(m.Ptr)
-	for c, list := range found {
-		for _, e := range list {
-			at := next[e.row]
-			next[e.row]++
-			m.Col[at] = e.col
-			if m.Val != nil {
-				m.Val[at] = e.weight
-			}
+	for _, e := range found {
+		at := next[e.row]
+		next[e.row]++
+		m.Col[at] = e.col
+		if m.Val != nil {
+			m.Val[at] = e.weight
 		}
-		found[c] = nil
 	}
 	return m
 }

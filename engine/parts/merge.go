@@ -125,7 +125,7 @@ const (
 	// enoughRecall ends the rounds of the exchange.
 	enoughRecall = 0.98
 	// leastGain is what a round must add to the recall for another one.
-	leastGain = 0.005
+	leastGain = 0.02
 	// mostRounds is the largest number of them.
 	mostRounds = 3
 )
@@ -218,14 +218,15 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 	if r.s.needsLengths() {
 		lengths = make([]float64, len(own)*k)
 	}
-	var last *tables[uint32]
+	var last *links
 	if r.round > 1 {
-		var err error
-		if last, err = tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) }); err != nil {
+		lists, err := tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) })
+		if err != nil {
 			return err
 		}
+		last = &links{lists, r.div.members(p, false)}
 	}
-	for _, places := range r.div.blocks(own) {
+	for _, places := range r.div.blocks(own, r.s.blockSize(r.div.D)) {
 		ids := make([]int32, len(places))
 		for i, at := range places {
 			ids[i] = own[at]

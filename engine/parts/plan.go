@@ -43,12 +43,12 @@ func searchBytes(x data.Points, m int, s *Settings) int64 {
 // block of them has three times as many neighbours in the lists of the parts, six times with those
 // that list it, and those twice as many.
 func exchangeBytes(n, d, m, round int, s *Settings) int64 {
-	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, ownBlock))
+	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, s.blockSize(d)))
 	each, around := width, 3*block
 	if round > 1 {
 		each, around = 2*width, 6*block
 	}
-	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift)
+	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift(d))
 	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
@@ -57,8 +57,8 @@ func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 	introduce := whom + 4*each*block + 4*width*around
 	measure := whom + 4*int64(d)*(block+chunk)
 	exact := exactBlock * (4*int64(d)*4 + 40*width)
-	if round > 1 { // those that list a point are found
-		introduce += 12 * width * block
+	if round > 1 { // those that list a point are found among all of the part
+		bytes += 4 * int64(s.Overlap) * int64(m)
 	}
 	return bytes + max(introduce, measure, exact)
 }
@@ -117,7 +117,7 @@ func (r *Run) Plan() (*Plan, error) {
 	}
 	k, width := int64(r.s.Graph.K), int64(r.s.width())
 	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
-	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
+	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), exchangeBytes(n, d, 2*own, mostRounds, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
 	p.Memory = max(p.Job, p.Merge)
 	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
 	if r.s.Graph.Weights != knn.One {
