@@ -11,10 +11,10 @@ import (
 )
 
 // Operations a point, in float64 matrix products: what the stages take beside the
-// distances, measured on 10⁶ points of 64 columns.
+// distances, measured on 10⁶ to 10⁷ points of 64 columns.
 const (
 	searchOverhead   = 60e3
-	exchangeOverhead = 60e3
+	exchangeOverhead = 200e3
 )
 
 // tableBytes are those of what is known of every point: its numbers in its parts, sets.
