@@ -11,7 +11,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,9 +24,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/bigfit/bigfit/bench/program"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
@@ -44,6 +43,7 @@ type options struct {
 	works     string
 	work, out string
 	program   string
+	bigfit    *program.Program
 }
 
 const (
@@ -100,30 +100,11 @@ func run(ctx context.Context, o *options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.work == "" {
-		dir, err := os.MkdirTemp("", "bigfit-parts-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		o.work = dir
-	}
-	for _, dir := range []string{o.work, o.out} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
-	}
 	var err error
-	if o.program == "" {
-		o.program = filepath.Join(o.work, "bigfit")
-		build := exec.CommandContext(ctx, "go", "build", "-o", o.program, "github.com/bigfit/bigfit/cmd/bigfit")
-		if text, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there", err, text)
-		}
-	}
-	if o.program, err = filepath.Abs(o.program); err != nil {
+	if o.bigfit, err = program.Prepare(ctx, o.program, o.work, o.out); err != nil {
 		return err
 	}
+	defer o.bigfit.Close()
 	var all []measured
 	for _, work := range strings.Split(o.works, ",") {
 		rows, err := o.measure(ctx, work)
@@ -141,21 +122,16 @@ func run(ctx context.Context, o *options) error {
 
 // measured is a run of the program.
 type measured struct {
-	Work    string  `json:"work"`
-	Run     string  `json:"run"`
-	Seconds float64 `json:"seconds"`
-	// Announced and Peak are bytes of memory as the program counts them, without pages of files that
-	// are mapped; Resident counts them.
-	Announced int64  `json:"announced_bytes"`
-	Peak      int64  `json:"peak_bytes"`
-	Resident  int64  `json:"resident_bytes"`
-	Before    string `json:"recall_before,omitempty"` // of the exchange across borders
-	Recall    string `json:"recall"`
+	Work string `json:"work"`
+	Run  string `json:"run"`
+	*program.Usage
+	Before string `json:"recall_before,omitempty"` // of the exchange across borders
+	Recall string `json:"recall"`
 }
 
 // measure runs the program on points of one kind.
 func (o *options) measure(ctx context.Context, work string) (rows []measured, err error) {
-	dir := filepath.Join(o.work, work)
+	dir := filepath.Join(o.bigfit.Work, fmt.Sprintf("%s-%.0f", work, o.points))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -169,12 +145,13 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 	common := []string{"graph", "X.npy", "--neighbors", strconv.Itoa(o.k)}
 	parts := append(common, "--parts", strconv.Itoa(o.parts), "--overlap", strconv.Itoa(o.overlap))
 	add := func(name string, args ...string) error {
-		row, err := o.start(ctx, dir, args)
+		used, err := o.bigfit.Run(ctx, dir, args...)
 		if err != nil {
 			return err
 		}
-		row.Work, row.Run = work, name
-		rows = append(rows, *row)
+		row := measured{Work: work, Run: name, Usage: used}
+		row.read()
+		rows = append(rows, row)
 		log.Printf("%s, %s: %.1f s, %d of %d MiB announced, %d MiB resident, recall %s, %s before", work, name, row.Seconds, row.Peak>>20, row.Announced>>20, row.Resident>>20, row.Recall, row.Before)
 		return nil
 	}
@@ -198,68 +175,24 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 	again := append(parts, "--work", "K", "-o", "killed/")
 	pause := time.Duration(rows[len(rows)-1].Seconds / float64(o.kills+1) * float64(time.Second))
 	for i := range o.kills {
-		if err := o.kill(ctx, dir, again, pause); err != nil {
+		if err := o.bigfit.Kill(ctx, pause, dir, again...); err != nil {
 			return nil, fmt.Errorf("kill %d: %w", i+1, err)
 		}
 	}
 	if err := add(fmt.Sprintf("in parts, after %d kills", o.kills), again...); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, o.program, "diff", "parts/", "killed/")
+	cmd := exec.CommandContext(ctx, o.bigfit.Path, "diff", "parts/", "killed/")
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	log.Printf("the graphs: %s", strings.TrimSpace(string(text)))
 	return rows, err
 }
 
-func (o *options) command(ctx context.Context, dir string, args []string) (*exec.Cmd, *bytes.Buffer) {
-	cmd := exec.CommandContext(ctx, o.program, append([]string{"--progress", "json"}, args...)...)
-	var events bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, io.Discard, &events
-	return cmd, &events
-}
-
-// start runs the program to its end.
-func (o *options) start(ctx context.Context, dir string, args []string) (*measured, error) {
-	cmd, events := o.command(ctx, dir, args)
-	begin := time.Now()
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, events)
-	}
-	row := &measured{Seconds: time.Since(begin).Seconds()}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		row.Resident = u.Maxrss << 10
-	}
-	row.read(events.String())
-	return row, nil
-}
-
-// kill runs the program and kills it after a pause.
-func (o *options) kill(ctx context.Context, dir string, args []string, pause time.Duration) error {
-	cmd, events := o.command(ctx, dir, args)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	timer := time.AfterFunc(pause, func() { cmd.Process.Kill() })
-	err := cmd.Wait()
-	if timer.Stop() {
-		return fmt.Errorf("it ended before %v: %w: %s", pause, err, events)
-	}
-	return ctx.Err()
-}
-
-// read takes memory and recall from what the program says.
-func (m *measured) read(events string) {
-	for line := range strings.Lines(events) {
-		var event struct{ Note string }
-		if json.Unmarshal([]byte(line), &event) != nil {
-			continue
-		}
-		var announced, peak float64
-		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &announced, &peak); n == 2 {
-			m.Announced, m.Peak = int64(announced*(1<<20)), int64(peak*(1<<20))
-		}
-		before, rest, found := strings.Cut(event.Note, "recall ")
+// read takes the recall from what the program says.
+func (m *measured) read() {
+	for _, note := range m.Notes {
+		before, rest, found := strings.Cut(note, "recall ")
 		rest, early := strings.CutPrefix(rest, "before the exchange: ")
 		switch value, _, _ := strings.Cut(rest, " "); {
 		case !found:
@@ -290,7 +223,7 @@ func (o *options) table(rows []measured) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.0f points of %d columns, %d neighbours, %d parts, overlap %d; %s\n\n| points | run | time | peak (announced) | with mapped pages | recall (before the exchange) |\n|---|---|---|---|---|---|\n",
 		o.points, columns, o.k, o.parts, o.overlap, simd.Path())
-	var whole measured
+	whole := measured{Usage: &program.Usage{}}
 	for _, r := range rows {
 		if r.Run == "in one piece" {
 			whole = r

@@ -21,12 +21,11 @@ import (
 	"log"
 	"math"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strconv"
 
+	"github.com/bigfit/bigfit/bench/program"
 	"github.com/bigfit/bigfit/internal/simd"
 )
 
@@ -40,6 +39,7 @@ type options struct {
 	work, out  string
 	program    string
 	memory     string
+	bigfit     *program.Program
 }
 
 func main() {
@@ -101,33 +101,12 @@ func run(ctx context.Context, o *options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.work == "" {
-		dir, err := os.MkdirTemp("", "bigfit-scale-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		o.work = dir
-	}
-	for _, dir := range []string{o.work, o.out} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
-	}
-	work, err := filepath.Abs(o.work) // stages run elsewhere
-	if err != nil {
+	var err error
+	if o.bigfit, err = program.Prepare(ctx, o.program, o.work, o.out); err != nil {
 		return err
 	}
-	o.work = work
-	if o.program == "" {
-		o.program = filepath.Join(o.work, "bigfit")
-		build := exec.CommandContext(ctx, "go", "build", "-o", o.program, "github.com/bigfit/bigfit/cmd/bigfit")
-		if text, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there", err, text)
-		}
-	} else if o.program, err = filepath.Abs(o.program); err != nil {
-		return err
-	}
+	defer o.bigfit.Close()
+	o.work = o.bigfit.Work
 	var all []measured
 	for _, n := range o.sizes() {
 		rows, err := measure(ctx, o, n)

@@ -1,19 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/npy"
@@ -132,7 +127,7 @@ func writePoints(o *options, dir string, n int) error {
 
 // run runs the stage and returns its time, memory, and the share of wrong answers.
 func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measured, error) {
-	args := append([]string{"--progress", "json"}, s.args...)
+	args := slices.Clone(s.args)
 	if o.memory != "" {
 		args = append(args, "--memory-limit", o.memory)
 	}
@@ -142,18 +137,11 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 			args = append(args, "--resume")
 		}
 	}
-	cmd := exec.CommandContext(ctx, o.program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	cmd.Dir, cmd.Stdout = dir, io.Discard
-	var events bytes.Buffer
-	cmd.Stderr = &events
-	start := time.Now()
-	if err := cmd.Run(); err != nil {
-		return measured{}, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, lastLine(events.String()))
+	used, err := o.bigfit.Run(ctx, dir, args...)
+	if err != nil {
+		return measured{}, err
 	}
-	row := measured{Stage: s.name, Points: n, Seconds: time.Since(start).Seconds()}
-	row.Announced, row.Peak = memory(events.String())
+	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak, Announced: used.Announced}
 	if s.output != "" {
 		wrong, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output))
 		if err != nil {
@@ -162,32 +150,6 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 		row.Note = fmt.Sprintf("%.1f %% wrong, %.0f points/s", 100*wrong, float64(o.queries)/row.Seconds)
 	}
 	return row, nil
-}
-
-// lastLine returns the note of the last event, or the last line that is none.
-func lastLine(events string) string {
-	lines := strings.Split(strings.TrimSpace(events), "\n")
-	last := lines[len(lines)-1]
-	var event struct{ Note string }
-	if json.Unmarshal([]byte(last), &event) == nil && event.Note != "" {
-		return event.Note
-	}
-	return last
-}
-
-// memory reads what the program says at its end: bytes announced, and at the peak.
-func memory(events string) (announced, peak int64) {
-	for line := range strings.Lines(events) {
-		var event struct{ Note string }
-		if json.Unmarshal([]byte(line), &event) != nil {
-			continue
-		}
-		var a, p float64
-		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &a, &p); n == 2 {
-			announced, peak = int64(a*(1<<20)), int64(p*(1<<20))
-		}
-	}
-	return announced, peak
 }
 
 // shareWrong returns the share of answers that are not the truth.

@@ -175,11 +175,11 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 			continue
 		}
 		script := succeed(t, words("graph %s --work %s-ranks -o %s.npz --print-script mpirun -q", parted, launcher, launcher)...)
-		const line = "mpirun -n ${RANKS:-5} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID bigfit graph --work"
+		const line = "mpirun ${RANKS:+-n $RANKS} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID bigfit graph --work"
 		if !strings.Contains(script, line) {
 			t.Fatal(script)
 		}
-		said := run("export RANKS=2\n" + strings.Replace(script, "mpirun -n", launcher+" -n", 1))
+		said := run("export RANKS=2\n" + strings.Replace(script, "\nmpirun $", "\n"+launcher+" $", 1))
 		if !strings.Contains(said, "0 to 4, 3 parts, as ") || !strings.Contains(said, "1 to 3, 2 parts, as ") {
 			t.Error(said)
 		}

@@ -91,6 +91,7 @@ var order = []string{
 	"bench/cg",
 	"bench/kernel",
 	"bench/cluster",
+	"bench/program",
 	"bench/scale",
 	"bench/parts",
 	"bench/auto",

@@ -41,23 +41,27 @@ Each point is in its --overlap nearest parts, the parts are searched one after t
 and neighbours across borders are found in the end; the recall before and after that is
 printed. The state is in DIR, which can be removed afterwards: the same command goes on
 where an earlier one was stopped or killed, and the graph has the same bits. --dry-run
-prints the memory, the parts and the time that are expected.
+prints the memory, the parts and the time that are expected. Where the recall stays below
+0.98 and grows, the search across borders is repeated, three times at most.
 
-On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part, in
-any order and on any machine that sees DIR and the points, and --merge makes the graph of
-them. --print-script writes such scripts. These need --work alone, as DIR knows the points
-and the settings. --part missing lists the parts to make, as Slurm's --array takes them. --part
-env takes the number from SLURM_ARRAY_TASK_ID, or of several processes that of this one from
-OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer processes
-than parts, process r of R makes the parts r, r + R, …
+On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part,
+in any order and on any machine that sees DIR and the points, and --merge makes the graph
+of them. --print-script writes such scripts. These need --work alone, as DIR knows the
+points and the settings. --part missing lists the parts to make, as Slurm's --array takes
+them.
+
+--part env takes the number from SLURM_ARRAY_TASK_ID, or of several processes that of this
+one from OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer
+processes than parts, process r of R makes the parts r, r + R, …
 
 A linear model needs sums over the rows of the points, and its labels:
 
-  bigfit fit --model laprls-linear 'emb/*.npy' y.npy --graph g/ --parts 20 --work DIR -o model.npz
+  bigfit fit --model laprls-linear 'emb/*.npy' y.npy --graph g/ --parts 20 --work DIR \
+      --gamma-a 0.01 --gamma-i 1 --scaling per-edge -o model.npz
 
-What DIR holds is not computed again, also with other weights γ, which must be given; the model has
-no probabilities. bigfit predict --part I answers for one
-of the files of points, with {part} in the name of the output.`,
+What DIR holds is not computed again, also with other weights γ, which must be given; the
+model has no probabilities. bigfit predict --part I answers for one of the files of
+points, with {part} in the name of the output.`,
 	}
 }
 

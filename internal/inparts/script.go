@@ -23,11 +23,11 @@ array=$(sbatch --parsable --job-name=bigfit-part --dependency=afterok:$first --k
 sbatch --parsable --job-name=bigfit-merge --dependency=afterok:$array --kill-on-invalid-dep=yes --wrap {merge quoted}
 `,
 	"mpirun": `#!/bin/sh
-# Process r of R makes the parts r, r + R, …; RANKS sets their number. Variables of Slurm, which
-# are the same for all processes of an mpirun within its jobs, are taken away.
+# Process r of R makes the parts r, r + R, …; RANKS sets their number, else mpirun does, by its slots.
+# Variables of Slurm, which are the same for all processes of an mpirun within its jobs, are taken away.
 set -e
 {divide}
-mpirun -n ${RANKS:-{ranks}} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID {env}
+mpirun ${RANKS:+-n $RANKS} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID {env}
 {merge}
 `,
 	"parallel": `#!/bin/sh
@@ -50,7 +50,7 @@ func fill(kind string, parts int, first, part, merge string) (string, error) {
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
 		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}", part+" missing",
-		"{last}", fmt.Sprint(parts-1), "{ranks}", fmt.Sprint(min(parts, 8)),
+		"{last}", fmt.Sprint(parts-1),
 	).Replace(text), nil
 }
 
