@@ -55,11 +55,12 @@ func TestPartsAnyOrder(t *testing.T) {
 	if out := bigfit(t, "diff", "folder/", "got.npz").out; !strings.Contains(out, "equal") && !strings.Contains(out, "same") {
 		t.Errorf("the folder: %s", out)
 	}
-	for _, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard"} {
+	for _, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard", "heat --distance angle", "heat --distance cosine", "one --distance angle"} {
 		for _, symmetry := range []string{"either", "both"} {
 			settings := fmt.Sprintf("X.npy --neighbors 6 --weights %s --symmetry %s -q", weights, symmetry)
 			// In three parts of which every point is in each, the search is exact.
-			succeed(t, words("graph %s --parts 3 --overlap 3 --work %s%s -o got.npz", settings, weights, symmetry)...)
+			must(t, os.RemoveAll("exact"))
+			succeed(t, words("graph %s --parts 3 --overlap 3 --work exact -o got.npz", settings)...)
 			succeed(t, words("graph %s --method brute -o exact.npz", settings)...)
 			out := bigfit(t, "diff", "got.npz", "exact.npz").out
 			if !strings.Contains(out, "method") || strings.Contains(out, "edges:") || strings.Contains(out, "weights:") {

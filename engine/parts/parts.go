@@ -166,13 +166,18 @@ func (r *Run) loadDivision() error {
 	if len(div.Sizes) != r.s.Parts || len(div.Own) != r.s.Parts {
 		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile), len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
 	}
-	div.scaling.Mean = checkpoint.Elements[float64](arrays, "mean")
+	if mean := checkpoint.Elements[float64](arrays, "mean"); len(mean) > 0 { // none for angles
+		div.scaling.Mean = mean
+	}
 	div.scaling.Scale = div.Scale
+	if n, d := r.x.Dims(); div.N != n || div.D != d || div.scaling.Mean != nil && len(div.scaling.Mean) != d {
+		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s", r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
+	}
 	if div.of, _, err = load[uint16](r.folder, assigned); err != nil {
 		return err
 	}
-	if n, _ := r.x.Dims(); div.N != n || len(div.of) != n*r.s.Overlap {
-		return fmt.Errorf("%s: parts of %d points, and %d are given; %s", r.folder.Path(divisionFile), div.N, n, r.folder.Remedy)
+	if len(div.of) != div.N*r.s.Overlap {
+		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N, r.folder.Remedy)
 	}
 	r.div, r.rows = div, newRows(r.x, &div.scaling)
 	return nil
