@@ -332,7 +332,7 @@ func ringFolder(t *testing.T, path string, n, k, stride int) {
 	}))
 }
 
-// Jobs of a fit in parts, the merge and the fit of all parts in one process keep to what they announce,
+// Jobs of a fit or a graph in parts, merges and all parts in one process keep to what they announce,
 // and give back what they have read of mapped files: few pages of those, 330 MB, add to that.
 func TestMemoryOfParts(t *testing.T) {
 	if testing.Short() {
@@ -358,10 +358,14 @@ func TestMemoryOfParts(t *testing.T) {
 		must(t, npy.WriteFile(fmt.Sprintf("x%d.npy", shard), []int{n / 4, d}, x))
 	}
 	must(t, npy.WriteFile("y.npy", nil, labels))
+	const fit = "fit x0.npy x1.npy x2.npy x3.npy y.npy --graph g --gamma-a 0.1 --gamma-i 1e-6 --parts 8 --work W --model "
+	const graph = "graph x0.npy --neighbors 8 --parts 6 --work G "
 	for _, line := range []string{
-		"laprls-linear --part 1", "laprls-linear --laplacian normalized --work W2 --part 1", "laprls-linear -o m.npz", "lapsvm-linear --merge -o m.npz",
+		fit + "laprls-linear --part 1", fit + "laprls-linear --laplacian normalized --work W2 --part 1",
+		fit + "laprls-linear -o m.npz", fit + "lapsvm-linear --merge -o m.npz",
+		graph + "--divide", "graph --work G --part 2", graph + "-o neighbours/",
 	} {
-		args := append(strings.Fields("fit x0.npy x1.npy x2.npy x3.npy y.npy --graph g --gamma-a 0.1 --gamma-i 1e-6 --parts 8 --work W --model"), strings.Fields(line)...)
+		args := strings.Fields(line)
 		o, peak := peakOf(t, args...)
 		_, text, _ := strings.Cut(o.stderr, "\nmemory: ")
 		var announced, reached float64 // MiB
@@ -371,7 +375,8 @@ func TestMemoryOfParts(t *testing.T) {
 		resident := float64(peak) / (1 << 20)
 		t.Logf("%s: announced %.0f MiB, reached %.0f, resident %.0f", line, announced, reached, resident)
 		const garbage, pages = 1.1, 150
-		if !(reached <= garbage*announced && announced <= 2*reached && resident <= announced+pages) {
+		tight := announced <= 2*reached || strings.HasPrefix(line, graph) // of the latter peaks pass between two looks
+		if !(reached <= garbage*announced && tight && resident <= announced+pages) {
 			t.Errorf("bigfit %v: announced %.0f MiB, reached %.0f, resident with pages of files %.0f", args, announced, reached, resident)
 		}
 	}
