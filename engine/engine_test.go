@@ -77,11 +77,10 @@ func distance(a, b *mat.Dense) float64 {
 	return mat.Norm(&rest, 2)
 }
 
-// From some tens of pairs on a filter finds them; where its cut is too low, Krylov–Schur.
-func TestFilter(t *testing.T) {
-	needs(t, SLEPc)
-	const k = 60
-	w := rings(2, 1000)
+// ourPairs returns the normalized Laplacian of w and its k smallest eigenpairs, with the
+// settings by which they were computed here.
+func ourPairs(t *testing.T, w *sparse.CSR, k int) (*sparse.Laplacian, *lanczos.Settings, *lanczos.Result) {
+	t.Helper()
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +90,15 @@ func TestFilter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l, set, want
+}
+
+// From some tens of pairs on a filter finds them; where its cut is too low, Krylov–Schur.
+func TestFilter(t *testing.T) {
+	needs(t, SLEPc)
+	const k = 60
+	w := rings(2, 1000)
+	l, set, want := ourPairs(t, w, k)
 	for _, c := range []struct {
 		share  float64 // of the estimated cut
 		method string
@@ -504,15 +512,7 @@ func TestWide(t *testing.T) {
 	}
 	const k = 6
 	w := rings(2, 400)
-	l, err := sparse.NewLaplacian(w, sparse.Normalized)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := &lanczos.Settings{K: k, Tolerance: 1e-9}
-	want, err := lanczos.Laplacian(t.Context(), l, w.Components(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, set, want := ourPairs(t, w, k)
 	o, err := lanczos.NewOutside(l, w.Components(), set, true)
 	if err != nil {
 		t.Fatal(err)

@@ -219,8 +219,8 @@ func TestOpen(t *testing.T) {
 	wantError(t, err, path, "1 column")
 }
 
-// Passes give pages back; what they compute of a mapped matrix is what they compute of one in memory,
-// over several ranges of rows.
+// Passes over a mapped matrix give its pages back and return the same values as passes over a
+// matrix in memory.
 func TestMappedPasses(t *testing.T) {
 	m := ring(passRows+1000, 1, true)
 	m.Val[0] = math.Nextafter(m.Val[0], 2) // its partner is not the same to the last bit: partners are looked up

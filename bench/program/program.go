@@ -59,7 +59,7 @@ func (p *Program) Close() error {
 	return nil
 }
 
-// Usage is what a run took and said.
+// Usage holds the time, the memory and the notes of a run.
 type Usage struct {
 	Seconds float64 `json:"seconds"`
 	// Announced and Peak are bytes of memory: what the program said that it needs, and the most that

@@ -124,7 +124,7 @@ type Recall struct{ Before, After knn.Recall }
 const (
 	// enoughRecall ends the rounds of the exchange.
 	enoughRecall = 0.98
-	// leastGain is what a round must add to the recall for another one.
+	// leastGain is the smallest gain of recall in a round after which another one follows.
 	leastGain = 0.02
 	// mostRounds is the largest number of them.
 	mostRounds = 3

@@ -1,7 +1,6 @@
 package parts
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // silent is an observer that says nothing.
@@ -31,6 +31,26 @@ type hears struct {
 
 func (h hears) End(note string) { *h.ends = append(*h.ends, note) }
 
+// searched is a run of which all parts are made.
+func searched(t *testing.T, x data.Points, s Settings, o pipeline.Observer) *Run {
+	t.Helper()
+	run, err := Open(filepath.Join(t.TempDir(), "W"), Input{X: x}, s, 0, o, func(fn func() error) error { return fn() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Divide(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := make([]int, s.Parts)
+	for p := range all {
+		all[p] = p
+	}
+	if err := run.Search(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
 // Points that are hard to search take a second round of the exchange, which improves the lists.
 func TestRounds(t *testing.T) {
 	const n, d = 30000, 24
@@ -41,17 +61,8 @@ func TestRounds(t *testing.T) {
 	}
 	var ends []string
 	s := Settings{Parts: 6, Overlap: 2, Metric: knn.Euclidean, Method: knn.NNDescent, Graph: knn.GraphSettings{K: 5, Weights: knn.Heat}}
-	run, err := Open(filepath.Join(t.TempDir(), "W"), Input{X: x}, s, 0, hears{ends: &ends}, func(fn func() error) error { return fn() })
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	if err := run.Divide(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Search(ctx, []int{0, 1, 2, 3, 4, 5}); err != nil {
-		t.Fatal(err)
-	}
+	ctx := t.Context()
+	run := searched(t, x, s, hears{ends: &ends})
 	ends = nil
 	recall, err := run.Merge(ctx)
 	if err != nil {
@@ -109,17 +120,8 @@ func TestTies(t *testing.T) {
 		copy(x.Row(at), []float32{float32(i % side), float32(i / side)})
 	}
 	s := Settings{Parts: 3, Overlap: 2, Metric: knn.Euclidean, Method: knn.NNDescent, Graph: knn.GraphSettings{K: k}}
-	run, err := Open(filepath.Join(t.TempDir(), "W"), Input{X: x}, s, 0, silent{}, func(fn func() error) error { return fn() })
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	if err := run.Divide(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Search(ctx, []int{0, 1, 2}); err != nil {
-		t.Fatal(err)
-	}
+	ctx := t.Context()
+	run := searched(t, x, s, silent{})
 	recall, err := run.Merge(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ var scripts = map[string]string{
 	"slurm": `#!/bin/sh
 # Submits three jobs: the first step, an array of the parts, and the merge. Add what your
 # cluster asks for (--account, --partition, --time) to each; --dry-run says how much --mem.
-# Where a job fails, those behind it are cancelled. Then PARTS is what --part missing prints:
+# If a job fails, the later ones are cancelled. To repeat only the parts that are missing:
 #   PARTS=$({missing}) sh this-script
 set -e
 first=$(sbatch --parsable --job-name=bigfit-first --wrap {divide quoted})
