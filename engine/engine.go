@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/machine"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -172,7 +172,7 @@ func (s *Settings) newTask() (*task, error) {
 	if target == "" {
 		target = filepath.Join(os.TempDir(), "bigfit-engine")
 	}
-	dir, remove, err := npy.TemporaryFolder(filepath.Clean(target))
+	dir, remove, err := atomicfile.TemporaryFolder(filepath.Clean(target))
 	if err != nil {
 		return nil, fmt.Errorf("engine: cannot make the folder of the task: %w", err)
 	}

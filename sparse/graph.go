@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // rowGrain is the number of rows in one parallel chunk of a row-wise pass.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
