@@ -20,7 +20,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn/choice"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Kind names an engine.
@@ -80,7 +80,7 @@ type Settings struct {
 	// DryRun says what a run would take, and ends with [ErrDryRun] before it begins.
 	DryRun bool
 	// Observer is told about stages; nil for none.
-	Observer pipeline.Observer
+	Observer stage.Observer
 }
 
 // ErrDryRun ends a dry run.

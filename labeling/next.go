@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Planner has the functions of this package; the pipeline makes graphs and eigenpairs.
@@ -68,9 +69,9 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 }
 
 // cost is that of choosing so many points.
-func (c *Candidates) cost(count int) models.Cost {
+func (c *Candidates) cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
-	return models.Cost{Bytes: models.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
+	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
 		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)), Remedy: "ask for fewer --pairs"}
 }
 

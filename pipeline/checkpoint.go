@@ -99,7 +99,7 @@ func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
 	}
 	st.restore(g, a)
 	g.set(w, st.Settings.Graph)
-	p.Observed().Note("graph: from the checkpoint, " + DescribeGraph(&g.Graph))
+	p.Observed().Note("graph: from the checkpoint, " + g.Describe())
 	return true, nil
 }
 

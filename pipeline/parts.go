@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // partEigenpairs returns eigenpairs of the components of a graph that seats name, as
@@ -21,7 +22,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	cost := models.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
+	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}

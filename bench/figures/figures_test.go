@@ -18,11 +18,11 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 	"github.com/bigfit/bigfit/models/eigenmap"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // silent is an observer that says nothing.
-type silent struct{ pipeline.Observer }
+type silent struct{ stage.Observer }
 
 func (silent) Begin(string)                  {}
 func (silent) Update(_, _ float64, _ string) {}

@@ -7,9 +7,8 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/edges"
-	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // tables are those of all parts; they have a row for each point in its nearest part.
@@ -62,10 +61,16 @@ func (t *tables[T]) drop() {
 // rangeRows is the number of rows of the graph that are made at a time.
 func rangeRows(n int) int { return min(n, max(1<<17, n/32)) }
 
-// Join weighs the edges, makes the weights symmetric and returns the graph, whose matrix is
-// mapped from a folder in that of the run. recall is that of the lists.
-func (r *Run) Join(ctx context.Context, recall *Recall) (*pipeline.Graph, error) {
-	cost := models.Cost{Bytes: joinBytes(r.div.N, &r.s), Remedy: "free memory"}
+// Graph is the symmetric graph of all parts.
+type Graph struct {
+	W          *sparse.CSR // mapped from a folder in the folder of the run
+	Components *sparse.Components
+	Edges      knn.GraphSettings // how the edges were weighed, the t of heat weights set
+}
+
+// Join weighs the edges of the merged lists and makes the weights symmetric.
+func (r *Run) Join(ctx context.Context) (*Graph, error) {
+	cost := stage.Cost{Bytes: joinBytes(r.div.N, &r.s), Remedy: "free memory"}
 	if err := r.observed.Announce("graph", cost); err != nil {
 		return nil, err
 	}
@@ -111,9 +116,8 @@ func (r *Run) Join(ctx context.Context, recall *Recall) (*pipeline.Graph, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &pipeline.Graph{Settings: pipeline.GraphSettings{Metric: r.s.Metric, Graph: g, Method: knn.NNDescent, Found: &recall.After}}
-	out.Graph = *models.NewGraph(m)
-	r.observed.End(pipeline.DescribeGraph(&out.Graph))
+	out := &Graph{W: m, Components: m.Components(), Edges: g}
+	r.observed.End(out.Components.Describe(m.NNZ()))
 	return out, nil
 }
 

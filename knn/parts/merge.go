@@ -14,8 +14,8 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/knn/internal/topk"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // truthSample is the number of points by which the recall is estimated.
@@ -177,7 +177,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 
 func (r *Run) announceRound(round int) error {
 	largest := max(slices.Max(r.div.Own), truthSample)
-	return r.observed.Announce(roundName(round), models.Cost{
+	return r.observed.Announce(roundName(round), stage.Cost{
 		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
 		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: "take more --parts",
 	})

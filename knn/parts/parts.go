@@ -31,9 +31,8 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
-	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Settings of a graph in parts.
@@ -88,7 +87,7 @@ type Run struct {
 	s        Settings
 	x        data.Points
 	files    []string
-	observed pipeline.Observer
+	observed stage.Observer
 	folder   *folder
 	rows     *rows     // nil before the division
 	div      *division // nil before the division
@@ -104,7 +103,7 @@ type Input struct {
 // Open begins or goes on with a run in the folder dir. A folder of other points or settings
 // is an error. A positive memory bounds what is read of the files; write is called to write
 // them, as for [checkpoint.Open].
-func Open(dir string, in Input, s Settings, memory int64, o pipeline.Observer, write func(func() error) error) (*Run, error) {
+func Open(dir string, in Input, s Settings, memory int64, o stage.Observer, write func(func() error) error) (*Run, error) {
 	x := in.X
 	if err := s.check(x); err != nil {
 		return nil, err
@@ -204,7 +203,7 @@ func (r *Run) Divide(ctx context.Context) error {
 		return nil
 	}
 	n, d := r.x.Dims()
-	cost := models.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: "take fewer --parts"}
+	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: "take fewer --parts"}
 	if err := r.observed.Announce("division", cost); err != nil {
 		return err
 	}
@@ -265,7 +264,7 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		largest = max(largest, r.div.Sizes[p])
 		total += searchOperations(r.div.Sizes[p], r.div.D, &r.s)
 	}
-	cost := models.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: "take more --parts"}
+	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: "take more --parts"}
 	if err := r.observed.Announce("neighbours in parts", cost); err != nil {
 		return err
 	}

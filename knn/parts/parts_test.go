@@ -10,18 +10,17 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // silent is an observer that says nothing.
 type silent struct{}
 
-func (silent) Announce(string, models.Cost) error { return nil }
-func (silent) Note(string)                        {}
-func (silent) Begin(string)                       {}
-func (silent) Update(float64, float64, string)    {}
-func (silent) End(string)                         {}
+func (silent) Announce(string, stage.Cost) error { return nil }
+func (silent) Note(string)                       {}
+func (silent) Begin(string)                      {}
+func (silent) Update(float64, float64, string)   {}
+func (silent) End(string)                        {}
 
 // hears keeps how stages ended.
 type hears struct {
@@ -32,7 +31,7 @@ type hears struct {
 func (h hears) End(note string) { *h.ends = append(*h.ends, note) }
 
 // searched is a run of which all parts are made.
-func searched(t *testing.T, x data.Points, s Settings, o pipeline.Observer) *Run {
+func searched(t *testing.T, x data.Points, s Settings, o stage.Observer) *Run {
 	t.Helper()
 	run, err := Open(filepath.Join(t.TempDir(), "W"), Input{X: x}, s, 0, o, func(fn func() error) error { return fn() })
 	if err != nil {
@@ -78,7 +77,7 @@ func TestRounds(t *testing.T) {
 	if len(share) != run.round || run.round < 2 || !slices.IsSorted(share) || recall.After.Share < share[0]+0.01 {
 		t.Errorf("%d rounds, recall %v, %v", run.round, share, recall)
 	}
-	g, err := run.Join(ctx, recall)
+	g, err := run.Join(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func TestTies(t *testing.T) {
 			t.Fatalf("point %d has a neighbour twice", i)
 		}
 	}
-	if _, err := run.Join(ctx, recall); err != nil {
+	if _, err := run.Join(ctx); err != nil {
 		t.Error(err)
 	}
 }

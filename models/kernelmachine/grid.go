@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 var _ models.GridLearner = Learner{}
@@ -324,7 +325,7 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 		one = of(g.EdgeCount())
 		c.Operations += widths * norms * (one.prepare - alone)
 	}
-	c.Shared, c.Fold = models.DenseBytes(one.made), one.fit
+	c.Shared, c.Fold = stage.DenseBytes(one.made), one.fit
 	if widths > 1 {
 		c.Shared += one.held / 3 // of the width before, not collected yet
 	}

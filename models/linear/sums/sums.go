@@ -27,6 +27,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Input of a fit in parts. It must be the same for all parts, except for γ_A, γ_I, their scaling
@@ -128,7 +129,7 @@ func (r *Run) moments() bool {
 // PartCost is the largest of the given parts: its blocks of points and d×d matrices. Mapped files
 // do not count; a part gives their pages back, so that it holds some 200 MiB of them at a time.
 // Operations are those of the products. [Run.CheckPart] must have found no fault.
-func (r *Run) PartCost(list ...int) models.Cost {
+func (r *Run) PartCost(list ...int) stage.Cost {
 	square := int64(8 * r.d * r.d)
 	bytes := 2 * square
 	var operations float64
@@ -155,11 +156,11 @@ func (r *Run) PartCost(list ...int) models.Cost {
 		rows := int64(min(1<<14, len(r.t.Labeled)))
 		bytes = max(bytes, 4*square+rows*int64(r.d)*(8+8)+8*3*rows)
 	}
-	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations, Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
 }
 
 // MergeCost is that of the sums and of a fit to them.
-func (r *Run) MergeCost() models.Cost {
+func (r *Run) MergeCost() stage.Cost {
 	d := int64(r.d)
 	_, outputs := r.t.Y.Dims()
 	fit := 8 * 5 * d * int64(outputs)
@@ -168,7 +169,7 @@ func (r *Run) MergeCost() models.Cost {
 	}
 	offsets := int64(par.Workers(r.parts, 1)) * 8 * int64(r.n/r.parts) // for hashes of the graph
 	bytes := max(8*6*d*d+fit, offsets)
-	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
 }
 
 // Kept returns the bytes that the parts take in the folder.

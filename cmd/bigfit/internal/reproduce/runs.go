@@ -16,7 +16,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // eigenmaps makes the run of an experiment of Belkin & Niyogi (2004).
@@ -121,7 +121,7 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 
 // machines makes the run of an experiment whose draws, rows and methods are those of
 // the paper.
-func machines(table func(context.Context, papers.Options, pipeline.Observer) (*results.Table, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		t, err := table(ctx, o, a.Observer())
 		if err != nil {
@@ -133,7 +133,7 @@ func machines(table func(context.Context, papers.Options, pipeline.Observer) (*r
 
 // pictured makes the run of an experiment whose report has pictures besides the figures of
 // its table.
-func pictured(experiment func(context.Context, papers.Options, pipeline.Observer) (*results.Table, []results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func pictured(experiment func(context.Context, papers.Options, stage.Observer) (*results.Table, []results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		t, pictures, err := experiment(ctx, o, a.Observer())
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Pipeline returns the stages with the settings of the command line.
@@ -23,7 +24,7 @@ func (a *App) Pipeline() *pipeline.Pipeline {
 }
 
 // Observer returns what shows stages on stderr and announces what they take.
-func (a *App) Observer() pipeline.Observer { return &observer{app: a} }
+func (a *App) Observer() stage.Observer { return &observer{app: a} }
 
 // observer shows stages on stderr.
 type observer struct {
@@ -32,7 +33,7 @@ type observer struct {
 }
 
 // Announce says what a stage will take and refuses what does not fit.
-func (o *observer) Announce(stage string, c models.Cost) error {
+func (o *observer) Announce(stage string, c stage.Cost) error {
 	return o.app.Need(stage, c.Bytes, c.Operations, c.Remedy)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/models/linear/sums"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // FitOptions are the flags of a fit in parts.
@@ -68,7 +69,7 @@ type fit struct {
 	in  *models.Input // of f
 	t   *pipeline.Targets
 	run *sums.Run
-	obs pipeline.Observer
+	obs stage.Observer
 }
 
 // Fit does what the flags ask for. It returns the model if that was made in this step, with
@@ -241,7 +242,7 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 
 // mergeCost is that of the merge and of the hash of the labels, a number a point, that goes into
 // the model.
-func (c *fit) mergeCost() models.Cost {
+func (c *fit) mergeCost() stage.Cost {
 	cost := c.run.MergeCost()
 	cost.Bytes += 8 * int64(c.t.Len)
 	return cost

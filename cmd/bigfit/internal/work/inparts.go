@@ -17,7 +17,9 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/parts"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -225,10 +227,13 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := run.Join(ctx, recall)
+	joined, err := run.Join(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+
+	g := &pipeline.Graph{Settings: pipeline.GraphSettings{Metric: c.settings.Metric, Graph: joined.Edges, Method: knn.NNDescent, Found: &recall.After}}
+	g.Graph = *models.GraphOf(joined.W, joined.Components)
 	return g, pipeline.Hashes{pipeline.HashPoints: run.Hash()}, nil
 }
 

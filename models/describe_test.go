@@ -1,4 +1,4 @@
-package pipeline
+package models_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-func TestDescribeGraph(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	nb := &knn.Neighbors{K: 1, Index: []int32{1, 0, 0}, Distance: []float64{1, 1, 2}}
 	for _, c := range []struct {
 		s    sparse.Symmetry
@@ -18,7 +18,7 @@ func TestDescribeGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := DescribeGraph(models.NewGraph(w)); got != c.want {
+		if got := models.NewGraph(w).Describe(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
