@@ -7,9 +7,9 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/mapped"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
@@ -279,9 +279,9 @@ func Precise(x Points) bool {
 	return false
 }
 
-// Raw returns the points as an array is written of: see [npy.Raw].
-func (s *Stored) Raw() npy.Raw {
-	r := npy.Raw{DType: s.kind.String()}
+// Raw returns the points as an array is written of: see [archive.Raw].
+func (s *Stored) Raw() archive.Raw {
+	r := archive.Raw{DType: s.kind.String()}
 	for _, p := range s.parts {
 		r.Parts = append(r.Parts, p.raw)
 	}

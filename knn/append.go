@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn/internal/blocks"
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
 	"github.com/bigfit/bigfit/knn/internal/topk"
@@ -307,12 +307,12 @@ const (
 )
 
 // Entries returns the lists as files hold them, n×K each; nil has none.
-func (nb *Neighbors) Entries() []npy.Entry {
+func (nb *Neighbors) Entries() []archive.Array {
 	if nb == nil {
 		return nil
 	}
 	shape := []int{nb.Len(), nb.K}
-	return []npy.Entry{{Name: ListIndices, Shape: shape, Data: nb.Index}, {Name: ListDistances, Shape: shape, Data: nb.Distance}}
+	return []archive.Array{{Name: ListIndices, Shape: shape, Data: nb.Index}, {Name: ListDistances, Shape: shape, Data: nb.Distance}}
 }
 
 // CheckLists returns an error unless nb can be lists of n points that a file holds: n×K,

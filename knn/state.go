@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
 )
 
@@ -41,17 +41,17 @@ type State struct {
 }
 
 // Entries returns the arrays of the state as files hold them; a nil state has none.
-func (s *State) Entries() []npy.Entry {
+func (s *State) Entries() []archive.Array {
 	if s == nil {
 		return nil
 	}
-	out := []npy.Entry{{Name: "index_order", Data: s.Order}}
+	out := []archive.Array{{Name: "index_order", Data: s.Order}}
 	if s.Stats == nil {
 		return out
 	}
-	return append(out, npy.Entry{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width}, Data: s.Neighbors},
-		npy.Entry{Name: "index_splits", Shape: []int{len(s.Thresholds), 3}, Data: s.Splits},
-		npy.Entry{Name: "index_thresholds", Data: s.Thresholds})
+	return append(out, archive.Array{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width}, Data: s.Neighbors},
+		archive.Array{Name: "index_splits", Shape: []int{len(s.Thresholds), 3}, Data: s.Splits},
+		archive.Array{Name: "index_thresholds", Data: s.Thresholds})
 }
 
 // StateOf returns the state of a tree, or of NN-descent after a search, in 4n

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -19,7 +19,7 @@ type File struct {
 	Components *sparse.Components
 	Degrees    []float64
 	// Manifest is nil in files of other programs.
-	Manifest *manifest.Manifest
+	Manifest *archive.Manifest
 }
 
 // Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
@@ -34,25 +34,25 @@ func (f *File) Save(path string) error {
 	if vectors.Stride != vectors.Cols {
 		vectors = mat.DenseCopyOf(r.Vectors).RawMatrix()
 	}
-	entries := []npy.Entry{
+	entries := []archive.Array{
 		{Name: "values", Data: r.Values},
 		{Name: "vectors", Shape: []int{vectors.Rows, vectors.Cols}, Data: vectors.Data},
 	}
 	if r.Residuals != nil {
-		entries = append(entries, npy.Entry{Name: "residuals", Data: r.Residuals})
+		entries = append(entries, archive.Array{Name: "residuals", Data: r.Residuals})
 	}
 	if f.Components != nil {
-		entries = append(entries, npy.Entry{Name: "components", Data: f.Components.Of})
+		entries = append(entries, archive.Array{Name: "components", Data: f.Components.Of})
 	}
 	if f.Degrees != nil {
-		entries = append(entries, npy.Entry{Name: "degrees", Data: f.Degrees})
+		entries = append(entries, archive.Array{Name: "degrees", Data: f.Degrees})
 	}
 	if f.Manifest != nil {
 		text, err := f.Manifest.Bytes()
 		if err != nil {
 			return err
 		}
-		entries = append(entries, npy.Entry{Name: manifest.Name, Data: text})
+		entries = append(entries, archive.Array{Name: archive.Name, Data: text})
 	}
 	return npy.WriteArchive(path, entries)
 }
@@ -145,8 +145,8 @@ func Load(path string, limit int64) (*File, error) {
 			return nil, err
 		}
 	}
-	if a.Has(manifest.Name) {
-		if f.Manifest, err = a.Manifest(manifest.Eigs, nil); err != nil {
+	if a.Has(archive.Name) {
+		if f.Manifest, err = a.Manifest(archive.Eigs, nil); err != nil {
 			return nil, err
 		}
 	}

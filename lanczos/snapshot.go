@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -55,13 +55,13 @@ type snapshotState struct {
 func (s *Snapshot) Looked() bool { return s.k.unchecked == 0 }
 
 // sum returns the hash of the state and the arrays.
-func (st snapshotState) sum(arrays []npy.Entry) (string, error) {
+func (st snapshotState) sum(arrays []archive.Array) (string, error) {
 	st.Sum = ""
 	text, err := json.Marshal(st)
 	if err != nil {
 		return "", err
 	}
-	return npy.Sum(append([]npy.Entry{{Name: "state", Data: text}}, arrays...))
+	return npy.Sum(append([]archive.Array{{Name: "state", Data: text}}, arrays...))
 }
 
 // Save writes the snapshot as a .npz file, whole or not at all. It takes about
@@ -73,7 +73,7 @@ func (s *Snapshot) Save(path, operator string) error {
 		return err
 	}
 	v, t := k.v.RawMatrix(), k.t.RawMatrix()
-	arrays := []npy.Entry{
+	arrays := []archive.Array{
 		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
 		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
 		{Name: "random", Data: random},
@@ -83,7 +83,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
-	m, err := manifest.New(manifest.Snapshot, st, nil)
+	m, err := archive.New(archive.Snapshot, st, nil)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	if err != nil {
 		return err
 	}
-	return npy.WriteArchive(path, append(arrays, npy.Entry{Name: manifest.Name, Data: text}))
+	return npy.WriteArchive(path, append(arrays, archive.Array{Name: archive.Name, Data: text}))
 }
 
 // LoadSnapshot reads a file written by Save for the same operator. Limit bounds
@@ -103,7 +103,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	}
 	defer a.Close()
 	var st snapshotState
-	if _, err := a.Manifest(manifest.Snapshot, &st); err != nil {
+	if _, err := a.Manifest(archive.Snapshot, &st); err != nil {
 		return nil, err
 	}
 	if st.Operator != operator {
@@ -130,7 +130,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := st.sum([]npy.Entry{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block}, Data: k.v.RawMatrix().Data},
+	sum, err := st.sum([]archive.Array{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block}, Data: k.v.RawMatrix().Data},
 		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data}, {Name: "random", Data: random}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
@@ -226,10 +227,10 @@ func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 
 // Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
 // there are any, and the points (m×d) if there are any.
-func (e *Expansion) Arrays() []Array {
-	out := []Array{MatrixEntry("coefficients", e.Coefficients)}
+func (e *Expansion) Arrays() []archive.Array {
+	out := []archive.Array{MatrixEntry("coefficients", e.Coefficients)}
 	if e.Intercepts != nil {
-		out = append(out, Array{Name: "bias", Data: e.Intercepts})
+		out = append(out, archive.Array{Name: "bias", Data: e.Intercepts})
 	}
 	return append(append(out, ClassEntries(e.Classes)...), PointEntries(e.Points, nil)...)
 }

@@ -8,22 +8,18 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// Array is an array of a model file: a name, a shape (nil for a vector) and the
-// elements as a slice.
-type Array = npy.Entry
 
 // modelVersion of the format of model files. Files of other versions are refused.
 const modelVersion = 2
 
 // Save writes a model as a .npz file, whole or not at all. hashes name what it
 // was made from.
-func Save(path string, m Model, hashes map[string]string, files ...manifest.Files) error {
+func Save(path string, m Model, hashes map[string]string, files ...archive.Files) error {
 	e, err := m.Encode()
 	if err != nil {
 		return err
@@ -37,7 +33,7 @@ func Save(path string, m Model, hashes map[string]string, files ...manifest.File
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
 		}
 	}
-	mf, err := manifest.New(manifest.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+	mf, err := archive.New(archive.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
 		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
 	if err != nil {
 		return err
@@ -47,7 +43,7 @@ func Save(path string, m Model, hashes map[string]string, files ...manifest.File
 	if err != nil {
 		return err
 	}
-	return npy.WriteArchive(path, append(slices.Clone(e.Arrays), Array{Name: manifest.Name, Data: text}))
+	return npy.WriteArchive(path, append(slices.Clone(e.Arrays), archive.Array{Name: archive.Name, Data: text}))
 }
 
 // Decoder reads a model from its file.
@@ -62,16 +58,16 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, err
 	}
 	defer a.Close()
-	text, err := a.ReadBytes(manifest.Name)
+	text, err := a.ReadBytes(archive.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	mf, err := manifest.ParseVersion(text, manifest.Model, path, modelVersion)
+	mf, err := archive.ParseVersion(text, archive.Model, path, modelVersion)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := newReader(a, limit)
-	if err := manifest.Unmarshal(mf.Settings, &r.Manifest); err != nil {
+	if err := archive.Unmarshal(mf.Settings, &r.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 	}
 	r.Manifest.Hashes = mf.Hashes
@@ -109,7 +105,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 func (r *Reader) checkArrays() error {
 	path, total := r.archive.Path(), int64(0)
 	for _, name := range r.archive.Names() {
-		if name == manifest.Name {
+		if name == archive.Name {
 			continue
 		}
 		h, err := checkHeader(r.archive, name, r.Manifest.Arrays)
@@ -149,7 +145,7 @@ func checkHeader(a *npy.Archive, name string, arrays map[string]string) (*npy.He
 
 // DescribeArrays writes types and shapes of arrays for a manifest, so that headers can be
 // compared with them before anything is inflated.
-func DescribeArrays(arrays []Array) map[string]string {
+func DescribeArrays(arrays []archive.Array) map[string]string {
 	out := map[string]string{}
 	for _, x := range arrays {
 		out[x.Name] = describeArray(x)
@@ -158,9 +154,9 @@ func DescribeArrays(arrays []Array) map[string]string {
 }
 
 // describeArray writes the type and the shape of an array as its header will have them.
-func describeArray(x Array) string {
+func describeArray(x archive.Array) string {
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
-	if r, ok := x.Data.(npy.Repeat); ok {
+	if r, ok := x.Data.(archive.Repeat); ok {
 		h.Shape, h.Data = []int{r.Count}, []float64(nil)
 	} else if x.Shape == nil {
 		h.Shape = []int{h.Len()}
@@ -174,7 +170,7 @@ func firstNotFinite[T float32 | float64](v []T) int {
 }
 
 // finiteArray returns an error for a number that is not finite.
-func finiteArray(x Array) error {
+func finiteArray(x archive.Array) error {
 	at := -1
 	switch v := x.Data.(type) {
 	case []float64:
@@ -202,20 +198,20 @@ func (f *Manifest) describes(m Model) error {
 }
 
 // ClassEntries returns the array of class values; nothing for nil.
-func ClassEntries(classes []int64) []Array {
+func ClassEntries(classes []int64) []archive.Array {
 	if classes == nil {
 		return nil
 	}
-	return []Array{{Name: "classes", Data: classes}}
+	return []archive.Array{{Name: "classes", Data: classes}}
 }
 
 // MatrixEntry is an entry for a matrix, copied if its rows are not adjacent.
-func MatrixEntry(name string, a *mat.Dense) npy.Entry {
+func MatrixEntry(name string, a *mat.Dense) archive.Array {
 	r := a.RawMatrix()
 	if r.Stride != r.Cols {
 		r = mat.DenseCopyOf(a).RawMatrix()
 	}
-	return npy.Entry{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
+	return archive.Array{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
 }
 
 // Reader reads the manifest and the arrays of a model file and keeps the first
@@ -270,7 +266,7 @@ func (r *Reader) Has(name string) bool { return r.archive.Has(r.at(name)) }
 
 // Fit reads what the model's Encode gave as Fit.
 func (r *Reader) Fit(v any) error {
-	if err := manifest.Unmarshal(r.Manifest.Fit, v); err != nil {
+	if err := archive.Unmarshal(r.Manifest.Fit, v); err != nil {
 		return fmt.Errorf("the fit in the manifest: %w", err)
 	}
 	return nil

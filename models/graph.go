@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
@@ -279,7 +279,7 @@ type neighborhoodState struct {
 // there are any, those of Index as index_order, index_neighbors (n×width),
 // index_splits (nodes×3) and index_thresholds, and those of Lists as neighbor_indices and
 // neighbor_distances (n×k); and the rest for the manifest.
-func (h *Neighborhood) Encode() (RawState, []Array, error) {
+func (h *Neighborhood) Encode() (RawState, []archive.Array, error) {
 	state := neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index, 0}
 	if h.Lists != nil {
 		state.Lists = h.Lists.K
@@ -290,7 +290,7 @@ func (h *Neighborhood) Encode() (RawState, []Array, error) {
 	}
 	entries := PointEntries(h.Points, h.PCA)
 	if h.Degrees != nil {
-		entries = append(entries, Array{Name: "degrees", Data: h.Degrees})
+		entries = append(entries, archive.Array{Name: "degrees", Data: h.Degrees})
 	}
 	return raw, slices.Concat(entries, h.Index.Entries(), h.Lists.Entries()), nil
 }
@@ -341,7 +341,7 @@ func NeighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n in
 
 func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) {
 	var s neighborhoodState
-	if err := manifest.Unmarshal(raw, &s); err != nil {
+	if err := archive.Unmarshal(raw, &s); err != nil {
 		return Neighborhood{}, fmt.Errorf("the neighbourhood in the manifest: %w", err)
 	}
 	h := Neighborhood{Points: r.Points(), PCA: r.PCA(), Metric: s.Metric, Method: s.Method, Edges: s.Edges, Seed: s.Seed, Index: s.Index, lazy: &lazyIndex{}}

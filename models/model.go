@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
@@ -214,7 +215,7 @@ type Manifest struct {
 type Encoded struct {
 	Values Values
 	Fit    any // marshals to JSON
-	Arrays []Array
+	Arrays []archive.Array
 }
 
 // ErrNotFinite is that of a model with a number that is not finite: it is not written.

@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/sparse"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // OutputGraph joins every output with the k whose columns of t.Y are nearest by

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a
@@ -217,7 +217,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON is the inverse of MarshalJSON.
 func (v *Values) UnmarshalJSON(text []byte) error {
 	var raw map[string]json.RawMessage
-	if err := manifest.Unmarshal(text, &raw); err != nil {
+	if err := archive.Unmarshal(text, &raw); err != nil {
 		return err
 	}
 	*v = Values{}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/archive"
 )
 
 // Updater is a model to which points and labels can be added at less cost than that
@@ -77,11 +79,11 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 }
 
 // Entries returns the arrays given_points (l) and given_values (l×m); nil has none.
-func (g *Given) Entries() []Array {
+func (g *Given) Entries() []archive.Array {
 	if g == nil {
 		return nil
 	}
-	out := []Array{{Name: "given_points", Data: g.Points}}
+	out := []archive.Array{{Name: "given_points", Data: g.Points}}
 	if g.Values != nil {
 		out = append(out, MatrixEntry("given_values", g.Values))
 	}

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/threshold"
@@ -28,12 +28,12 @@ type Answers struct {
 	Columns  []table.Result
 	IDs      *data.IDs // nil where points have numbers only
 	Hashes   Hashes
-	Files    manifest.Files
+	Files    archive.Files
 }
 
 // Write writes the answers. That the ids are not as many as the rows is an error.
 func (a *Answers) Write(path string) error {
-	m, err := manifest.New(manifest.Answers, a.Settings, a.Hashes, a.Files)
+	m, err := archive.New(archive.Answers, a.Settings, a.Hashes, a.Files)
 	if err != nil {
 		return err
 	}

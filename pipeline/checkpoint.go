@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
@@ -69,14 +69,14 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(g.Index.Entries(), npy.Entry{Name: "ptr", Data: g.W.Ptr}, npy.Entry{Name: "col", Data: g.W.Col})
+	entries := append(g.Index.Entries(), archive.Array{Name: "ptr", Data: g.W.Ptr}, archive.Array{Name: "col", Data: g.W.Col})
 	entries = append(entries, g.Lists.Entries()...)
 	st := graphState{Settings: g.Settings, Index: g.Index}
 	if g.Lists != nil {
 		st.Cols = g.Lists.K
 	}
 	if g.W.Val != nil {
-		entries = append(entries, npy.Entry{Name: "val", Data: g.W.Val})
+		entries = append(entries, archive.Array{Name: "val", Data: g.W.Val})
 	}
 	err := p.Checkpoint.Save(checkpoint.Graph, key, st, entries...)
 	if err == nil {
@@ -154,7 +154,7 @@ func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) erro
 		if !c.Due() {
 			return nil
 		}
-		return c.Save(checkpoint.Search, key, r, npy.Entry{Name: "candidates", Data: r.Index}, npy.Entry{Name: "distances", Data: r.Dist})
+		return c.Save(checkpoint.Search, key, r, archive.Array{Name: "candidates", Data: r.Index}, archive.Array{Name: "distances", Data: r.Dist})
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 		lo = hi
 		if lo < n && c.Due() {
 			state.Points = lo
-			if err := c.Save(checkpoint.Search, key, state, npy.Entry{Name: "index", Data: nb.Index}, npy.Entry{Name: "distance", Data: nb.Distance}); err != nil {
+			if err := c.Save(checkpoint.Search, key, state, archive.Array{Name: "index", Data: nb.Index}, archive.Array{Name: "distance", Data: nb.Distance}); err != nil {
 				return nil, err
 			}
 		}
@@ -312,8 +312,8 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	}
 	t := r.Certificate
 	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products, r.Restarts},
-		npy.Entry{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
-		npy.Entry{Name: "residuals", Data: r.Residuals}, npy.Entry{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
+		archive.Array{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
+		archive.Array{Name: "residuals", Data: r.Residuals}, archive.Array{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -73,12 +73,12 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 		return nil, err
 	}
 	if text != nil {
-		m, err := manifest.Parse(text, manifest.Graph, path)
+		m, err := archive.Parse(text, archive.Graph, path)
 		if err != nil {
 			return nil, err
 		}
 		var made graphManifest
-		if err := manifest.Unmarshal(m.Settings, &made); err != nil {
+		if err := archive.Unmarshal(m.Settings, &made); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		g.Settings, g.kept, g.arrays = made.GraphSettings, made.Neighborhood, made.Arrays
@@ -135,7 +135,7 @@ func (g *Graph) describe() {
 //
 // A path that ends with a separator names a folder of mapped .npy files
 // ([sparse.WriteFolder]), which holds the matrix and the manifest alone.
-func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) error {
+func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) error {
 	h := g.Neighborhood
 	if IsFolderName(path) {
 		h = models.Neighborhood{}
@@ -148,7 +148,7 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) er
 	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
 		kept = nil
 	}
-	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)}, hashes, files...)
+	m, err := archive.New(archive.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)}, hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 	e := &EigsFile{Pairs: f.Result}
 	if f.Manifest != nil {
 		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}
-		if err := manifest.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
+		if err := archive.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		if e.Settings.Largest {
@@ -219,8 +219,8 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 }
 
 // SaveEigs writes eigenpairs of a graph with their settings.
-func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes, files ...manifest.Files) error {
-	m, err := manifest.New(manifest.Eigs, s, hashes, files...)
+func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes, files ...archive.Files) error {
+	m, err := archive.New(archive.Eigs, s, hashes, files...)
 	if err != nil {
 		return err
 	}

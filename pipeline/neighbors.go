@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/lists"
 )
@@ -65,7 +65,7 @@ type NeighborsFile struct {
 	Columns  int  // points that may be neighbours
 	CSR      bool // as a sparse matrix of distances
 	Hashes   Hashes
-	Files    manifest.Files // names of the inputs
+	Files    archive.Files // names of the inputs
 }
 
 // neighbors returns the settings of the search for neighbours.
@@ -86,7 +86,7 @@ func NewNeighborsFile(g *Graph, nb *knn.Neighbors, self bool, hashes Hashes) *Ne
 
 // Save writes the file.
 func (f *NeighborsFile) Save(path string) error {
-	m, err := manifest.New(manifest.Neighbors, f.Settings, f.Hashes, f.Files)
+	m, err := archive.New(archive.Neighbors, f.Settings, f.Hashes, f.Files)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 	g, hashes := &Graph{Settings: *s}, Hashes{}
 	if f.Manifest != nil {
 		var made NeighborSettings
-		if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
+		if err := archive.Unmarshal(f.Manifest.Settings, &made); err != nil {
 			return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		g.Settings.PCA, g.Settings.Metric, g.Settings.Method = made.PCA, made.Metric, made.Method

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/numbers"
@@ -58,8 +59,8 @@ func ReadManifest(path string) ([]byte, error) {
 // data float64. A manifest that is not nil becomes the additional array
 // "manifest" of uint8, which SciPy ignores as it does the arrays of more. The file
 // appears whole or not at all.
-func WriteNPZ(path string, m *CSR, manifest []byte, more ...npy.Entry) error {
-	indptr := npy.Entry{Name: "indptr", Data: m.Ptr}
+func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error {
+	indptr := archive.Array{Name: "indptr", Data: m.Ptr}
 	if m.NNZ() <= math.MaxInt32 {
 		small := make([]int32, len(m.Ptr))
 		for i, p := range m.Ptr {
@@ -67,11 +68,11 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...npy.Entry) error {
 		}
 		indptr.Data = small
 	}
-	values := npy.Entry{Name: "data", Data: m.Val}
+	values := archive.Array{Name: "data", Data: m.Val}
 	if m.Val == nil {
-		values.Data = npy.Repeat{Value: 1, Count: m.NNZ()}
+		values.Data = archive.Repeat{Value: 1, Count: m.NNZ()}
 	}
-	entries := []npy.Entry{
+	entries := []archive.Array{
 		{Name: "indices", Data: m.Col},
 		indptr,
 		{Name: "format", Data: "csr"},
@@ -79,7 +80,7 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...npy.Entry) error {
 		values,
 	}
 	if manifest != nil {
-		entries = append(entries, npy.Entry{Name: "manifest", Data: manifest})
+		entries = append(entries, archive.Array{Name: "manifest", Data: manifest})
 	}
 	return npy.WriteArchive(path, append(entries, more...))
 }

@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
@@ -260,7 +261,7 @@ func measure(file string, args []string) error {
 	seconds := time.Since(start).Seconds()
 	n, d := x.Dims()
 	report := map[string]any{"peer": "bigfit", "seconds": seconds, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0), "n": n, "d": d, "k": k}
-	if err := npy.WriteArchive(args[3], []npy.Entry{{Name: "indices", Shape: []int{n, k}, Data: nb.Index}, {Name: "distances", Shape: []int{n, k}, Data: nb.Distance}}); err != nil {
+	if err := npy.WriteArchive(args[3], []archive.Array{{Name: "indices", Shape: []int{n, k}, Data: nb.Index}, {Name: "distances", Shape: []int{n, k}, Data: nb.Distance}}); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(report)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
@@ -56,7 +57,7 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 			}
 			n, d := x.Dims()
 			files[part] = filepath.Join(tmp, part+".npz")
-			if err := npy.WriteArchive(files[part], []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x.(*data.Dense[uint8]).Data}, {Name: "y", Shape: []int{n}, Data: y.Index}}); err != nil {
+			if err := npy.WriteArchive(files[part], []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x.(*data.Dense[uint8]).Data}, {Name: "y", Shape: []int{n}, Data: y.Index}}); err != nil {
 				return nil, err
 			}
 		}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/view/chart"
 )
@@ -191,19 +191,19 @@ func (a *app) plotKind(path string) (plotKind, error) {
 		return 0, err
 	}
 	defer f.Close()
-	if f.Has(manifest.Name) {
-		text, err := f.ReadBytes(manifest.Name)
+	if f.Has(archive.Name) {
+		text, err := f.ReadBytes(archive.Name)
 		if err != nil {
 			return 0, err
 		}
-		var m manifest.Manifest
+		var m archive.Manifest
 		if json.Unmarshal(text, &m) == nil {
 			switch m.Format {
-			case manifest.Model:
+			case archive.Model:
 				return surfacePlot, nil
-			case manifest.Eigs:
+			case archive.Eigs:
 				return eigenvaluePlot, nil
-			case manifest.Graph:
+			case archive.Graph:
 				return 0, fmt.Errorf("%s is a graph, of which there is no picture; embed it with bigfit embed", path)
 			}
 		}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -110,7 +110,7 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 	model := len(args) == 1 && len(o.Source.X) == 0 && o.Y == ""
 	if len(args) == 1 && !model {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
-		model = err == nil && info.Kind == manifest.Model
+		model = err == nil && info.Kind == archive.Model
 	}
 	if model {
 		if a.Given["model"] {

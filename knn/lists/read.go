@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
@@ -16,7 +16,7 @@ type File struct {
 	*knn.Neighbors
 	Kind Kind
 	// Manifest of a file that [Write] wrote, nil of another program's.
-	Manifest *manifest.Manifest
+	Manifest *archive.Manifest
 	path     string
 	products bool // distances are −s by the manifest, as those of knn.InnerProduct
 	short    int  // rows that end early
@@ -169,21 +169,21 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 
 // readManifest reads the manifest of a file that Write wrote, whose values are known.
 func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
-	if !a.Has(manifest.Name) {
+	if !a.Has(archive.Name) {
 		return nil
 	}
-	text, err := a.ReadBytes(manifest.Name)
+	text, err := a.ReadBytes(archive.Name)
 	if err != nil {
 		return err
 	}
-	if f.Manifest, err = manifest.Parse(text, manifest.Neighbors, a.Path()); err != nil {
+	if f.Manifest, err = archive.Parse(text, archive.Neighbors, a.Path()); err != nil {
 		return err
 	}
 	var made struct {
 		Query  bool       `json:"query"`
 		Metric knn.Metric `json:"metric"`
 	}
-	if err := manifest.Unmarshal(f.Manifest.Settings, &made); err != nil {
+	if err := archive.Unmarshal(f.Manifest.Settings, &made); err != nil {
 		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
 	}
 	if made.Query {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
@@ -28,9 +29,9 @@ func WithSelf(nb *knn.Neighbors) *knn.Neighbors {
 // at all.
 func Write(path string, nb *knn.Neighbors, manifest []byte) error {
 	shape := []int{nb.Len(), nb.K}
-	entries := []npy.Entry{{Name: "indices", Shape: shape, Data: nb.Index}, {Name: "distances", Shape: shape, Data: nb.Distance}}
+	entries := []archive.Array{{Name: "indices", Shape: shape, Data: nb.Index}, {Name: "distances", Shape: shape, Data: nb.Distance}}
 	if manifest != nil {
-		entries = append(entries, npy.Entry{Name: "manifest", Data: manifest})
+		entries = append(entries, archive.Array{Name: "manifest", Data: manifest})
 	}
 	return npy.WriteArchive(path, entries)
 }

@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
@@ -329,7 +329,7 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 	for i, v := range s.Rows {
 		numbers[i] = int32(v)
 	}
-	return s, r.folder.Save(truthFile, r.folder.key, struct{}{}, npy.Entry{Name: "rows", Data: numbers}, npy.Entry{Name: "kth", Data: s.Kth})
+	return s, r.folder.Save(truthFile, r.folder.key, struct{}{}, archive.Array{Name: "rows", Data: numbers}, archive.Array{Name: "kth", Data: s.Kth})
 }
 
 // recall estimates that of lists of the given width.

@@ -26,9 +26,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
@@ -225,9 +225,9 @@ func (r *Run) Divide(ctx context.Context) error {
 		return err
 	}
 	err = r.folder.Save(divisionFile, r.folder.key, div.divisionState,
-		npy.Entry{Name: "mean", Data: div.scaling.Mean},
-		npy.Entry{Name: "centres", Shape: []int{r.s.Parts, d}, Data: div.centres.at},
-		npy.Entry{Name: "offsets", Data: div.centres.offset})
+		archive.Array{Name: "mean", Data: div.scaling.Mean},
+		archive.Array{Name: "centres", Shape: []int{r.s.Parts, d}, Data: div.centres.at},
+		archive.Array{Name: "offsets", Data: div.centres.offset})
 	if err != nil {
 		return err
 	}

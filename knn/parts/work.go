@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/numbers"
@@ -67,7 +67,7 @@ func save[T uint16 | uint32 | float64](f *folder, name string, width int, table 
 	t := tableState{Rows: len(table) / width, Width: width}
 	shape := []int{t.Rows, width}
 	var err error
-	if t.Sum, err = npy.Sum([]npy.Entry{{Name: name, Shape: shape, Data: table}}); err != nil {
+	if t.Sum, err = npy.Sum([]archive.Array{{Name: name, Shape: shape, Data: table}}); err != nil {
 		return err
 	}
 	err = f.Store(name+".npy", func(path string) error { return npy.WriteFile(path, shape, table) })
@@ -111,7 +111,7 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	} else if table, _ = a.Data.([]T); table == nil && h.Len() > 0 {
 		return nil, 0, fmt.Errorf("%s: it holds %v; %s", path, h, f.Remedy)
 	}
-	sum, err := npy.Sum([]npy.Entry{{Name: name, Shape: h.Shape, Data: table}})
+	sum, err := npy.Sum([]archive.Array{{Name: name, Shape: h.Shape, Data: table}})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -127,4 +127,4 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 func drop[T uint16 | uint32 | float64](table []T) { mapped.Drop(numbers.Bytes(table)) }
 
 // decode reads the settings that a key holds.
-func decode(text string, v any) error { return manifest.Unmarshal([]byte(text), v) }
+func decode(text string, v any) error { return archive.Unmarshal([]byte(text), v) }

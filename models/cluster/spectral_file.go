@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -55,7 +56,7 @@ type spectralFit struct {
 // Encode returns coefficients (m×p), values (p), centres (clusters×p) if there are
 // any, classes (clusters) if there are clusters, and the points of the expansion.
 func (m *Spectral) Encode() (*models.Encoded, error) {
-	arrays := append(m.Arrays(), models.Array{Name: "values", Data: m.Values})
+	arrays := append(m.Arrays(), archive.Array{Name: "values", Data: m.Values})
 	if m.Centres != nil {
 		arrays = append(arrays, models.MatrixEntry("centres", m.Centres))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
@@ -191,9 +192,9 @@ type fit struct {
 // Encode returns the arrays of [models.Expansion.Arrays], values, and risk
 // if there is one.
 func (m *Model) Encode() (*models.Encoded, error) {
-	arrays := append(m.Arrays(), models.Array{Name: "values", Data: m.Values})
+	arrays := append(m.Arrays(), archive.Array{Name: "values", Data: m.Values})
 	if m.Risk != nil {
-		arrays = append(arrays, models.Array{Name: "risk", Data: m.Risk})
+		arrays = append(arrays, archive.Array{Name: "risk", Data: m.Risk})
 	}
 	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil, m.Asked}, Arrays: arrays}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
@@ -126,7 +127,7 @@ func (m *Embedding) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := []models.Array{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors)}
+	own := []archive.Array{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors)}
 	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state}, Arrays: append(own, arrays...)}, nil
 }
 

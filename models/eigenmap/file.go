@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -28,9 +29,9 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		return nil, err
 	}
 	own := append(models.ClassEntries(m.Classes),
-		models.Array{Name: "values", Data: m.Values},
+		archive.Array{Name: "values", Data: m.Values},
 		models.MatrixEntry("coefficients", m.Coefficients),
-		models.Array{Name: "labels", Data: m.Labels},
+		archive.Array{Name: "labels", Data: m.Labels},
 		models.MatrixEntry("vectors", m.Vectors))
 	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state, m.Given != nil}
 	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit, Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil

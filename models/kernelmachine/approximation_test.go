@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -285,18 +286,18 @@ func TestDamagedScaledFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var entries []npy.Entry
+		var entries []archive.Array
 		for _, key := range []string{"coefficients", "bias", "classes", "points", "frequencies", "manifest"} {
 			if a.Has(key) {
 				x, err := a.Read(key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				entries = append(entries, npy.Entry{Name: key, Shape: x.Shape, Data: x.Data})
+				entries = append(entries, archive.Array{Name: key, Shape: x.Shape, Data: x.Data})
 			}
 		}
 		a.Close()
-		damaged := func(what string, entries []npy.Entry) {
+		damaged := func(what string, entries []archive.Array) {
 			if err := modeltest.Rewrite(path, entries); err != nil {
 				t.Fatal(err)
 			}
@@ -305,16 +306,16 @@ func TestDamagedScaledFiles(t *testing.T) {
 			}
 		}
 		for i, e := range entries {
-			damaged("no "+e.Name, append(append([]npy.Entry{}, entries[:i]...), entries[i+1:]...))
+			damaged("no "+e.Name, append(append([]archive.Array{}, entries[:i]...), entries[i+1:]...))
 			if e.Name == "manifest" {
 				continue
 			}
-			long := append([]npy.Entry{}, entries...)
+			long := append([]archive.Array{}, entries...)
 			switch v := e.Data.(type) {
 			case []float64:
-				long[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[0])}
+				long[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), v[0])}
 			case []int64:
-				long[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[0])}
+				long[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), v[0])}
 			}
 			damaged("long "+e.Name, long)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/kernel"
@@ -410,36 +411,36 @@ func TestKernelDamagedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries = append(entries, npy.Entry{Name: name, Shape: x.Shape, Data: x.Data})
+		entries = append(entries, archive.Array{Name: name, Shape: x.Shape, Data: x.Data})
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	replace := func(name string, e npy.Entry) []npy.Entry {
+	replace := func(name string, e archive.Array) []archive.Array {
 		out := slices.Clone(entries)
-		out[slices.IndexFunc(out, func(e npy.Entry) bool { return e.Name == name })] = e
+		out[slices.IndexFunc(out, func(e archive.Array) bool { return e.Name == name })] = e
 		return out
 	}
-	text := string(entries[slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == "manifest" })].Data.([]uint8))
-	edit := func(from, to string) []npy.Entry {
+	text := string(entries[slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == "manifest" })].Data.([]uint8))
+	edit := func(from, to string) []archive.Array {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the manifest has no %s: %s", from, text)
 		}
-		return replace("manifest", npy.Entry{Name: "manifest", Data: []uint8(strings.Replace(text, from, to, 1))})
+		return replace("manifest", archive.Array{Name: "manifest", Data: []uint8(strings.Replace(text, from, to, 1))})
 	}
-	for what, damaged := range map[string][]npy.Entry{
+	for what, damaged := range map[string][]archive.Array{
 		"no coefficients": entries[1:],
-		"short bias":      replace("bias", npy.Entry{Name: "bias", Data: []float64{1}}),
-		"NaN":             replace("bias", npy.Entry{Name: "bias", Data: []float64{1, 2, math.NaN()}}),
-		"two classes":     replace("classes", npy.Entry{Name: "classes", Data: []int64{1, 2}}),
-		"few points":      replace("points", npy.Entry{Name: "points", Shape: []int{2, 3}, Data: make([]float64, 6)}),
-		"no points":       replace("points", npy.Entry{Name: "other", Data: []float64{1}}),
+		"short bias":      replace("bias", archive.Array{Name: "bias", Data: []float64{1}}),
+		"NaN":             replace("bias", archive.Array{Name: "bias", Data: []float64{1, 2, math.NaN()}}),
+		"two classes":     replace("classes", archive.Array{Name: "classes", Data: []int64{1, 2}}),
+		"few points":      replace("points", archive.Array{Name: "points", Shape: []int{2, 3}, Data: make([]float64, 6)}),
+		"no points":       replace("points", archive.Array{Name: "other", Data: []float64{1}}),
 		"other kernel":    edit(`"kernel":"gaussian"`, `"kernel":"precomputed"`),
 		"unknown kernel":  edit(`"kernel":"gaussian"`, `"kernel":"sigmoid"`),
 		"no width":        edit(`"sigma":1.5`, `"sigma":-1`),

@@ -17,10 +17,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -550,21 +550,21 @@ func TestLinearFile(t *testing.T) {
 
 func TestLinearFileDamage(t *testing.T) {
 	dir := t.TempDir()
-	for what, damage := range map[string]func(m *Model, arrays map[string]npy.Entry){
-		"gamma-a": func(m *Model, _ map[string]npy.Entry) { m.Settings.Regularizer.GammaA = -1 },
-		"gamma-i is missing": func(_ *Model, arrays map[string]npy.Entry) {
+	for what, damage := range map[string]func(m *Model, arrays map[string]archive.Array){
+		"gamma-a": func(m *Model, _ map[string]archive.Array) { m.Settings.Regularizer.GammaA = -1 },
+		"gamma-i is missing": func(_ *Model, arrays map[string]archive.Array) {
 			if x, ok := arrays["manifest"]; ok {
-				arrays["manifest"] = npy.Entry{Name: "manifest", Data: bytes.Replace(x.Data.([]uint8), []byte(`"rls-linear"`), []byte(`"laprls-linear"`), 1)}
+				arrays["manifest"] = archive.Array{Name: "manifest", Data: bytes.Replace(x.Data.([]uint8), []byte(`"rls-linear"`), []byte(`"laprls-linear"`), 1)}
 			}
 		},
-		"2 intercepts":       func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, 2} },
-		"coefficients":       func(_ *Model, arrays map[string]npy.Entry) { delete(arrays, "coefficients") },
-		"3 outputs for 2":    func(m *Model, _ map[string]npy.Entry) { m.Classes = []int64{1, 2} },
-		"element 1 of inter": func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, math.NaN(), 3} },
+		"2 intercepts":       func(m *Model, _ map[string]archive.Array) { m.Intercepts = []float64{1, 2} },
+		"coefficients":       func(_ *Model, arrays map[string]archive.Array) { delete(arrays, "coefficients") },
+		"3 outputs for 2":    func(m *Model, _ map[string]archive.Array) { m.Classes = []int64{1, 2} },
+		"element 1 of inter": func(m *Model, _ map[string]archive.Array) { m.Intercepts = []float64{1, math.NaN(), 3} },
 	} {
 		m := &Model{Settings: Settings{Regularizer: models.Regularizer{GammaA: 1}}, Coefficients: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Intercepts: []float64{1, 2, 3}}
 		path := filepath.Join(dir, "m.npz")
-		damage(m, map[string]npy.Entry{})
+		damage(m, map[string]archive.Array{})
 		if err := models.Save(path, m, nil); err != nil {
 			if !strings.Contains(err.Error(), "not finite") {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
@@ -107,8 +108,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	return &models.Encoded{Values: m.params().Encode(&m.Settings), Fit: fit{m.Labeled, m.Iterations}, Arrays: m.arrays()}, nil
 }
 
-func (m *Model) arrays() []models.Array {
-	arrays := []models.Array{models.MatrixEntry("coefficients", m.Coefficients), {Name: "intercepts", Data: m.Intercepts}}
+func (m *Model) arrays() []archive.Array {
+	arrays := []archive.Array{models.MatrixEntry("coefficients", m.Coefficients), {Name: "intercepts", Data: m.Intercepts}}
 	return append(arrays, models.ClassEntries(m.Classes)...)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
@@ -107,7 +108,7 @@ func TestRLSLinearBesideRidge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.npz"), filepath.Join(dir, "out.npy")
-	entries := []npy.Entry{{Name: "x", Shape: []int{200, 9}, Data: x.Data}, models.MatrixEntry("y", y.Y)}
+	entries := []archive.Array{{Name: "x", Shape: []int{200, 9}, Data: x.Data}, models.MatrixEntry("y", y.Y)}
 	if err := npy.WriteArchive(in, entries); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
@@ -129,12 +130,12 @@ func (d *Transduced) File(labeled int) FileFit {
 }
 
 // Entries returns the arrays unlabeled (u) and assigned (u×m).
-func (d *Transduced) Entries() []models.Array {
+func (d *Transduced) Entries() []archive.Array {
 	unlabeled := make([]int64, len(d.Unlabeled))
 	for p, i := range d.Unlabeled {
 		unlabeled[p] = int64(i)
 	}
-	return []models.Array{{Name: "unlabeled", Data: unlabeled}, models.MatrixEntry("assigned", d.Assigned)}
+	return []archive.Array{{Name: "unlabeled", Data: unlabeled}, models.MatrixEntry("assigned", d.Assigned)}
 }
 
 // Describe adds the fit to the summary of a machine of transduction t.

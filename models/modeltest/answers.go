@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -200,8 +200,8 @@ func sameData(a, b any) bool {
 	case []float32:
 		b, ok := b.([]float32)
 		return ok && slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
-	case npy.Raw: // in any parts
-		b, ok := b.(npy.Raw)
+	case archive.Raw: // in any parts
+		b, ok := b.(archive.Raw)
 		return ok && a.DType == b.DType && bytes.Equal(bytes.Join(a.Parts, nil), bytes.Join(b.Parts, nil))
 	}
 	return reflect.DeepEqual(a, b)

@@ -10,8 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
 )
@@ -109,7 +108,7 @@ func (c *checker) probable(k kind, plain, with, back models.Model) {
 func (c *checker) damagedCalibration(k kind, path string) {
 	entries, err := readEntries(path)
 	c.must(k.name, "the file", err)
-	at := slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == manifest.Name })
+	at := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == archive.Name })
 	for what, change := range map[string]func(of map[string]any){
 		"folds": func(of map[string]any) { of["folds"] = 0 },
 		"held":  func(of map[string]any) { of["held"] = -1 },
@@ -132,10 +131,10 @@ func (c *checker) damagedCalibration(k kind, path string) {
 		})
 		c.must(k.name, "the manifest", err)
 		changed := slices.Clone(entries)
-		changed[at] = npy.Entry{Name: manifest.Name, Data: text}
+		changed[at] = archive.Array{Name: archive.Name, Data: text}
 		c.refuseFile("calibration "+what, k.name, changed)
 	}
-	if i := slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == "calibration_residuals" }); i >= 0 {
+	if i := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == "calibration_residuals" }); i >= 0 {
 		for _, d := range damages {
 			if bad := d.make(entries[i]); bad != nil {
 				rest := slices.Delete(slices.Clone(entries), i, i+1)

@@ -14,8 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
@@ -80,27 +80,27 @@ func Labels(n int, class map[int]int64) *data.Labels {
 }
 
 // Entries returns the content of a file, by name.
-func Entries(t *testing.T, path string) map[string]npy.Entry {
+func Entries(t *testing.T, path string) map[string]archive.Array {
 	t.Helper()
 	a, err := npy.OpenArchive(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	out := map[string]npy.Entry{}
+	out := map[string]archive.Array{}
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[name] = npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+		out[name] = archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 	}
 	return out
 }
 
 // WantRefused reports unless load refuses a file of the entries e with an error that
 // names the file and says want.
-func WantRefused(t *testing.T, e map[string]npy.Entry, load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
+func WantRefused(t *testing.T, e map[string]archive.Array, load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.npz")
 	if err := Rewrite(path, slices.Collect(maps.Values(e))); err != nil {
@@ -298,11 +298,11 @@ func (p *Problem) Solve(t testing.TB, kind sparse.Kind, pairs int) *Problem {
 
 // Rewrite writes a model file of the given entries; what its manifest says of them is
 // brought into agreement, so that the model's own checks are met.
-func Rewrite(path string, entries []npy.Entry) error {
+func Rewrite(path string, entries []archive.Array) error {
 	if err := npy.WriteArchive(path, entries); err != nil {
 		return err
 	}
-	at := slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == manifest.Name })
+	at := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == archive.Name })
 	if at < 0 {
 		return nil
 	}
@@ -318,7 +318,7 @@ func Rewrite(path string, entries []npy.Entry) error {
 	defer a.Close()
 	arrays := map[string]string{}
 	for _, name := range a.Names() {
-		if h, err := a.Header(name); err == nil && name != manifest.Name {
+		if h, err := a.Header(name); err == nil && name != archive.Name {
 			arrays[name] = h.String()
 		}
 	}
@@ -332,6 +332,6 @@ func Rewrite(path string, entries []npy.Entry) error {
 		return err
 	}
 	entries = slices.Clone(entries)
-	entries[at] = npy.Entry{Name: manifest.Name, Data: text}
+	entries[at] = archive.Array{Name: archive.Name, Data: text}
 	return npy.WriteArchive(path, entries)
 }

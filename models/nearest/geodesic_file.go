@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -25,10 +26,10 @@ func (m *Geodesic) Encode() (*models.Encoded, error) {
 		return nil, err
 	}
 	own := append(models.ClassEntries(m.Classes),
-		models.Array{Name: "labels", Data: m.Labels},
-		models.Array{Name: "path_counts", Data: m.paths.count},
-		models.Array{Name: "path_sources", Data: m.paths.source},
-		models.Array{Name: "path_lengths", Data: m.paths.length})
+		archive.Array{Name: "labels", Data: m.Labels},
+		archive.Array{Name: "path_counts", Data: m.paths.count},
+		archive.Array{Name: "path_sources", Data: m.paths.source},
+		archive.Array{Name: "path_lengths", Data: m.paths.length})
 	return &models.Encoded{Values: geodesicParams.Encode(&m.Settings), Fit: geodesicFit{m.paths.k, m.Labeled, m.Unreached, m.Fallback, state},
 		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -260,7 +261,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrays = append(arrays, append(models.ClassEntries(m.Classes), models.Array{Name: "labels", Data: m.Labels})...)
+	arrays = append(arrays, append(models.ClassEntries(m.Classes), archive.Array{Name: "labels", Data: m.Labels})...)
 	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state}, Arrays: arrays}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -46,9 +46,9 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	}
 	own := append(models.ClassEntries(m.output.Classes), models.MatrixEntry("scores", m.scores))
 	if m.output.Classes != nil {
-		own = append(own, models.Array{Name: "given_labels", Data: m.labels})
+		own = append(own, archive.Array{Name: "given_labels", Data: m.labels})
 		if m.factors != nil {
-			own = append(own, models.Array{Name: "class_factors", Data: m.factors})
+			own = append(own, archive.Array{Name: "class_factors", Data: m.factors})
 		}
 	}
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
@@ -65,7 +65,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		own := filePart{Weight: p.weight, Scale: p.scale,
 			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values, Fit: raw}}
 		for _, a := range e.Arrays {
-			if i := slices.IndexFunc(out.Arrays, func(b models.Array) bool { return sameArray(a, b) }); i >= 0 {
+			if i := slices.IndexFunc(out.Arrays, func(b archive.Array) bool { return sameArray(a, b) }); i >= 0 {
 				if own.Shared == nil {
 					own.Shared = map[string]string{}
 				}
@@ -82,15 +82,15 @@ func (m *Model) Encode() (*models.Encoded, error) {
 }
 
 // sameArray reports whether two arrays have one type, shape and content.
-func sameArray(a, b models.Array) bool {
+func sameArray(a, b archive.Array) bool {
 	if !slices.Equal(a.Shape, b.Shape) {
 		return false
 	}
 	switch v := a.Data.(type) {
-	case npy.Repeat:
+	case archive.Repeat:
 		return v == b.Data
-	case npy.Raw:
-		other, ok := b.Data.(npy.Raw)
+	case archive.Raw:
+		other, ok := b.Data.(archive.Raw)
 		return ok && v.DType == other.DType && slices.EqualFunc(v.Parts, other.Parts, bytes.Equal)
 	case []float64:
 		return sameElements(v, b.Data)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
@@ -185,9 +186,9 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores), models.Array{Name: "residuals", Data: m.Residuals})
+	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores), archive.Array{Name: "residuals", Data: m.Residuals})
 	if m.Classes != nil {
-		own = append(own, models.Array{Name: "labels", Data: m.Labels})
+		own = append(own, archive.Array{Name: "labels", Data: m.Labels})
 	}
 	return &models.Encoded{Values: params(m.Settings.Method).Encode(&m.Settings),
 		Fit:    modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil},

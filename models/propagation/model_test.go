@@ -13,10 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -242,15 +241,15 @@ func TestGraphLoadMalformed(t *testing.T) {
 	if err := models.Save(whole, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	type entries = map[string]npy.Entry
+	type entries = map[string]archive.Array
 	remove := func(name string) func(entries) { return func(e entries) { delete(e, name) } }
 	set := func(name string, shape []int, x any) func(entries) {
-		return func(e entries) { e[name] = npy.Entry{Name: name, Shape: shape, Data: x} }
+		return func(e entries) { e[name] = archive.Array{Name: name, Shape: shape, Data: x} }
 	}
 	settings := func(v any, keys ...string) func(entries) {
 		return func(e entries) {
 			var mf map[string]any
-			if err := json.Unmarshal(e[manifest.Name].Data.([]uint8), &mf); err != nil {
+			if err := json.Unmarshal(e[archive.Name].Data.([]uint8), &mf); err != nil {
 				t.Fatal(err)
 			}
 			at := mf["settings"].(map[string]any)
@@ -262,7 +261,7 @@ func TestGraphLoadMalformed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e[manifest.Name] = npy.Entry{Name: manifest.Name, Data: text}
+			e[archive.Name] = archive.Array{Name: archive.Name, Data: text}
 		}
 	}
 	for _, c := range []struct {

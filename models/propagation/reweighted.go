@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
@@ -213,7 +214,7 @@ func (m *Reweighted) Encode() (*models.Encoded, error) {
 		return nil, err
 	}
 	e.Values = solverParams.Encode(&m.Settings)
-	e.Arrays = append(e.Arrays, models.Array{Name: "gamma", Data: m.Gamma})
+	e.Arrays = append(e.Arrays, archive.Array{Name: "gamma", Data: m.Gamma})
 	return e, nil
 }
 

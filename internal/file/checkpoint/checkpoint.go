@@ -17,8 +17,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -166,17 +166,17 @@ type stage struct {
 	Sum string `json:"sum,omitempty"`
 }
 
-func (s stage) sum(arrays []npy.Entry) (string, error) {
+func (s stage) sum(arrays []archive.Array) (string, error) {
 	s.Sum = ""
 	text, err := json.Marshal(s)
 	if err != nil {
 		return "", err
 	}
-	return npy.Sum(append([]npy.Entry{{Name: manifest.Name, Data: text}}, arrays...))
+	return npy.Sum(append([]archive.Array{{Name: archive.Name, Data: text}}, arrays...))
 }
 
 // Save writes a stage: its state, anything that marshals to JSON, and its arrays.
-func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) error {
+func (f *Folder) Save(name string, key Key, state any, arrays ...archive.Array) error {
 	s := stage{Name: name, Key: key}
 	var err error
 	if s.State, err = json.Marshal(state); err != nil {
@@ -185,7 +185,7 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) erro
 	if s.Sum, err = s.sum(arrays); err != nil {
 		return err
 	}
-	m, err := manifest.New(manifest.Checkpoint, s, nil)
+	m, err := archive.New(archive.Checkpoint, s, nil)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) erro
 		return err
 	}
 	return f.Store(name, func(path string) error {
-		return npy.WriteArchive(path, append(slices.Clone(arrays), npy.Entry{Name: manifest.Name, Data: text}))
+		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name, Data: text}))
 	})
 }
 
@@ -228,7 +228,7 @@ func (f *Folder) Made(name string) (Key, error) {
 	}
 	defer a.Close()
 	var s stage
-	_, err = a.Manifest(manifest.Checkpoint, &s)
+	_, err = a.Manifest(archive.Checkpoint, &s)
 	return s.Key, err
 }
 
@@ -240,7 +240,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	}
 	defer a.Close()
 	var s stage
-	if _, err := a.Manifest(manifest.Checkpoint, &s); err != nil {
+	if _, err := a.Manifest(archive.Checkpoint, &s); err != nil {
 		return nil, err
 	}
 	if s.Name != name {
@@ -250,9 +250,9 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 		return nil, err
 	}
 	out := Arrays{}
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, array := range a.Names() {
-		if array == manifest.Name {
+		if array == archive.Name {
 			continue
 		}
 		x, err := a.Read(array)
@@ -260,7 +260,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 			return nil, err
 		}
 		out[array] = x
-		entries = append(entries, npy.Entry{Name: array, Shape: x.Shape, Data: x.Data})
+		entries = append(entries, archive.Array{Name: array, Shape: x.Shape, Data: x.Data})
 	}
 	sum, err := s.sum(entries)
 	if err != nil {
@@ -269,7 +269,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if sum != s.Sum {
 		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
-	if err := manifest.Unmarshal(s.State, state); err != nil {
+	if err := archive.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
 	}
 	return out, nil

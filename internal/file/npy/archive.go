@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 )
 
 // Archive is an open .npz file.
@@ -158,16 +158,16 @@ func (a *Archive) ReadBytes(name string) ([]byte, error) {
 
 // Manifest reads the manifest of an archive of the given format, and its settings into
 // settings unless that is nil.
-func (a *Archive) Manifest(format string, settings any) (*manifest.Manifest, error) {
-	text, err := a.ReadBytes(manifest.Name)
+func (a *Archive) Manifest(format string, settings any) (*archive.Manifest, error) {
+	text, err := a.ReadBytes(archive.Name)
 	if err != nil {
 		return nil, err
 	}
-	m, err := manifest.Parse(text, format, a.path)
+	m, err := archive.Parse(text, format, a.path)
 	if err != nil || settings == nil {
 		return m, err
 	}
-	if err := manifest.Unmarshal(m.Settings, settings); err != nil {
+	if err := archive.Unmarshal(m.Settings, settings); err != nil {
 		return nil, fmt.Errorf("%s: the manifest: %w", a.path, err)
 	}
 	return m, nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
@@ -27,7 +28,7 @@ func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
 // DType returns NumPy's name of the element type, "float32" for example;
 // "str" for strings.
 func (a *Array) DType() string {
-	if r, ok := a.Data.(Raw); ok { // on its way to a file
+	if r, ok := a.Data.(archive.Raw); ok { // on its way to a file
 		return r.DType
 	}
 	switch t := reflect.TypeOf(a.Data).Elem(); t {

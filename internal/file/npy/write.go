@@ -1,8 +1,6 @@
 package npy
 
 import (
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
-
 	"archive/zip"
 	"bufio"
 	"crypto/sha256"
@@ -14,28 +12,18 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
-// Repeat stands for an array that holds Value Count times, without the memory.
-type Repeat struct {
-	Value float64
-	Count int
-}
-
-// Raw stands for an array of numbers in parts that lie one after the other: the bytes of its
-// elements as this machine holds them.
-type Raw struct {
-	DType string // as in [Header]: float16, float32, float64, uint8 or bool
-	Parts [][]byte
-}
-
-// rawTypes are the element types of a Raw, as NumPy writes them, and their sizes.
+// rawTypes are the element types of an [archive.Raw], as NumPy writes them, and their sizes.
 var rawTypes = map[string]struct {
 	descr string
 	size  int
 }{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1}, "bool": {"|b1", 1}}
 
-func (r Raw) write(w io.Writer, shape []int) error {
+func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	t, ok := rawTypes[r.DType]
 	if !ok {
 		return fmt.Errorf("cannot write an array of %s", r.DType)
@@ -75,23 +63,8 @@ func reverseBytes(b []byte, size int) {
 	}
 }
 
-// Entry is one array of an archive.
-type Entry struct {
-	// Name is the array's name, without ".npy".
-	Name string
-	// Shape holds the extents; nil means one dimension or, for a string, a
-	// scalar.
-	Shape []int
-	// Data is a slice of one of the numeric types, of bool or of strings, stored
-	// as NumPy's unicode strings as wide as the longest of them; a Repeat of
-	// float64; a Raw; or a string, stored as NumPy's bytes.
-	Data any
-	// Compress deflates the array; numpy.load reads both forms.
-	Compress bool
-}
-
 // WriteFile writes data in the given shape as a .npy file: version 1.0, C
-// order, little endian. The shape and data are as in an Entry. The file
+// order, little endian. The shape and data are as in an [archive.Array]. The file
 // appears whole or not at all; on an error an older file of this name remains.
 func WriteFile(path string, shape []int, data any) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error { return writeArray(w, shape, data) })
@@ -100,7 +73,7 @@ func WriteFile(path string, shape []int, data any) error {
 // WriteArchive writes the entries as a .npz file, in their order and by
 // default uncompressed. The same entries give the same bytes. The file appears
 // whole or not at all; on an error an older file of this name remains.
-func WriteArchive(path string, entries []Entry) error {
+func WriteArchive(path string, entries []archive.Array) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error {
 		z := zip.NewWriter(w)
 		seen := map[string]bool{}
@@ -127,9 +100,9 @@ func WriteArchive(path string, entries []Entry) error {
 
 // Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
 // in the order of their names; what a file of them holds gives the same.
-func Sum(entries []Entry) (string, error) {
+func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
 		fmt.Fprintf(h, "%q", e.Name)
 		if err := writeArray(h, e.Shape, e.Data); err != nil {
@@ -173,9 +146,9 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		return writeStrings(w, shape, d)
 	case []Half:
 		return writeNumbers(w, "<f2", shape, d)
-	case Raw:
-		return d.write(w, shape)
-	case Repeat:
+	case archive.Raw:
+		return writeParts(w, d, shape)
+	case archive.Repeat:
 		shape, err := fit(shape, d.Count)
 		if err != nil {
 			return err

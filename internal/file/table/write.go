@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -122,24 +123,24 @@ func Write(path string, o *Output) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error { return o.parquet(w, rows) })
 }
 
-func (r *Result) entry() npy.Entry {
-	e := npy.Entry{Name: r.Name, Data: r.Values}
+func (r *Result) entry() archive.Array {
+	e := archive.Array{Name: r.Name, Data: r.Values}
 	if r.Width > 0 {
 		e.Shape = []int{r.rows(), r.Width}
 	}
 	return e
 }
 
-func (o *Output) entries() []npy.Entry {
-	var out []npy.Entry
+func (o *Output) entries() []archive.Array {
+	var out []archive.Array
 	if o.IDs != nil {
-		out = append(out, npy.Entry{Name: "id", Data: o.IDs})
+		out = append(out, archive.Array{Name: "id", Data: o.IDs})
 	}
 	for i := range o.Columns {
 		out = append(out, o.Columns[i].entry())
 	}
 	if o.Manifest != "" {
-		out = append(out, npy.Entry{Name: "manifest", Data: []byte(o.Manifest)})
+		out = append(out, archive.Array{Name: "manifest", Data: []byte(o.Manifest)})
 	}
 	return out
 }

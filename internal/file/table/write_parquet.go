@@ -6,7 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 )
 
 // ordered is a group with its fields in the given order; the library's has them sorted.
@@ -99,7 +99,7 @@ func (o *Output) parquet(out io.Writer, rows int) error {
 	}
 	group := min(max(64<<20/(8*width), 1), 1<<20)
 	options := []parquet.WriterOption{
-		parquet.NewSchema("bigfit", root), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bigfit", manifest.Program(), ""),
+		parquet.NewSchema("bigfit", root), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bigfit", archive.Program(), ""),
 		parquet.MaxRowsPerRowGroup(int64(group)),
 	}
 	if o.Manifest != "" {

@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -263,7 +264,7 @@ func (r *Run) keysOf(p int) keys {
 		_, m := r.t.Y.Dims()
 		k.labels = common()
 		k.labels["outputs"] = strconv.Itoa(m)
-		hash, err := npy.Sum([]npy.Entry{{Name: "labeled", Data: asInt64(t.Labeled)}, {Name: "targets", Data: values(t.Y)}})
+		hash, err := npy.Sum([]archive.Array{{Name: "labeled", Data: asInt64(t.Labeled)}, {Name: "targets", Data: values(t.Y)}})
 		if err != nil {
 			hash = err.Error()
 		}
@@ -363,7 +364,7 @@ func (r *Run) sumNorm(ctx context.Context, p, lo, hi int) error {
 	if err != nil {
 		return err
 	}
-	return r.folder.Save(normName(p), r.keys(p).norm, normState{hi - lo, volume}, npy.Entry{Name: "norm", Shape: []int{r.d, r.d}, Data: m.RawMatrix().Data})
+	return r.folder.Save(normName(p), r.keys(p).norm, normState{hi - lo, volume}, archive.Array{Name: "norm", Shape: []int{r.d, r.d}, Data: m.RawMatrix().Data})
 }
 
 func (r *Run) sumLabels(ctx context.Context, p, lo, hi int) error {
@@ -380,8 +381,8 @@ func (r *Run) sumLabels(ctx context.Context, p, lo, hi int) error {
 	}
 	m := len(s.TargetMean)
 	data.Release(r.x, lo, hi)
-	return r.folder.Save(labelsName(p), r.keys(p).labels, labelState{s.Rows}, npy.Entry{Name: "mean", Data: s.Mean}, npy.Entry{Name: "target_mean", Data: s.TargetMean},
-		npy.Entry{Name: "gram", Shape: []int{r.d, r.d}, Data: s.Gram.RawMatrix().Data}, npy.Entry{Name: "moments", Shape: []int{r.d, m}, Data: s.Moments.RawMatrix().Data})
+	return r.folder.Save(labelsName(p), r.keys(p).labels, labelState{s.Rows}, archive.Array{Name: "mean", Data: s.Mean}, archive.Array{Name: "target_mean", Data: s.TargetMean},
+		archive.Array{Name: "gram", Shape: []int{r.d, r.d}, Data: s.Gram.RawMatrix().Data}, archive.Array{Name: "moments", Shape: []int{r.d, m}, Data: s.Moments.RawMatrix().Data})
 }
 
 // checkPoints returns an error for values of rows lo to hi that are not finite.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
 )
@@ -157,7 +157,7 @@ func readColumns(path string, limit int64) (*columns, error) {
 		defer a.Close()
 		c := &columns{path: path}
 		for _, name := range a.Names() {
-			if name == manifest.Name {
+			if name == archive.Name {
 				continue
 			}
 			x, err := a.Read(name)

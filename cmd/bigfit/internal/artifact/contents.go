@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
@@ -64,7 +64,7 @@ func (d *Difference) archives(limit int64) error {
 	names := slices.Concat(a.Names(), b.Names())
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if name == manifest.Name {
+		if name == archive.Name {
 			continue
 		}
 		var x [2]*npy.Array
@@ -103,7 +103,7 @@ func differences(a, b *npy.Array) (n int, largest float64) {
 	x, errX := a.Float64s()
 	y, errY := b.Float64s()
 	if errX != nil || errY != nil { // integers beyond 2^53
-		sum := func(d any) string { s, _ := npy.Sum([]npy.Entry{{Name: "x", Data: d}}); return s }
+		sum := func(d any) string { s, _ := npy.Sum([]archive.Array{{Name: "x", Data: d}}); return s }
 		if sum(a.Data) != sum(b.Data) {
 			return a.Len(), math.Inf(1)
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 )
 
 // Difference says what differs between two files. What is equal is left out.
@@ -51,7 +51,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		if infos[i], err = Inspect(path, limit); err != nil {
 			return nil, err
 		}
-		if infos[i].Kind != manifest.Graph && (infos[i].Files != nil || infos[i].Format == "json" || infos[i].Kind == "folder") {
+		if infos[i].Kind != archive.Graph && (infos[i].Files != nil || infos[i].Format == "json" || infos[i].Kind == "folder") {
 			return nil, fmt.Errorf("%s: it is a %s; models, graphs, eigenpairs and answers are compared", path, infos[i].Format)
 		}
 	}
@@ -83,11 +83,11 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 func (i *Info) kind() string {
 	has := func(name string) bool { return i.Array(name, "") != nil && i.Array(name, "").Name == name }
 	switch {
-	case i.Kind == manifest.Model:
+	case i.Kind == archive.Model:
 		return "model"
-	case i.Kind == manifest.Graph || i.Extents != nil:
+	case i.Kind == archive.Graph || i.Extents != nil:
 		return "graph"
-	case i.Kind == manifest.Eigs || has("values") && has("vectors"):
+	case i.Kind == archive.Eigs || has("values") && has("vectors"):
 		return "eigenpairs"
 	}
 	return "answers"
@@ -95,14 +95,14 @@ func (i *Info) kind() string {
 
 // manifests compares settings and inputs.
 func (d *Difference) manifests(a, b *Info) error {
-	var m [2]manifest.Manifest
+	var m [2]archive.Manifest
 	var settings [2]map[string]string
 	for i, info := range []*Info{a, b} {
 		settings[i] = map[string]string{}
 		if info.Kind == "" {
 			continue
 		}
-		if err := manifest.Unmarshal(info.Manifest, &m[i]); err != nil {
+		if err := archive.Unmarshal(info.Manifest, &m[i]); err != nil {
 			return fmt.Errorf("%s: the manifest: %w", info.Path, err)
 		}
 		var v any

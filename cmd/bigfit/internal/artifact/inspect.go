@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/sparse"
@@ -143,7 +143,7 @@ func (i *Info) manifest(text []byte) error {
 		i.Manifest, err = json.Marshal(string(text))
 		return err
 	}
-	var m manifest.Manifest
+	var m archive.Manifest
 	if json.Unmarshal(text, &m) != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (i *Info) manifest(text []byte) error {
 }
 
 // manifestKeys are the inputs of a manifest, in order.
-func manifestKeys(m *manifest.Manifest) []string {
+func manifestKeys(m *archive.Manifest) []string {
 	var keys []string
 	for k := range m.Hashes {
 		keys = append(keys, k)
@@ -224,7 +224,7 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 			}
 		}
 		switch {
-		case f.Kind == manifest.Checkpoint || f.Kind == manifest.Snapshot:
+		case f.Kind == archive.Checkpoint || f.Kind == archive.Snapshot:
 			info.Kind = "checkpoint"
 		case e.Name() == "manifest.json" && f.Program != "":
 			info.Kind, info.Program, info.Date = "run", f.Program, f.Date
@@ -239,7 +239,7 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	info.Kind = manifest.Graph
+	info.Kind = archive.Graph
 	return info, info.manifest(text)
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -38,7 +38,7 @@ type App struct {
 	Memory   machine.Size
 	Points   PointOptions
 	Warnings []string // of the input
-	Files    manifest.Files
+	Files    archive.Files
 	budget   machine.Budget
 	JSON     bool
 	quiet    bool
@@ -89,7 +89,7 @@ func (a *App) Warn(lines ...string) {
 // Reads notes the name of a file that is read, for the manifests of what is written.
 func (a *App) Reads(what, path string) {
 	if a.Files == nil {
-		a.Files = manifest.Files{}
+		a.Files = archive.Files{}
 	}
 	if path != "" {
 		a.Files[what] = path

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -91,9 +91,9 @@ func (a *App) warnOfGraph(paths []string) {
 	if len(paths) != 1 || !strings.EqualFold(filepath.Ext(paths[0]), ".npz") {
 		return
 	}
-	var m manifest.Manifest
+	var m archive.Manifest
 	info, err := data.Inspect(paths[0], data.ReadOptions{Limit: int64(a.Memory)})
-	if err == nil && json.Unmarshal(info.Manifest, &m) == nil && m.Format == manifest.Graph {
+	if err == nil && json.Unmarshal(info.Manifest, &m) == nil && m.Format == archive.Graph {
 		a.Warn(fmt.Sprintf("%s is a graph that bigfit made, and its rows are read as points; fit and tune take the graph itself with --graph", paths[0]))
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // Version of the program.
-const Version = manifest.Release
+const Version = archive.Release
 
 // grace is how long a run may take to stop after an interrupt.
 const grace = time.Second

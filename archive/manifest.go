@@ -1,6 +1,6 @@
 // Package manifest is the JSON description that every artifact carries in its
 // .npz file, under the name "manifest".
-package manifest
+package archive
 
 import (
 	"encoding/json"
