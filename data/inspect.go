@@ -78,9 +78,9 @@ func inspectNPZ(src *source, limit int64, info *FileInfo) error {
 		return err
 	}
 	defer a.Close()
-	if sparse.IsNPZ(a) {
+	if a.IsSparse() {
 		info.Format = FormatSciPy
-		if rows, cols, err := sparse.Extents(a); err == nil {
+		if _, rows, cols, err := a.SparseForm(); err == nil {
 			info.Extents = []int{rows, cols}
 		}
 	}

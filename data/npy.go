@@ -90,7 +90,7 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		scipy := sparse.IsNPZ(z)
+		scipy := z.IsSparse()
 		z.Close()
 		if scipy {
 			x, err := sparse.ReadNPZ(src.path, opt.Limit)

@@ -56,8 +56,40 @@ type DescentSettings struct {
 	Resume *DescentRound
 }
 
-// DescentRound is the state of an unfinished search. Its slices belong to the search.
-type DescentRound = nndescent.Round
+// DescentRound is the state of an unfinished search between two trees or exchanges. Its
+// slices belong to the search.
+type DescentRound struct {
+	K         int   // neighbours per point searched for
+	Width     int   // length of the lists of candidates
+	Trees     int   // random projection trees grown
+	Exchanges int   // exchanges made
+	Distances int64 // distances computed in float32
+	Effort    int   // number of times the effort was raised
+	Grown     bool  `json:"grown"`    // no more trees are needed in this pass
+	Exchange  int   `json:"exchange"` // exchanges made in this pass
+	Settled   bool  `json:"settled"`  // the last exchange changed few lists
+
+	// Index and Dist are the lists of candidates, n×Width.
+	Index []uint32  `json:"-"`
+	Dist  []float32 `json:"-"`
+}
+
+// roundOf returns the state of a search as its settings give it to a caller.
+func roundOf(r nndescent.Round) DescentRound {
+	return DescentRound{
+		K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges, Distances: r.Distances, Effort: r.Effort,
+		Grown: r.Grown, Exchange: r.Exchange, Settled: r.Settled, Index: r.Index, Dist: r.Dist,
+	}
+}
+
+// round is the inverse of roundOf; nil stays nil.
+func (r *DescentRound) round() *nndescent.Round {
+	if r == nil {
+		return nil
+	}
+	stats := nndescent.Stats{K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges, Distances: r.Distances, Effort: r.Effort}
+	return &nndescent.Round{Stats: stats, Grown: r.Grown, Exchange: r.Exchange, Settled: r.Settled, Index: r.Index, Dist: r.Dist}
+}
 
 // maxEffort is the number of times that the effort is raised for the recall.
 const maxEffort = 5
@@ -306,7 +338,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	var sample *RecallSample
 	search := nndescent.Settings{
 		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
-		Step: ix.reporter(p, s.Trees+s.Exchanges+1), Save: s.Save, Resume: s.Resume,
+		Step: ix.reporter(p, s.Trees+s.Exchanges+1), Resume: s.Resume.round(),
 		Enough: func(g *nndescent.Graph) (enough bool, err error) {
 			if s.Sample < 0 || k == 0 {
 				return true, nil
@@ -319,6 +351,9 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 			out.stats.Recall = ix.recall(g, sample)
 			return out.stats.Recall.Share >= s.Recall, nil
 		},
+	}
+	if s.Save != nil {
+		search.Save = func(r nndescent.Round) error { return s.Save(roundOf(r)) }
 	}
 	if s.Recall > 0 {
 		search.Efforts = maxEffort

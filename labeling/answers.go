@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
@@ -22,9 +21,9 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 			rules[q] = FirstOfComponent
 		}
 	}
-	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows), Columns: []table.Result{{Name: "row", Values: rows}}}
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows), Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
-		a.Columns = append(a.Columns, table.Result{Name: "rule", Values: rules}, table.Result{Name: "score", Values: scores}, table.Result{Name: "component", Values: components})
+		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules}, pipeline.Column{Name: "score", Values: scores}, pipeline.Column{Name: "component", Values: components})
 	}
 	return a
 }
@@ -40,15 +39,15 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	for q, s := range list {
 		rows[q], given[q], suggested[q], scores[q] = int64(s.Point), s.Given, s.Suggested, s.Score
 	}
-	label := func(name string, index []int32) table.Result {
+	label := func(name string, index []int32) pipeline.Column {
 		if t.Names != nil {
-			return table.Result{Name: name, Values: at(index, t.Names)}
+			return pipeline.Column{Name: name, Values: at(index, t.Names)}
 		}
-		return table.Result{Name: name, Values: at(index, t.Classes)}
+		return pipeline.Column{Name: name, Values: at(index, t.Classes)}
 	}
-	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows), Columns: []table.Result{{Name: "row", Values: rows}}}
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows), Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
-		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested), table.Result{Name: "score", Values: scores})
+		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested), pipeline.Column{Name: "score", Values: scores})
 	}
 	return a
 }
@@ -60,7 +59,7 @@ func CampaignAnswers(rows []active.CampaignRow) pipeline.Answers {
 	for q, r := range rows {
 		rules[q], labels[q], means[q], deviations[q] = r.Rule.String(), int64(r.Labels), r.Error, r.Deviation
 	}
-	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"}, Columns: []table.Result{{Name: "rule", Values: rules},
+	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"}, Columns: []pipeline.Column{{Name: "rule", Values: rules},
 		{Name: "labels", Values: labels}, {Name: "error", Values: means}, {Name: "deviation", Values: deviations}}}
 }
 

@@ -309,10 +309,25 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 	return h, h.check(n, degrees)
 }
 
-// NeighborhoodOf reads from a file of a graph of n points what Encode wrote of a
+// ReadNeighborhood reads from the file of a graph of n points what Encode wrote of a
 // neighbourhood without points and degrees, and checks it as far as it can be without.
-// arrays are what [DescribeArrays] says of its arrays.
-func NeighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
+// arrays is what [DescribeArrays] returned for its arrays. A positive memory bounds the
+// bytes of an array that is read.
+func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
+	a, err := npy.OpenArchive(path, memory)
+	if err != nil {
+		return Neighborhood{}, err
+	}
+	defer a.Close()
+	h, err := neighborhoodOf(a, raw, arrays, n)
+	if err != nil {
+		return Neighborhood{}, fmt.Errorf("%s: %w; make the graph again", path, err)
+	}
+	return h, nil
+}
+
+// neighborhoodOf is [ReadNeighborhood] of an open archive.
+func neighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
 	for _, name := range a.Names() {
 		if family, _, _ := strings.Cut(name, "_"); family != "index" && family != "neighbor" && family != "pca" {
 			continue

@@ -25,16 +25,48 @@ import (
 // eigenpairs, some of the fits. A single fit is done anew. On one instruction set
 // (BIGFIT_SIMD) a run that is resumed ends with the bits of one that was not
 // interrupted.
-type Checkpoint = checkpoint.Folder
+type Checkpoint struct{ folder *checkpoint.Folder }
 
-// OpenCheckpoint opens a folder: see [checkpoint.Open].
+// OpenCheckpoint makes the folder dir, if it is not there, for a run that goes on from what
+// the folder holds if resume is set, and that else begins anew: then what an earlier run left
+// there is removed. A positive memory bounds the bytes of an array that is read. write is
+// called to write files, such as a function that keeps interrupts away; it may be nil.
 func OpenCheckpoint(dir string, resume bool, memory int64, write func(func() error) error) (*Checkpoint, error) {
-	return checkpoint.Open(dir, resume, memory, write)
+	f, err := checkpoint.Open(dir, resume, memory, write)
+	if err != nil {
+		return nil, err
+	}
+	return &Checkpoint{f}, nil
+}
+
+// MadeFrom tells of the hashes of what the run is made from: a stage that was made from
+// other inputs is not taken up.
+func (c *Checkpoint) MadeFrom(inputs Hashes) { c.folder.Inputs = inputs }
+
+// Any reports whether the folder holds a stage.
+func (c *Checkpoint) Any() bool { return c.folder.Any() }
+
+// Unfinished reports whether the folder holds the basis of eigenpairs that are not finished.
+func (c *Checkpoint) Unfinished() bool { return c != nil && c.folder.Has(checkpoint.Snapshot) }
+
+// Clear removes the stages: the results of the run are written. The folder stays.
+func (c *Checkpoint) Clear() {
+	if c != nil {
+		c.folder.Clear()
+	}
+}
+
+// kept returns the folder of the run, nil without one.
+func (p *Pipeline) kept() *checkpoint.Folder {
+	if p.Checkpoint == nil {
+		return nil
+	}
+	return p.Checkpoint.folder
 }
 
 // graphKey is the key of a stage of a graph of the points x.
 func (p *Pipeline) graphKey(x data.Points, s GraphSettings) (checkpoint.Key, error) {
-	key, err := p.Checkpoint.Key(s)
+	key, err := p.kept().Key(s)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +110,9 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if g.W.Val != nil {
 		entries = append(entries, archive.Array{Name: "val", Data: g.W.Val})
 	}
-	err := p.Checkpoint.Save(checkpoint.Graph, key, st, entries...)
+	err := p.kept().Save(checkpoint.Graph, key, st, entries...)
 	if err == nil {
-		p.Checkpoint.Remove(checkpoint.Search)
+		p.kept().Remove(checkpoint.Search)
 	}
 	return err
 }
@@ -88,14 +120,14 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 // loadGraph completes g with a finished graph and reports whether there is one.
 func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
 	var st graphState
-	a, err := p.Checkpoint.Load(checkpoint.Graph, key, &st)
+	a, err := p.kept().Load(checkpoint.Graph, key, &st)
 	if a == nil || err != nil {
 		return false, err
 	}
 	n, _ := g.Points.Dims()
 	w := &sparse.CSR{Rows: n, Cols: n, Ptr: checkpoint.Elements[int64](a, "ptr"), Col: checkpoint.Elements[int32](a, "col"), Val: checkpoint.Elements[float64](a, "val")}
 	if err := w.CheckGraph(); err != nil {
-		return false, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Graph), err, checkpoint.BeginAnew)
+		return false, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Graph), err, checkpoint.BeginAnew)
 	}
 	st.restore(g, a)
 	g.set(w, st.Settings.Graph)
@@ -109,9 +141,9 @@ func (p *Pipeline) saveNeighbors(g *Graph, nb *knn.Neighbors, key checkpoint.Key
 		return nil
 	}
 	entries := append(g.Index.Entries(), nb.Entries()...)
-	err := p.Checkpoint.Save(checkpoint.Neighbors, key, graphState{g.Settings, g.Index, nb.K}, entries...)
+	err := p.kept().Save(checkpoint.Neighbors, key, graphState{g.Settings, g.Index, nb.K}, entries...)
 	if err == nil {
-		p.Checkpoint.Remove(checkpoint.Search)
+		p.kept().Remove(checkpoint.Search)
 	}
 	return err
 }
@@ -119,7 +151,7 @@ func (p *Pipeline) saveNeighbors(g *Graph, nb *knn.Neighbors, key checkpoint.Key
 // loadNeighbors completes g and returns finished neighbours, nil if there are none.
 func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, error) {
 	var st graphState
-	a, err := p.Checkpoint.Load(checkpoint.Neighbors, key, &st)
+	a, err := p.kept().Load(checkpoint.Neighbors, key, &st)
 	if a == nil || err != nil {
 		return nil, err
 	}
@@ -128,7 +160,7 @@ func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, 
 	nb := g.Lists
 	g.Lists = nil // graphs of several sizes are cut from them
 	if nb == nil || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
-		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s", p.Checkpoint.Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
+		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s", p.kept().Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
 	}
 	p.Observed().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
 	return nb, nil
@@ -136,7 +168,7 @@ func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, 
 
 // descentHooks let NN-descent save its rounds and go on from one.
 func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) error {
-	c := p.Checkpoint
+	c := p.kept()
 	if c == nil {
 		return nil
 	}
@@ -171,7 +203,7 @@ var atOnce = 20.0
 func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpoint.Key) (*knn.Neighbors, error) {
 	k := g.Settings.Graph.K
 	n, _ := ix.Dims()
-	c := p.Checkpoint
+	c := p.kept()
 	if !g.Settings.Method.Exact() {
 		nb, err := ix.Self(ctx, k)
 		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
@@ -246,7 +278,7 @@ func eigsName(g *models.Graph, s *EigsSettings) string {
 
 // snapshots lets the computation of eigenpairs save its state and go on from one.
 func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos.Settings) error {
-	c := p.Checkpoint
+	c := p.kept()
 	if c == nil {
 		return nil
 	}
@@ -280,7 +312,7 @@ type pairsState struct {
 // keptEigenpairs is Eigenpairs for a fit, which may be unfinished for long after
 // them: they are kept. The search begins with the columns of start, if there are any.
 func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
-	c := p.Checkpoint
+	c := p.kept()
 	if c == nil {
 		return p.Eigenpairs(ctx, g, s, func(s *lanczos.Settings) { s.Known = start })
 	}

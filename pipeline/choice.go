@@ -104,11 +104,11 @@ func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, pat
 		return choice.Choice{}, err
 	}
 	var c choice.Choice
-	if a, err := p.Checkpoint.Load(checkpoint.Choice, key, &c); err != nil || a != nil {
+	if a, err := p.kept().Load(checkpoint.Choice, key, &c); err != nil || a != nil {
 		return c, err
 	}
 	if c, err = e.work.Choose(patience, e.seconds); err != nil || !c.Timed {
 		return c, err
 	}
-	return c, p.Checkpoint.Save(checkpoint.Choice, key, c)
+	return c, p.kept().Save(checkpoint.Choice, key, c)
 }

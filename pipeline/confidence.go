@@ -119,11 +119,11 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	default:
 		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}
-	second := table.Result{Name: "second", Values: choose(c.Second, o.Classes)}
+	second := Column{Name: "second", Values: choose(c.Second, o.Classes)}
 	if o.Names != nil {
 		second.Values = choose(c.Second, o.Names)
 	}
-	a.Columns = append(a.Columns, table.Result{Name: "p", Values: c.P}, second, table.Result{Name: "margin", Values: c.Margin})
+	a.Columns = append(a.Columns, Column{Name: "p", Values: c.P}, second, Column{Name: "margin", Values: c.Margin})
 	return a, nil
 }
 
@@ -145,7 +145,7 @@ func ProbabilityAnswers(m models.Model, p *models.Prediction) Answers {
 		columns = names("p", o.Names)
 	}
 	return Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: "probabilities"},
-		Columns: []table.Result{numbers("p", p.Probabilities, columns)}}
+		Columns: []Column{numbers("p", p.Probabilities, columns)}}
 }
 
 // IntervalAnswers are the values of a regression with the bounds of their intervals of a

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -105,14 +104,9 @@ func (g *GraphFile) ReadKept(memory int64) error {
 	if g.kept == nil {
 		return nil
 	}
-	a, err := npy.OpenArchive(g.path, memory)
+	h, err := models.ReadNeighborhood(g.path, memory, g.kept, g.arrays, g.W.Rows)
 	if err != nil {
 		return err
-	}
-	defer a.Close()
-	h, err := models.NeighborhoodOf(a, g.kept, g.arrays, g.W.Rows)
-	if err != nil {
-		return fmt.Errorf("%s: %w; make the graph again", g.path, err)
 	}
 	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K || h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
 		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make the graph again", g.path)

@@ -260,7 +260,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
 	if errors.Is(err, lanczos.ErrSnapshot) {
-		return nil, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
+		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
 	if r != nil {
 		p.Observed().End(r.String())

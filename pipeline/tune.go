@@ -175,7 +175,7 @@ func keyOf(g *selection.Grid) gridKey {
 // keepFits reads into known the finished fits of a run with the given settings and graph,
 // which may be nil, from the checkpoint, and lets onFits save them there.
 func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *func([]F) error) error {
-	c := p.Checkpoint
+	c := p.kept()
 	if c == nil {
 		return nil
 	}

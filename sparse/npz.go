@@ -31,12 +31,6 @@ func ReadNPZ(path string, limit int64) (*CSR, error) {
 	return readMatrix(a, limit)
 }
 
-// IsNPZ reports whether an open archive holds a SciPy sparse matrix, by the
-// names of its arrays.
-func IsNPZ(a *npy.Archive) bool {
-	return a.Has("format") && a.Has("shape") && a.Has("data")
-}
-
 // ReadManifest returns the content of the array "manifest" of a .npz file, or of the
 // manifest of a folder; nil if there is none.
 func ReadManifest(path string) ([]byte, error) {
@@ -85,17 +79,11 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 	return npy.WriteArchive(path, append(entries, more...))
 }
 
-// Extents returns the rows and columns of the SciPy sparse matrix in an open archive.
-func Extents(a *npy.Archive) (rows, cols int, err error) {
-	_, rows, cols, err = readForm(a)
-	return rows, cols, err
-}
-
 func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
-	if !IsNPZ(a) {
+	if !a.IsSparse() {
 		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
 	}
-	format, rows, cols, err := readForm(a)
+	format, rows, cols, err := a.SparseForm()
 	if err != nil {
 		return nil, err
 	}
@@ -151,39 +139,6 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 // fault is fmt.Errorf with the archive's path in front.
 func fault(a *npy.Archive, format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{a.Path()}, args...)...)
-}
-
-// readForm returns the storage form and the extents.
-func readForm(a *npy.Archive) (format string, rows, cols int, err error) {
-	if h, err := a.Header("format"); err != nil {
-		return "", 0, 0, err
-	} else if h.Len() != 1 || h.Bytes() > 64 {
-		return "", 0, 0, fault(a, "array \"format\" is %s, want one string", h)
-	}
-	f, err := a.Read("format")
-	if err != nil {
-		return "", 0, 0, err
-	}
-	if format, err = f.Text(); err != nil {
-		return "", 0, 0, fault(a, "array \"format\": %w", err)
-	}
-	h, err := a.Header("shape")
-	if err != nil {
-		return "", 0, 0, err
-	}
-	if h.Len() != 2 {
-		return "", 0, 0, fault(a, "array \"shape\" is %s, want two integers", h)
-	}
-	shape, err := readInts(a, "shape", 2)
-	if err != nil {
-		return "", 0, 0, err
-	}
-	for _, s := range shape {
-		if s < 0 || s > math.MaxInt32 {
-			return "", 0, 0, fault(a, "the header claims a matrix of %d×%d; extents are accepted from 0 to 2³¹−1", shape[0], shape[1])
-		}
-	}
-	return format, int(shape[0]), int(shape[1]), nil
 }
 
 // readInts reads an array of n integers.

@@ -15,7 +15,6 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
-	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -131,7 +130,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
 		}
 		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
-		if a.Checkpoint != nil && exists(a.Checkpoint.Path(checkpoint.Snapshot)) {
+		if a.Checkpoint.Unfinished() {
 			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.Checkpoint)
 		}
 	}

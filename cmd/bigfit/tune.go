@@ -172,7 +172,7 @@ func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
 func (a *app) keepSearch(ctx context.Context, o *fitOptions, in *fitInput) error {
 	err := a.OpenCheckpoint(ctx, &o.CheckpointFlags)
 	if err == nil && a.Checkpoint != nil {
-		a.Checkpoint.Inputs = in.hashes
+		a.Checkpoint.MadeFrom(in.hashes)
 	}
 	return err
 }

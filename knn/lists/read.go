@@ -8,7 +8,6 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // File is lists that were read.
@@ -132,7 +131,7 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 		return nil, nil, err
 	}
 	defer a.Close()
-	if sparse.IsNPZ(a) {
+	if a.IsSparse() {
 		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; lists are the arrays indices and distances, n×k each, as bigfit neighbors writes them without --csr", path)
 	}
 	h, err := a.Header("indices")

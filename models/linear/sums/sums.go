@@ -72,9 +72,16 @@ type keys struct{ norm, labels checkpoint.Key }
 // Remedy says what to do with a work folder of another run.
 const Remedy = "the work folder holds parts of other points, graphs, labels or numbers of parts; give another one, or remove its files part-*.npz"
 
-// New makes a run that keeps its parts in the folder and goes on from what that holds.
-func New(in *Input, folder *checkpoint.Folder) (*Run, error) {
+// Open makes a run that keeps its parts in the folder dir, which it makes if it is not there,
+// and goes on from what the folder holds. A positive memory bounds the bytes of an array that
+// is read. write is called to write files, such as a function that keeps interrupts away; it
+// may be nil.
+func Open(dir string, in *Input, memory int64, write func(func() error) error) (*Run, error) {
 	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	folder, err := checkpoint.Open(dir, true, memory, write)
+	if err != nil {
 		return nil, err
 	}
 	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}, checked: map[int]bool{}}

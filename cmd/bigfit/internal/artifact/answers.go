@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // Answers is the difference of two files of answers, or of the answers for training points
@@ -245,7 +246,7 @@ func tableColumns(path string, t *table.Table) (*columns, error) {
 }
 
 // resultColumns are answers that were computed.
-func resultColumns(path string, results []table.Result) *columns {
+func resultColumns(path string, results []pipeline.Column) *columns {
 	c := &columns{path: path}
 	for _, r := range results {
 		x := column{width: max(r.Width, 1)}

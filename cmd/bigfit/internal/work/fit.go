@@ -173,14 +173,7 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 	if in.Graph != nil && in.Graph.Rows != n {
 		return fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
 	}
-	if err := in.Check(); err != nil {
-		return err
-	}
-	folder, err := checkpoint.Open(c.o.Work, true, int64(c.Memory), func(fn func() error) error { return c.Write(ctx, fn) })
-	if err != nil {
-		return err
-	}
-	c.run, err = sums.New(in, folder)
+	c.run, err = sums.Open(c.o.Work, in, int64(c.Memory), func(fn func() error) error { return c.Write(ctx, fn) })
 	return err
 }
 
