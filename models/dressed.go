@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/models/calibration"
 )
 
 // dress is what stands around a learner's own model: the names of its classes, and what

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/stage"
 )

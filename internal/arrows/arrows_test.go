@@ -49,7 +49,7 @@ var order = []string{
 	"knn/internal/pruned",
 	"knn/internal/trees",
 	"knn",
-	"models/calibration",
+	"calibration",
 	"models",
 	"models/metrics",
 	"internal/view/results",

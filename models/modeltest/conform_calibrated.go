@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/calibration"
 )
 
 // someCalibration is one that fits the output of a model; nil where none can.

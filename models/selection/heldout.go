@@ -8,10 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/stage"
 )
