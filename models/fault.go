@@ -68,7 +68,7 @@ func (e *UnusedError) Error() string { return e.Words(plain) }
 
 // Words implements [Fault].
 func (e *UnusedError) Words(show func(string) string) string {
-	return fmt.Sprintf("%s is for %s %s, not %s", show(e.Name), show(e.Only.Param), oneOf(e.Only.In), e.Is)
+	return fmt.Sprintf("%s is for %s %s, not %s", show(e.Name), show(e.Only.Param), OneOf(e.Only.In), e.Is)
 }
 
 // MissingError is a required parameter that is not given.

@@ -128,50 +128,6 @@ func Grouped[K comparable](settings []int, key func(int) K) [][]int {
 	return out
 }
 
-// EachNorm calls fn for the settings in groups of one intrinsic norm: with the
-// Laplacian of their graph, to their power, or nil for γ_I = 0.
-func (g *Grid) EachNorm(settings []int, norms func(setting int) Regularizer, fn func(l *sparse.Laplacian, settings []int) error) error {
-	for _, half := range Grouped(settings, func(i int) bool { return norms(i).GammaI > 0 }) {
-		for _, sameGraph := range Grouped(half, g.GraphKey) {
-			var l *sparse.Laplacian
-			if first := norms(sameGraph[0]); first.GammaI > 0 {
-				graph, err := g.GraphOf(sameGraph[0])
-				if err != nil {
-					return err
-				}
-				if l, err = sparse.NewLaplacian(graph.W, first.Laplacian); err != nil {
-					return err
-				}
-			}
-			for _, same := range Grouped(sameGraph, func(i int) int { return max(1, norms(i).Power) }) {
-				if l != nil {
-					l = l.With(max(1, norms(same[0]).Power), 0)
-				}
-				if err := fn(l, same); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// NormCount returns the number of different graphs and powers among the settings
-// with a positive γ_I.
-func (g *Grid) NormCount(norms func(setting int) Regularizer) float64 {
-	type norm struct {
-		graph string
-		power int
-	}
-	seen := map[norm]bool{}
-	for i := range g.Settings {
-		if r := norms(i); r.GammaI > 0 {
-			seen[norm{g.GraphKey(i), max(1, r.Power)}] = true
-		}
-	}
-	return float64(len(seen))
-}
-
 // CountOf returns the number of different keys of the settings.
 func (g *Grid) CountOf(key func(setting int) any) float64 {
 	seen := map[any]bool{}

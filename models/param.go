@@ -163,7 +163,7 @@ func (c *Condition) String() string {
 	if len(c.In) == 0 {
 		return "a positive " + c.Param
 	}
-	return c.Param + " " + oneOf(c.In)
+	return c.Param + " " + OneOf(c.In)
 }
 
 // Values are parameters by name, as text. Those that are missing have their
@@ -246,7 +246,7 @@ func (p *Param) Check(text string) error {
 		}
 	case Choice:
 		if !slices.Contains(p.Choices, text) {
-			return fault(oneOf(p.Choices))
+			return fault(OneOf(p.Choices))
 		}
 	case List:
 		for part := range strings.SplitSeq(text, ",") {
@@ -269,7 +269,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	}
 	must := p.Range.String()
 	if len(p.Choices) > 0 {
-		must += ", or " + oneOf(p.Choices)
+		must += ", or " + OneOf(p.Choices)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -292,7 +292,8 @@ func (p *Param) CheckElement(text string) error {
 	return err
 }
 
-func oneOf(names []string) string {
+// OneOf lists names for a sentence: "a, b or c".
+func OneOf(names []string) string {
 	if len(names) == 1 {
 		return names[0]
 	}

@@ -113,8 +113,8 @@ func CheckOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64
 	return nil
 }
 
-// maxTarget bounds the magnitude of a value to learn.
-const maxTarget = 1e150
+// MaxTarget bounds the magnitude of a value to learn.
+const MaxTarget = 1e150
 
 // ValueTargets takes the values of a regression, an n×m block; a row of NaN is a
 // point without a target. A row that is NaN in part is an error, and so are
@@ -127,8 +127,8 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 		row := y.RawRowView(i)
 		missing := 0
 		for j, v := range row {
-			if math.Abs(v) > maxTarget {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, maxTarget)
+			if math.Abs(v) > MaxTarget {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, MaxTarget)
 			}
 			if math.IsNaN(v) {
 				missing++

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
 )
 
 // Summary counts the labels, and those that are used if they are not all; nil of targets
@@ -112,7 +113,7 @@ func HoldsMultiLabels(path string, limit int64) bool {
 	if err != nil {
 		return false
 	}
-	if _, err := models.LabelTargets(y.Y, nil); err != nil {
+	if _, err := multilabel.LabelTargets(y.Y, nil); err != nil {
 		return false
 	}
 	n, m := y.Y.Dims()

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -36,7 +37,7 @@ const moonsFile = "sindhwani_2moons.npz"
 type boundary struct {
 	machine models.Model
 	sigma   float64
-	reg     models.Regularizer
+	reg     regularizer.Regularizer
 	error   float64 // percent of the points without a label
 }
 
@@ -52,11 +53,11 @@ func (b *boundary) String() string {
 // boundaryMethods are the panels of the figure.
 var boundaryMethods = []struct {
 	name string
-	fit  func(context.Context, *kernelmachine.Data, *models.Targets, models.Regularizer) (models.Model, error)
+	fit  func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model, error)
 	with []float64 // γ_I
 }{
 	{"SVM", boundarySVM, []float64{0}},
-	{"TSVM", func(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r models.Regularizer) (models.Model, error) {
+	{"TSVM", func(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r regularizer.Regularizer) (models.Model, error) {
 		m, err := kernelmachine.FitTSVM(ctx, d, t, &kernelmachine.TSVMSettings{Regularizer: r})
 		if err != nil {
 			return nil, err
@@ -67,7 +68,7 @@ var boundaryMethods = []struct {
 }
 
 // boundarySVM fits an SVM, with the intrinsic norm if γ_I is positive.
-func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r models.Regularizer) (models.Model, error) {
+func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r regularizer.Regularizer) (models.Model, error) {
 	m, err := kernelmachine.Fit(ctx, d, t, &kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: r, Tolerance: 1e-3})
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 
 // boundaries fits all settings of a machine to a draw; those of least error come first.
 func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.Labels,
-	fit func(context.Context, *kernelmachine.Data, *models.Targets, models.Regularizer) (models.Model, error), gammaIs []float64) ([]boundary, error) {
+	fit func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model, error), gammaIs []float64) ([]boundary, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err
@@ -151,7 +152,7 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 	for _, sigma := range boundarySigmas {
 		for _, gammaA := range boundaryGammaAs {
 			for _, gammaI := range gammaIs {
-				b := boundary{sigma: sigma, reg: models.Regularizer{GammaA: gammaA, GammaI: gammaI, Laplacian: sparse.Normalized}}
+				b := boundary{sigma: sigma, reg: regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI, Laplacian: sparse.Normalized}}
 				given := *d
 				given.Kernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}
 				if gammaI == 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -110,7 +111,7 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 		if l, err = sparse.NewLaplacian(w, sparse.Normalized); err != nil {
 			return nil, err
 		}
-		s.Regularizer = models.Regularizer{GammaA: t.GammaA, GammaI: t.GammaI, Laplacian: sparse.Normalized}
+		s.Regularizer = regularizer.Regularizer{GammaA: t.GammaA, GammaI: t.GammaI, Laplacian: sparse.Normalized}
 	case kernelmachine.SVMName:
 		s.Method, targets.Classes = kernelmachine.SVM, []int64{-1, 1}
 	case kernelmachine.SVRName:

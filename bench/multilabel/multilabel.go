@@ -21,6 +21,8 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -41,7 +43,7 @@ type Experiment struct {
 	// Inputs and Outputs are the numbers of neighbours in the two graphs; the
 	// second is made of the labels of a draw.
 	Inputs, Outputs int
-	Norms           models.Regularizer // but for γ_I
+	Norms           regularizer.Regularizer // but for γ_I
 	GammaI, GammaO  []float64
 	Targets         []string // signTargets, centredTargets or both
 	Labeled, Draws  int
@@ -155,11 +157,11 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 	n, _ := e.Points.Dims()
 	drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
 	known, rest := e.hide(drawn)
-	targets, err := models.LabelTargets(known, nil)
+	targets, err := multilabel.LabelTargets(known, nil)
 	if err != nil {
 		return err
 	}
-	graph, err := models.OutputGraph(targets, e.Outputs)
+	graph, err := multilabel.OutputGraph(targets, e.Outputs)
 	if err != nil {
 		return err
 	}

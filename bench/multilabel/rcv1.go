@@ -11,7 +11,7 @@ import (
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -69,7 +69,7 @@ func RCV1(o papers.Options) (*Experiment, error) {
 		frequent.SetCol(c, mat.Col(nil, j, y))
 	}
 	e := &Experiment{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
-		Norms:  models.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
+		Norms:  regularizer.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
 		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets}, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
 		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other weights, so its figure is of other data"}}
 	e.split(&unit, frequent, training, test)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -21,7 +21,7 @@ func Scene(o papers.Options) (*Experiment, error) {
 		return nil, err
 	}
 	e := &Experiment{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5, Outputs: 2,
-		Norms:  models.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
+		Norms:  regularizer.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets, centredTargets}, Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed,
 		Notes: []string{
 			"the paper does not name its split into training and test points; this one is drawn by the seed",

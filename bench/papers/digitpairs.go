@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -204,7 +205,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 
 // errors returns the errors of a machine at the break-even point for each draw.
 func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, test []float64, err error) {
-	reg := models.Regularizer{GammaA: 0.05 / q.labels, Laplacian: m.laplacian.kind}
+	reg := regularizer.Regularizer{GammaA: 0.05 / q.labels, Laplacian: m.laplacian.kind}
 	points := union(q.draws)
 	if m.graph {
 		reg.GammaA, reg.GammaI = 0.005/q.labels, 0.045/q.labels
@@ -244,7 +245,7 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 }
 
 // transductive fits a TSVM to a draw; w is of all points.
-func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels, reg models.Regularizer) (*kernelmachine.Machine, error) {
+func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels, reg regularizer.Regularizer) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -24,7 +25,7 @@ import (
 type grid struct {
 	widths []float64 // of the Gaussian, times the mean distance σ₀
 	graphs []gridGraph
-	norms  []models.Regularizer // with one Laplacian
+	norms  []regularizer.Regularizer // with one Laplacian
 }
 
 // gridGraph is a graph of nearest neighbours: with weights one, or exp(−d²/4t).
@@ -55,7 +56,7 @@ func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64)
 type setting struct {
 	sigma float64
 	graph gridGraph
-	reg   models.Regularizer
+	reg   regularizer.Regularizer
 }
 
 func (s setting) String() string {
@@ -114,7 +115,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 		}
 		var seen []float64
 		for _, norm := range v.norms {
-			if s.reg = (models.Regularizer{GammaA: norm.GammaA}); slices.Contains(seen, norm.GammaA) {
+			if s.reg = (regularizer.Regularizer{GammaA: norm.GammaA}); slices.Contains(seen, norm.GammaA) {
 				continue
 			}
 			seen = append(seen, norm.GammaA)

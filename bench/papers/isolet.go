@@ -15,7 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -35,10 +35,10 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 
 	obs.Begin("machines")
 	const labels = 52 // of a speaker: 26 letters, twice
-	runs := []isoletRun{{machines[:2], 0, models.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized}}}
+	runs := []isoletRun{{machines[:2], 0, regularizer.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized}}}
 	for _, count := range []int{6, 10, 15, 20} {
 		for power := range 2 {
-			runs = append(runs, isoletRun{machines[2:], count, models.Regularizer{GammaA: 0.005 / labels, GammaI: 0.005 / labels,
+			runs = append(runs, isoletRun{machines[2:], count, regularizer.Regularizer{GammaA: 0.005 / labels, GammaI: 0.005 / labels,
 				Power: power + 1, Laplacian: sparse.Normalized}})
 		}
 	}
@@ -46,7 +46,7 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 	if err != nil {
 		return nil, err
 	}
-	records, err := d.tsvm(ctx, models.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized})
+	records, err := d.tsvm(ctx, regularizer.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized})
 	if err != nil {
 		return nil, fmt.Errorf("TSVM, %w", err)
 	}
@@ -143,7 +143,7 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 }
 
 // tsvm returns the records of TSVM: one machine for each letter against the rest.
-func (d *isoletData) tsvm(ctx context.Context, reg models.Regularizer) ([]results.Record, error) {
+func (d *isoletData) tsvm(ctx context.Context, reg regularizer.Regularizer) ([]results.Record, error) {
 	problem, err := newProblem(ctx, d.gram, nil)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ var isoletPaper = map[string][2]float64{"TSVM": {46.6, 43.3}, "SVM": {28.6, 36.9
 type isoletRun struct {
 	machines  []machine
 	neighbors int // 0 is no graph
-	reg       models.Regularizer
+	reg       regularizer.Regularizer
 }
 
 // String names the graph, behind a comma.

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -172,7 +173,7 @@ func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 
 // settings returns those of the machine for the given norms; without a graph γ_I is
 // left out.
-func (m machine) settings(r models.Regularizer) kernelmachine.Settings {
+func (m machine) settings(r regularizer.Regularizer) kernelmachine.Settings {
 	if !m.graph {
 		r.GammaI = 0
 	}

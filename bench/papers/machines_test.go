@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -246,7 +247,7 @@ func TestGridSearchScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := grid{widths: []float64{1}, graphs: binary(5), norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
+	v := grid{widths: []float64{1}, graphs: binary(5), norms: []regularizer.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
 	if err := v.search(context.Background(), x, Options{}, &observer{t: t}, g); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -73,7 +74,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 		return nil, err
 	}
 	for _, weight := range fig.GammaI {
-		s := machines[2].settings(models.Regularizer{GammaA: moonsGammaA, GammaI: weight, Laplacian: kind}) // LapSVM
+		s := machines[2].settings(regularizer.Regularizer{GammaA: moonsGammaA, GammaI: weight, Laplacian: kind}) // LapSVM
 		m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: moonsKernel, Laplacian: l}, t, &s)
 		if err != nil {
 			return nil, fmt.Errorf("γ_I = %g: %w", weight, err)
@@ -178,7 +179,7 @@ type moonsData struct {
 
 // fit returns the records of the machines with a γ_I.
 func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI float64, v namedLaplacian) ([]results.Record, error) {
-	reg := models.Regularizer{GammaA: moonsGammaA, GammaI: gammaI, Laplacian: v.kind}
+	reg := regularizer.Regularizer{GammaA: moonsGammaA, GammaI: gammaI, Laplacian: v.kind}
 	w, err := p.Warp(ctx, reg, union(e.draws))
 	if err != nil {
 		return nil, err

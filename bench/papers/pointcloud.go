@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/view/results"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -42,7 +42,7 @@ var (
 	pointCloudGrid = grid{
 		widths: []float64{0.25, 0.5, 1, 2, 4},
 		graphs: binary(10, 50, 100, 200),
-		norms: []models.Regularizer{
+		norms: []regularizer.Regularizer{
 			{GammaA: 1e-6, GammaI: 0.01, Power: 1, Laplacian: sparse.Normalized},
 			{GammaA: 1e-6, GammaI: 0.01, Power: 2, Laplacian: sparse.Normalized},
 			{GammaA: 1e-6, GammaI: 0.01, Power: 3, Laplacian: sparse.Normalized},

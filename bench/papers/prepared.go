@@ -6,6 +6,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -39,7 +40,7 @@ func (p *Prepared) Info() models.Info {
 // settings returns the settings that v stands for.
 func (p *Prepared) settings(v models.Values) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: p.Method,
-		Regularizer: models.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"), Laplacian: p.laplacian}}
+		Regularizer: regularizer.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"), Laplacian: p.laplacian}}
 }
 
 // Fit fits the problem of the width among in.Values.

@@ -12,8 +12,8 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -201,9 +201,9 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 // test utterances, for each speaker.
 func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]float64, err error) {
 	l := float64(len(e.draws[0].Labeled()))
-	reg, problem, points := models.Regularizer{GammaA: 0.05 / l}, e.plain, union(e.draws)
+	reg, problem, points := regularizer.Regularizer{GammaA: 0.05 / l}, e.plain, union(e.draws)
 	if m.graph {
-		reg = models.Regularizer{GammaA: 0.005 / l, GammaI: 0.005 / l, Power: 1, Laplacian: sparse.Normalized}
+		reg = regularizer.Regularizer{GammaA: 0.005 / l, GammaI: 0.005 / l, Power: 1, Laplacian: sparse.Normalized}
 		problem = e.graph
 	}
 	if m.transducts {

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -27,7 +28,7 @@ var sslBookSets = []string{"digit1", "usps", "coil2", "bci", "g241c", "coil", "g
 var sslBookGrid = grid{
 	widths: []float64{0.5, 1, 2},
 	graphs: binary(2, 10, 50),
-	norms: []models.Regularizer{
+	norms: []regularizer.Regularizer{
 		{GammaA: 1e-6, GammaI: 1e-2, Power: 1, Laplacian: sparse.Normalized},
 		{GammaA: 1e-6, GammaI: 1e-4, Power: 1, Laplacian: sparse.Normalized},
 		{GammaA: 1e-4, GammaI: 1e-4, Power: 1, Laplacian: sparse.Normalized},

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -277,7 +278,7 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 	for step, ratio := range append([]float64{0}, t.ratios...) {
 		problem, values := plain, gram
 		if ratio > 0 {
-			if problem, values, err = warped(ctx, plain, models.Regularizer{GammaA: 1, GammaI: ratio, Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
+			if problem, values, err = warped(ctx, plain, regularizer.Regularizer{GammaA: 1, GammaI: ratio, Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
 				return nil, "", err
 			}
 		}
@@ -367,7 +368,7 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 
 // warped returns the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
 // warped kernel's space is both norms of 2005 at once.
-func warped(ctx context.Context, p *kernelmachine.Problem, r models.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
+func warped(ctx context.Context, p *kernelmachine.Problem, r regularizer.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
 	w, err := p.Warp(ctx, r, data.Range(0, n))
 	if err != nil {
 		return nil, nil, err
@@ -452,7 +453,7 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 		if err != nil {
 			return err
 		}
-		s := linear.Settings{Loss: linear.SquaredHinge, Regularizer: models.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
+		s := linear.Settings{Loss: linear.SquaredHinge, Regularizer: regularizer.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
 		var machine *linear.Model
 		if m.transductive {
 			var tsvm *linear.TSVM
@@ -496,7 +497,7 @@ func (m *webKBMethod) fit(ctx context.Context, p *kernelmachine.Problem, drawn *
 	if err != nil {
 		return nil, err
 	}
-	reg := models.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}
+	reg := regularizer.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}
 	points := t.Labeled
 	if m.transductive {
 		points = data.Range(0, t.Len)

@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -165,7 +165,7 @@ func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2
 		}
 	}
 	drawn := s.truth.Keep(rows)
-	reg := models.Regularizer{GammaA: 1 / float64(labels)}
+	reg := regularizer.Regularizer{GammaA: 1 / float64(labels)}
 	if m.method == kernelmachine.RLS {
 		reg.GammaA = 0.01 / float64(labels)
 	}

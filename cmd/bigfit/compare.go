@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -348,7 +349,7 @@ func setParam(contenders []selection.Contender, text string) error {
 	if g.Fixed[name] != "" || g.Axes[name] != nil {
 		return shell.Usagef("--set gives %s.%s twice; several values have commas between", model, name)
 	}
-	if value == models.Precomputed {
+	if value == expansion.Precomputed {
 		return shell.Usagef("--set is %q; compare takes points, not values of kernels", text)
 	}
 	parts := strings.Split(value, ",")

@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
@@ -74,8 +75,8 @@ extension through a new point's nearest neighbours.`,
 
 // regularOptions are the flags of functions of a kernel's space.
 type regularOptions struct {
-	params    shell.ParamFlags // of models.KernelParams
-	kernel    models.KernelChoice
+	params    shell.ParamFlags // of expansion.KernelParams
+	kernel    expansion.KernelChoice
 	asked     bool // --gamma was given
 	gamma     float64
 	landmarks int
@@ -87,7 +88,7 @@ type regularOptions struct {
 func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
 	o.params = shell.ParamFlags{}
-	o.params.Add(f, models.KernelParams.Params(), false)
+	o.params.Add(f, expansion.KernelParams.Params(), false)
 	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
@@ -103,7 +104,7 @@ func (o *regularOptions) check(a *app) error {
 		return nil
 	}
 	var err error
-	o.kernel, err = shell.Decode(a.App, o.params, models.KernelParams)
+	o.kernel, err = shell.Decode(a.App, o.params, expansion.KernelParams)
 	switch {
 	case err != nil:
 		return err

@@ -11,8 +11,8 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -335,7 +335,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := models.LabelTargets(truth.Y, nil); err != nil {
+	if _, err := multilabel.LabelTargets(truth.Y, nil); err != nil {
 		return fmt.Errorf("%s: %w", o.y, err)
 	}
 	if len(o.columns) > 0 && truth.Values == nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/solvers"
@@ -284,7 +285,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckParams(l, values); err != nil {
 		return err
 	}
-	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == models.Precomputed && o.graphFile == "" {
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == expansion.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
 	if err := a.CheckReport(o.report); err != nil {
@@ -348,7 +349,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 		if g.W.Rows != n {
 			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.Y, n)
 		}
-		if in.Values["kernel"] != models.Precomputed { // where X is not the points
+		if in.Values["kernel"] != expansion.Precomputed { // where X is not the points
 			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -74,7 +75,7 @@ type Spectral struct {
 	Settings SpectralSettings
 	// Expansion is f, over all training points or the landmarks, without classes and
 	// intercepts.
-	models.Expansion
+	expansion.Expansion
 	Values  []float64  // λ_j, ascending
 	Centres *mat.Dense // clusters×p, of three or more clusters; else nil
 	// Embedding is f at the n training points, n×p, with Σ_i f_j(x_i) = 0 and

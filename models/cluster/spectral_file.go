@@ -6,13 +6,14 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // spectralChoice holds the settings in the values of a [Spectral].
 type spectralChoice struct {
 	SpectralSettings
-	Kernel models.KernelChoice
+	Kernel expansion.KernelChoice
 }
 
 // spectralParams are the parameters of spectralChoice.
@@ -31,7 +32,7 @@ var spectralParams = append(models.Table[spectralChoice]{
 		At: func(c *spectralChoice) any { return &c.Laplacian }},
 	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Power }},
-}, models.Part(models.KernelParams, func(c *spectralChoice) *models.KernelChoice { return &c.Kernel })...)
+}, models.Part(expansion.KernelParams, func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
 
 // values are those of the settings and the kernel.
 func (m *Spectral) values() models.Values {
@@ -79,7 +80,7 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	s.Seed = f.Seed
-	e, err := r.Expansion(c.Kernel, false)
+	e, err := expansion.Read(r, c.Kernel, false)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
@@ -91,7 +91,7 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
 	}
 	filled.Laplacian, filled.Power = l.Kind(), l.Power()
-	m := &Spectral{Settings: filled, Expansion: models.NewExpansion(k, false, nil)}
+	m := &Spectral{Settings: filled, Expansion: expansion.New(k, false, nil)}
 	m.Points = x
 	if filled.Landmarks > 0 && filled.Landmarks < n {
 		rows := rand.New(rand.NewPCG(filled.Seed, 0x6c616e64)).Perm(n)[:filled.Landmarks]
@@ -173,7 +173,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 		}
 		return phi, expand, nil
 	}
-	f, err := (&models.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx, d.Points, nil)
+	f, err := (&expansion.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx, d.Points, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 )
 
 // Functions are the leading eigenfunctions of the integral operator of a kernel over n
@@ -37,7 +37,7 @@ type Functions struct {
 	// Trace is tr K/n, the sum of all eigenvalues.
 	Trace float64
 	// Expansion has the coefficients B, m×s.
-	Expansion *models.Expansion
+	Expansion *expansion.Expansion
 }
 
 // eigenfunctionCut is the ratio to the largest eigenvalue below which another
@@ -139,7 +139,7 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 		}
 	}
 	dense.ScaleColumns(basis, inverseRoots(e.Values))
-	e.Expansion = models.Expand(x, rows, basis)
+	e.Expansion = expansion.Expand(x, rows, basis)
 	return e, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -23,7 +24,7 @@ var Learners = []models.Learner{Learner{}}
 // choice are all settings as users give them.
 type choice struct {
 	Settings
-	kernel models.KernelChoice
+	kernel expansion.KernelChoice
 }
 
 // params are the parameters of choice.
@@ -32,7 +33,7 @@ var params = slices.Concat(
 		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions", Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true, Grid: []string{"5", "10", "20", "50", "100", "200"}},
 			At: func(c *choice) any { return &c.Eigenfunctions }},
 	},
-	models.Part(models.KernelParams, func(c *choice) *models.KernelChoice { return &c.kernel }),
+	models.Part(expansion.KernelParams, func(c *choice) *expansion.KernelChoice { return &c.kernel }),
 	models.Table[choice]{
 		{Param: models.Param{Name: "landmarks", Doc: "number of points, drawn by the seed, that the eigenfunctions are expansions over", Default: "all points", Range: models.AtLeast(1)},
 			At: func(c *choice) any { return &c.Landmarks }},
@@ -70,7 +71,7 @@ func (Learner) Info() models.Info {
 func (Learner) Params() []models.Param { return params.Params() }
 
 // Resolve returns the values with the width of the kernel as a number.
-func (Learner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+func (Learner) Resolve(in *models.Input) (models.Values, error) { return expansion.ResolveWidth(in) }
 
 // Fit is the function [Fit].
 func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
@@ -189,7 +190,7 @@ type fit struct {
 	Asked int  `json:"asked,omitempty"`
 }
 
-// Encode returns the arrays of [models.Expansion.Arrays], values, and risk
+// Encode returns the arrays of [expansion.Expansion.Arrays], values, and risk
 // if there is one.
 func (m *Model) Encode() (*models.Encoded, error) {
 	arrays := append(m.Arrays(), archive.Array{Name: "values", Data: m.Values})
@@ -210,7 +211,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	c.Seed = f.Seed
-	e, err := r.Expansion(c.kernel, true)
+	e, err := expansion.Read(r, c.kernel, true)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +271,7 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	var out models.GridCost
 	l, most := float64(len(g.Targets.Labeled)), 0
-	spans := map[models.KernelChoice]bool{}
+	spans := map[expansion.KernelChoice]bool{}
 	for i := range g.Settings {
 		c, err := params.Decode(g.Settings[i])
 		if err != nil {

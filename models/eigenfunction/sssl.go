@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 )
 
 // Name is the name of [Learner] and its models.
@@ -85,7 +86,7 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 type Model struct {
 	Settings Settings
 	// Expansion has as Points the z_i, all training points or the landmarks.
-	models.Expansion
+	expansion.Expansion
 	Labeled int // number of labeled points
 	// Asked is the number of eigenfunctions that was given if fewer have an eigenvalue
 	// above the cut of [New], else 0.

@@ -12,7 +12,9 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -329,13 +331,13 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 		return
 	}
 	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
-	e := models.Expand(p.data.Source(), p.pivots, m.Coefficients)
+	e := expansion.Expand(p.data.Source(), p.pivots, m.Coefficients)
 	m.Coefficients, m.Points = e.Coefficients, e.Points
 }
 
 // leading returns the matrix and the right-hand side of the normal equations for
 // the first size features times √factor.
-func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r models.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
+func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r regularizer.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
 	if w.Gram == nil { // which fills it in
 		s := r
 		s.GammaI, s.GammaA = 0, 1
@@ -389,7 +391,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		if err != nil {
 			return nil, err
 		}
-		if err := models.SolvePositive(ctx, h, b, m.Settings.Regularizer); err != nil {
+		if err := regularizer.SolvePositive(ctx, h, b, m.Settings.Regularizer); err != nil {
 			return nil, err
 		}
 		dense.Multiply(b, math.Sqrt(factor))

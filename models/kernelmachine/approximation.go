@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -174,7 +175,7 @@ func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	}
 	d, half := m.Frequencies.Dims()
 	_, c := m.Coefficients.Dims()
-	return stage.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + models.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + expansion.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
 }
 
 // Predict evaluates f, by batches: the memory is that of 256 rows of kernel

@@ -231,7 +231,7 @@ func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.T
 
 // programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of any
 // kernel, and sets Intercepts and Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
-// models.Regularizer over 2γ_A. d is told how far they are.
+// regularizer.Regularizer over 2γ_A. d is told how far they are.
 func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int, t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings
 	if s.Method == SVM && t.Classes == nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -28,7 +30,7 @@ type grid struct {
 // grid decodes the settings of g.
 func (l Learner) grid(g *models.Grid) *grid {
 	out := &grid{Grid: g, options: make([]options, len(g.Settings)), sources: make([]kernel.Source, len(g.Settings))}
-	widths := map[models.KernelChoice]kernel.Source{}
+	widths := map[expansion.KernelChoice]kernel.Source{}
 	for i := range g.Settings {
 		o, err := l.optionsFor(g.With(i))
 		k, known := widths[o.Kernel]
@@ -50,7 +52,7 @@ func (l Learner) grid(g *models.Grid) *grid {
 	return out
 }
 
-func (g *grid) norms(i int) models.Regularizer { return g.options[i].Regularizer }
+func (g *grid) norms(i int) regularizer.Regularizer { return g.options[i].Regularizer }
 
 // FitGrid shares, for each kernel, the Gram matrix, and for each graph, power and
 // ratio γ_I/γ_A (up to 1e-12) one factorization; or for each kernel and
@@ -83,7 +85,7 @@ func (g *grid) data(setting int) *Data {
 func (g *grid) exact(ctx context.Context, settings []int) error {
 	d := g.data(settings[0])
 	var base *Problem
-	return g.EachNorm(settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
 		if l == nil {
 			gram, err := g.labeledGram(ctx, d)
 			if err != nil {
@@ -179,7 +181,7 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 	if err != nil {
 		return err
 	}
-	return g.EachNorm(settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
 		problem := base
 		if l != nil {
 			var err error
@@ -315,7 +317,7 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 	of := func(edges int) parts { return s.parts(p, source, sizes{int(l), int(outputs), edges}, &r) }
 	r.GammaI = 0
 	one := of(0)
-	norms := g.NormCount(g.norms)
+	norms := regularizer.Count(g.Grid, g.norms)
 	c.Operations = widths * one.prepare
 	if g.intrinsic() {
 		for _, o := range g.options {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -22,7 +24,7 @@ type Learner struct {
 // options are all that the parameters of machines say.
 type options struct {
 	Settings
-	Kernel models.KernelChoice
+	Kernel expansion.KernelChoice
 	ApproximationSettings
 }
 
@@ -71,8 +73,8 @@ func (l Learner) Params() []models.Param { return l.table().Params() }
 // parameters of the intrinsic norm, which comes behind it: so the stronger
 // regularization comes first.
 var (
-	normWeights = models.Norms.Without("power", "scaling", "laplacian")
-	normRest    = models.Norms.Without("gamma-a", "gamma-i")
+	normWeights = regularizer.Params.Without("power", "scaling", "laplacian")
+	normRest    = regularizer.Params.Without("gamma-a", "gamma-i")
 )
 
 // approximates tells whether machines of the method are fitted by approximations
@@ -82,17 +84,17 @@ func (m Method) approximates() bool { return m <= SVM }
 // table lists the parameters for a user, for whom [withApproximation] fills in the
 // approximation.
 func (l Learner) table() models.Table[options] {
-	regularizer := func(o *options) *models.Regularizer { return &o.Regularizer }
+	norms := func(o *options) *regularizer.Regularizer { return &o.Regularizer }
 	var t models.Table[options]
 	switch {
 	case l.Intrinsic:
-		t = append(t, models.Part(normWeights, regularizer)...)
+		t = append(t, models.Part(normWeights, norms)...)
 	case l.Method != OneClass: // on which γ_A acts through γ_I/γ_A only
-		t = append(t, models.Part(models.Ambient, regularizer)...)
+		t = append(t, models.Part(regularizer.Ambient, norms)...)
 	}
-	t = append(t, models.Part(models.KernelParams, func(o *options) *models.KernelChoice { return &o.Kernel })...)
+	t = append(t, models.Part(expansion.KernelParams, func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
 	if l.Intrinsic {
-		t = append(t, models.Part(normRest, regularizer)...)
+		t = append(t, models.Part(normRest, norms)...)
 		t = append(t, models.Field[options]{Param: models.Param{Name: "heat", Doc: "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf", Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true, Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.Heat }})
 	}
@@ -152,7 +154,7 @@ func (l Learner) decode(v models.Values) (options, error) {
 	if !l.Method.approximates() {
 		return l.decodeAs(v)
 	}
-	return models.DecodeAny(v, l.decodeAs)
+	return expansion.DecodeAny(v, l.decodeAs)
 }
 
 // decodeAs is decode where the approximation is given.
@@ -179,7 +181,7 @@ func (o *options) values() models.Values {
 }
 
 // Resolve returns the values with the width of the kernel as a number.
-func (Learner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+func (Learner) Resolve(in *models.Input) (models.Values, error) { return expansion.ResolveWidth(in) }
 
 // Check implements [models.Checker].
 func (l Learner) Check(v models.Values) error {
@@ -187,7 +189,7 @@ func (l Learner) Check(v models.Values) error {
 	return err
 }
 
-// Choose implements [models.Chooser]: see [models.ChooseApproximation].
+// Choose implements [models.Chooser]: see [expansion.ChooseApproximation].
 func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 	if !l.Method.approximates() {
 		return in.Values, "", nil
@@ -198,7 +200,7 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 			n = len(t.Labeled)
 		}
 	}
-	return models.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
+	return expansion.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
 			return stage.Cost{}, err
@@ -330,7 +332,7 @@ func approximationFaults(v models.Values) error {
 	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
 		faults = append(faults, &models.UnusedError{Name: "heat", Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}}, Is: v["approximation"]})
 	}
-	kinds := models.WidthKernels
+	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {
 		faults = append(faults, &models.UnusedError{Name: "approximation " + Fourier.String(), Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
 	}
@@ -340,7 +342,7 @@ func approximationFaults(v models.Values) error {
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
 	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what other values imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
-		Default: models.AutoApproximation, Choices: []string{models.AutoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
+		Default: expansion.AutoApproximation, Choices: []string{expansion.AutoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},

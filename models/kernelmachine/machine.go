@@ -12,6 +12,8 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 )
 
 // Method is a loss, and with it a kernel machine.
@@ -65,7 +67,7 @@ type Settings struct {
 	Method Method
 	// Regularizer must give γ_A. With γ_I = 0 what else it says of the intrinsic
 	// norm does not matter and is dropped.
-	models.Regularizer
+	regularizer.Regularizer
 	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
 	// must be 1.
@@ -87,7 +89,7 @@ type Settings struct {
 func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
 	if r.GammaI == 0 {
-		r, s.Heat = models.Regularizer{GammaA: r.GammaA, Power: 1}, 0
+		r, s.Heat = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}, 0
 	}
 	s.Regularizer = r
 	faults := []error{err}
@@ -133,7 +135,7 @@ func (s *Settings) name() string {
 // coefficients are not zero. It is immutable.
 type Machine struct {
 	Settings Settings
-	models.Expansion
+	expansion.Expansion
 	Labeled int // number of labeled points
 	// Gap is the largest duality gap of the quadratic programs, relative to
 	// their objectives; 0 for RLS.
@@ -204,7 +206,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(o.Kernel, true)
+	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -54,10 +55,10 @@ func fitKernel(t testing.TB, c *modeltest.KernelCase, y *models.Targets, s kerne
 // LapRLS is equation (8) of 2006, solved as it stands there.
 func TestLapRLSIsEquation8(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
-		for _, r := range []models.Regularizer{
+		for _, r := range []regularizer.Regularizer{
 			{GammaA: 1e-3, GammaI: 1e-2, Laplacian: kind},
 			{GammaA: 1e-3, GammaI: 0.5, Power: 2, Laplacian: kind},
-			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: models.PerPair},
+			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: regularizer.PerPair},
 			{GammaA: 1e-2, Laplacian: kind},
 		} {
 			c := modeltest.NewKernelCase(t, 120, kind)
@@ -69,7 +70,7 @@ func TestLapRLSIsEquation8(t *testing.T) {
 			lk, a := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 			c.L.With(max(1, r.Power), 0).MulTo(lk, k)
 			weight := r.GammaI * float64(l)
-			if r.Scaling == models.PerPair {
+			if r.Scaling == regularizer.PerPair {
 				weight /= float64(n * n)
 			}
 			a.Scale(weight, lk)
@@ -147,7 +148,7 @@ func TestLapSVMIsEquations10And11(t *testing.T) {
 	for i := range n {
 		want.SetRow(i, []float64{r.Multiplier - f.At(i, 0), f.At(i, 0) - r.Multiplier})
 	}
-	m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: gammaA, GammaI: gammaI}, Tolerance: 1e-10})
+	m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI}, Tolerance: 1e-10})
 	modeltest.WantClose(t, "LapSVM", modeltest.Raw(t, m, c.X), want, 1e-7)
 }
 
@@ -156,7 +157,7 @@ func TestLapSVMIsEquations10And11(t *testing.T) {
 func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 90, sparse.Normalized)
 	const n = 90
-	r := models.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
+	r := regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
 	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +230,7 @@ func TestNoIntrinsicNorm(t *testing.T) {
 	}
 	for _, method := range kernelMethods {
 		for name, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2}, Tolerance: 1e-11}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2}, Tolerance: 1e-11}
 			small := fitKernel(t, c, y, s)
 			w, err := p.Warp(t.Context(), s.Regularizer, y.Labeled)
 			if err != nil {
@@ -254,7 +255,7 @@ func TestProgramsByRows(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 120, sparse.Combinatorial)
 	for _, method := range kernelMethods[1:] {
 		for name, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
 			p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian})
 			if err != nil {
 				t.Fatal(err)
@@ -286,7 +287,7 @@ func TestProgramsByRows(t *testing.T) {
 // targets.
 func TestIntercept(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 100, sparse.Combinatorial)
-	s := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}, Intercept: true}
+	s := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}, Intercept: true}
 	one := modeltest.Raw(t, fitKernel(t, c, c.Value, s), c.X)
 	residual := make([]float64, 2)
 	for p, i := range c.Value.Labeled {
@@ -315,7 +316,7 @@ func TestKernelMachinesSameBits(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 600, sparse.Normalized)
 	for _, method := range kernelMethods {
 		for _, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 			var first *mat.Dense
 			for _, threads := range []int{1, 2} {
 				runtime.GOMAXPROCS(threads)
@@ -341,7 +342,7 @@ func TestKernelMachinesSameBits(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 300, sparse.Combinatorial)
 	for _, gammaI := range []float64{0, 1e-3} {
-		m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.OneClass, Nu: 0.2, Regularizer: models.Regularizer{GammaA: 1, GammaI: gammaI}})
+		m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.OneClass, Nu: 0.2, Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: gammaI}})
 		p, err := m.Predict(t.Context(), c.X, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -372,7 +373,7 @@ func TestKernelSaveLoad(t *testing.T) {
 	given := &data.Dense[float64]{Rows: 100, Cols: 100, Data: gram.RawMatrix().Data}
 	for _, method := range kernelMethods {
 		for _, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 			on := fitKernel(t, c, y, s)
 			off, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Values: given, Laplacian: c.L}, y, &s)
 			if err != nil {
@@ -402,7 +403,7 @@ func TestKernelSaveLoad(t *testing.T) {
 
 func TestKernelDamagedFiles(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 40, sparse.Combinatorial)
-	m := fitKernel(t, c, c.Three, kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}})
+	m := fitKernel(t, c, c.Three, kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}})
 	path := filepath.Join(t.TempDir(), "m.npz")
 	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
@@ -458,7 +459,7 @@ func TestKernelDamagedFiles(t *testing.T) {
 
 func TestKernelFaults(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 40, sparse.Combinatorial)
-	good := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
+	good := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 	for what, change := range map[string]func(s *kernelmachine.Settings){
 		"γ_A":        func(s *kernelmachine.Settings) { s.GammaA = 0 },
 		"method":     func(s *kernelmachine.Settings) { s.Method = 9 },
@@ -521,7 +522,7 @@ func TestKernelFaults(t *testing.T) {
 	if _, err := m.Predict(t.Context(), data.NewDense[float64](2, 7), nil); err == nil {
 		t.Error("points of 7 dimensions")
 	}
-	huge := models.Regularizer{GammaA: 1e-20, GammaI: 1, Power: 2}
+	huge := regularizer.Regularizer{GammaA: 1e-20, GammaI: 1, Power: 2}
 	w, err = p.Warp(t.Context(), huge, c.Three.Labeled)
 	if err != nil {
 		t.Fatal(err)
@@ -567,7 +568,7 @@ func TestKernelTwoMoons(t *testing.T) {
 	}
 	l := modeltest.Laplacian(t, x, 6, sparse.Combinatorial)
 	for _, method := range []kernelmachine.Method{kernelmachine.RLS, kernelmachine.SVM} {
-		m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, Laplacian: l}, targets, &kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1}})
+		m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, Laplacian: l}, targets, &kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -629,7 +630,7 @@ func TestKernelG50C(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 5, Laplacian: sparse.Normalized}
+	r := regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 5, Laplacian: sparse.Normalized}
 	draws := splits(t, path)
 	w, err := p.Warp(t.Context(), r, slices.Compact(slices.Sorted(slices.Values(slices.Concat(draws...)))))
 	if err != nil {
@@ -677,7 +678,7 @@ func TestLapRLSTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	sigma, _ := kernel.Width(x, kernel.Mean, 0)
-	s := &kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
+	s := &kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
 	for range 3 {
 		begin := time.Now()
 		p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, Laplacian: l})

@@ -11,8 +11,8 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -76,7 +76,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := models.SolvePositive(ctx, h, mat.NewDense(r, 1, nil), s.Regularizer); err != nil {
+	if err := regularizer.SolvePositive(ctx, h, mat.NewDense(r, 1, nil), s.Regularizer); err != nil {
 		return err
 	}
 	_, q := root.Dims()
@@ -115,7 +115,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 }
 
 // normRoot returns S with SSᵀ = EEᵀ/l + γ_I s Lᵖ.
-func (p *ApproximateProblem) normRoot(labeled []int, r models.Regularizer) *solvers.NormRoot {
+func (p *ApproximateProblem) normRoot(labeled []int, r regularizer.Regularizer) *solvers.NormRoot {
 	n, _ := p.data.Source().Rows().Dims()
 	if r.GammaI == 0 {
 		return solvers.NewNormRoot(n, labeled, nil, 0)

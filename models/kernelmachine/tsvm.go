@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -20,7 +21,7 @@ const TSVMName = "tsvm"
 
 // TSVMSettings of [FitTSVM].
 type TSVMSettings struct {
-	models.Regularizer
+	regularizer.Regularizer
 	linear.Transduction
 	// Tolerance of solvers.SMO. Default 1e-3.
 	Tolerance float64

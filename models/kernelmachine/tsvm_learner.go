@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -17,13 +19,13 @@ type TSVMLearner struct{}
 type tsvmOptions struct {
 	TSVMSettings
 	Choice linear.TransductionChoice
-	Kernel models.KernelChoice
+	Kernel expansion.KernelChoice
 }
 
 // tsvmParams are the parameters of tsvmOptions.
 var tsvmParams = slices.Concat(
-	models.Part(models.Ambient, func(o *tsvmOptions) *models.Regularizer { return &o.Regularizer }),
-	models.Part(models.KernelParams, func(o *tsvmOptions) *models.KernelChoice { return &o.Kernel }),
+	models.Part(regularizer.Ambient, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
+	models.Part(expansion.KernelParams, func(o *tsvmOptions) *expansion.KernelChoice { return &o.Kernel }),
 	models.Part(linear.TransductionParams, func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
 	solverParams(1e-3, func(o *tsvmOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }),
 )
@@ -39,7 +41,9 @@ func (TSVMLearner) Info() models.Info {
 func (TSVMLearner) Params() []models.Param { return tsvmParams.Params() }
 
 // Resolve returns the values with the width of the kernel as a number.
-func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
+	return expansion.ResolveWidth(in)
+}
 
 // Cost is that of the values among all points, and of the programs of as many
 // outputs as run at the same time.
@@ -118,7 +122,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(o.Kernel, true)
+	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -20,10 +22,10 @@ const VVMRName = "vvmr"
 
 // VVMRSettings of [VVMRProblem.Fit].
 type VVMRSettings struct {
-	models.Regularizer
+	regularizer.Regularizer
 	// GammaO is γ_O, from 0 for independent outputs to 1.
 	GammaO float64
-	// OutputNeighbors is the k of [models.OutputGraph], which [FitVVMR] makes where γ_O needs
+	// OutputNeighbors is the k of [multilabel.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
 	OutputNeighbors int
 	// Tolerance of the conjugate gradients. Default 1e-10.
@@ -36,7 +38,7 @@ type VVMRSettings struct {
 func (s VVMRSettings) fill() (VVMRSettings, error) {
 	r, err := s.Regularizer.Fill()
 	if r.GammaI == 0 {
-		r = models.Regularizer{GammaA: r.GammaA, Power: 1}
+		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 	}
 	s.Regularizer = r
 	faults := []error{err}
@@ -67,7 +69,7 @@ type VVMR struct {
 	Settings VVMRSettings
 	// Expansion has no intercepts. Its Points are nil for the linear kernel with C of
 	// d×n, too.
-	models.Expansion
+	expansion.Expansion
 	Labeled int // number l of labeled points
 	// OutputKernel is the B of K(x, z) = k(x, z)B if it was given; Q is B then.
 	OutputKernel *mat.Dense
@@ -107,7 +109,7 @@ func (m *VVMR) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 		return m.Expansion.QueryCost(n, s)
 	}
 	d, c := m.Coefficients.Dims()
-	return stage.Cost{Bytes: 8*data.BlockRows*int64(d) + models.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d) + expansion.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
 }
 
 // Predict evaluates f: Scores is m×n, Classes nil. It costs a product with the
@@ -204,7 +206,7 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(o.Kernel, false)
+	e, err := expansion.Read(r, o.Kernel, false)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -27,7 +29,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 		return nil, err
 	}
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
-		w, err := models.OutputGraph(t, s.OutputNeighbors)
+		w, err := multilabel.OutputGraph(t, s.OutputNeighbors)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +131,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 
 // shifted factors what conjugate gradients are preconditioned with, θ being the
 // eigenvalues of Q.
-func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64, r models.Regularizer) (*solvers.Shifted, error) {
+func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64, r regularizer.Regularizer) (*solvers.Shifted, error) {
 	n, d := p.phi.Dims()
 	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA, Weight: r.Intrinsic(n, p.data.Laplacian), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
 	dense.Gather(q.Rows, p.phi, t.Labeled)

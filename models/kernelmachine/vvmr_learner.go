@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -17,16 +19,16 @@ type VVMRLearner struct{}
 // vvmrOptions are all that its parameters say.
 type vvmrOptions struct {
 	VVMRSettings
-	Kernel        models.KernelChoice
+	Kernel        expansion.KernelChoice
 	Approximation ApproximationSettings
 }
 
 // vvmrParams are the parameters of vvmrOptions for a user, for whom
 // [withApproximation] fills in the approximation.
 var vvmrParams = slices.Concat(
-	models.Part(normWeights, func(o *vvmrOptions) *models.Regularizer { return &o.Regularizer }),
-	models.Part(models.KernelParams, func(o *vvmrOptions) *models.KernelChoice { return &o.Kernel }),
-	models.Part(normRest, func(o *vvmrOptions) *models.Regularizer { return &o.Regularizer }),
+	models.Part(normWeights, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
+	models.Part(expansion.KernelParams, func(o *vvmrOptions) *expansion.KernelChoice { return &o.Kernel }),
+	models.Part(normRest, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Table[vvmrOptions]{
 		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the outputs", Default: "0", Range: models.Within(0, 1), Axis: true},
 			At: func(o *vvmrOptions) any { return &o.GammaO }},
@@ -50,18 +52,18 @@ func (VVMRLearner) Info() models.Info {
 func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 
 // decodeVVMR returns the options that v stands for, or all faults at once; the
-// approximation is that of [models.DecodeAny].
+// approximation is that of [expansion.DecodeAny].
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
-	return models.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
+	return expansion.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
 }
 
-// Choose implements [models.Chooser]: see [models.ChooseApproximation].
+// Choose implements [models.Chooser]: see [expansion.ChooseApproximation].
 func (l VVMRLearner) Choose(in *models.Input) (models.Values, string, error) {
 	n := 0
 	if in.Targets != nil {
 		n = in.Targets.Len
 	}
-	return models.ChooseApproximation(in, n, l.Check, l.cost)
+	return expansion.ChooseApproximation(in, n, l.Check, l.cost)
 }
 
 // Check implements [models.Checker].
@@ -105,7 +107,9 @@ func (o *vvmrOptions) approximation() *ApproximationSettings {
 }
 
 // Resolve returns the values with the width of the kernel as a number.
-func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) {
+	return expansion.ResolveWidth(in)
+}
 
 // Cost is that of the way that Fit goes.
 func (l VVMRLearner) Cost(in *models.Input) (stage.Cost, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -100,7 +101,7 @@ func (p *VVMRProblem) until(ctx context.Context) sparse.Operator {
 }
 
 // pointNorm is B of targets t, none of them missing.
-func (p *VVMRProblem) pointNorm(t *models.Targets, r *models.Regularizer) *solvers.PointNorm {
+func (p *VVMRProblem) pointNorm(t *models.Targets, r *regularizer.Regularizer) *solvers.PointNorm {
 	b := &solvers.PointNorm{Points: t.Len, Labeled: t.Labeled, Gamma: r.Intrinsic(t.Len, p.data.Laplacian)}
 	if r.GammaI > 0 {
 		b.M = p.data.Laplacian.With(r.Power, 0)

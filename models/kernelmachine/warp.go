@@ -11,7 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -68,8 +68,8 @@ func (p *Problem) withNorm(l *sparse.Laplacian) *Problem {
 // the points. It is immutable and safe for concurrent use.
 type Warped struct {
 	problem *Problem
-	reg     models.Regularizer // with defaults; of the two weights only the ratio matters
-	heat    float64            // of [Settings]
+	reg     regularizer.Regularizer // with defaults; of the two weights only the ratio matters
+	heat    float64                 // of [Settings]
 	points  []int
 	gram    solvers.LabelGram // K̃, l×l
 	m       sparse.Operator   // Lᵖ or exp(tL); nil if γ_I = 0
@@ -87,7 +87,7 @@ const maxLoss = 1e-9
 // nl + l² kept. Where the solution is lost in rounding, because ‖M‖‖K‖ is too large, which
 // shows in an asymmetric K̃ or in uᵀ(I + MK)⁻¹ ≠ uᵀ for uᵀL = 0, it is made anew with
 // the loss in M: [solvers.Representer.LabelGram].
-func (p *Problem) Warp(ctx context.Context, r models.Regularizer, points []int) (*Warped, error) {
+func (p *Problem) Warp(ctx context.Context, r regularizer.Regularizer, points []int) (*Warped, error) {
 	return p.warpFor(ctx, &Settings{Regularizer: r}, points)
 }
 
@@ -198,7 +198,7 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 func (w *Warped) Values(ctx context.Context) (*mat.Dense, error) { return w.gram.Values(ctx) }
 
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
-func (p *Problem) system(ctx context.Context, m sparse.Operator, r models.Regularizer) (*mat.Dense, error) {
+func (p *Problem) system(ctx context.Context, m sparse.Operator, r regularizer.Regularizer) (*mat.Dense, error) {
 	const columns = 512
 	n, _ := p.gram.Dims()
 	ratio := r.Intrinsic(n, p.data.Laplacian) / r.GammaA

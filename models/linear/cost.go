@@ -7,6 +7,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -213,7 +214,7 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	}
 	n, l, d, outputs := g.Sizes()
 	edges := float64(z.edges)
-	norms := g.NormCount(func(i int) models.Regularizer { return settings[i].Regularizer })
+	norms := regularizer.Count(g, func(i int) regularizer.Regularizer { return settings[i].Regularizer })
 	c := models.GridCost{Remedy: remedy}
 	if !z.formed() && !z.spanned() {
 		stored := float64(z.stored)

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -137,7 +138,7 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 	}
 	c := mat.NewDense(w.Dim, outputs, nil)
 	c.Scale(1/float64(w.Rows), w.Moments)
-	if err := models.SolvePositive(ctx, h, c, r); err != nil {
+	if err := regularizer.SolvePositive(ctx, h, c, r); err != nil {
 		return err
 	}
 	w.finish(m, c)
@@ -182,7 +183,7 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 }
 
 // norms returns γ_A + γ_I s λ for the eigenvalues λ of M.
-func (w *Labeled) norms(r models.Regularizer, values []float64) []float64 {
+func (w *Labeled) norms(r regularizer.Regularizer, values []float64) []float64 {
 	out := make([]float64, len(values))
 	gamma := w.p.intrinsic(r)
 	for j, v := range values {
@@ -216,7 +217,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 		g.Set(i, i, g.At(i, i)+float64(w.Rows))
 	}
 	beta := mat.DenseCopyOf(w.Centred)
-	if err := models.SolvePositive(ctx, g, beta, m.Settings.Regularizer); err != nil {
+	if err := regularizer.SolvePositive(ctx, g, beta, m.Settings.Regularizer); err != nil {
 		return err
 	}
 	_, outputs := beta.Dims()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -19,7 +20,7 @@ var Learners = []models.Learner{
 
 // norms, hinges and iterations are the parameters of Settings.
 var (
-	norms = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer }).
+	norms = models.Part(regularizer.Params, func(s *Settings) *regularizer.Regularizer { return &s.Regularizer }).
 		Change("gamma-a", func(p *models.Param) { p.Grid, p.Few = gammaAGrid, "1" })
 	hinges = models.Table[Settings]{
 		{Param: models.Param{Name: "loss", Doc: "loss: the square of the hinge, or the hinge with its corner rounded", Default: SquaredHinge.String(),
@@ -47,7 +48,7 @@ var tables = map[[2]bool]models.Table[Settings]{}
 func init() {
 	for _, hinge := range []bool{false, true} {
 		for _, intrinsic := range []bool{false, true} {
-			t := norms[:len(models.Ambient):len(models.Ambient)]
+			t := norms[:len(regularizer.Ambient):len(regularizer.Ambient)]
 			if intrinsic {
 				t = norms[:len(norms):len(norms)]
 			}
@@ -132,8 +133,8 @@ func (k learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	if err != nil {
 		return err
 	}
-	norm := func(i int) models.Regularizer { return settings[i].Regularizer }
-	return g.EachNorm(usable, norm, func(l *sparse.Laplacian, same []int) error {
+	norm := func(i int) regularizer.Regularizer { return settings[i].Regularizer }
+	return regularizer.Each(g, usable, norm, func(l *sparse.Laplacian, same []int) error {
 		problem := base
 		if l != nil {
 			if problem, err = base.WithNorm(ctx, l); err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -61,7 +62,7 @@ const (
 type Settings struct {
 	// Regularizer must give γ_A. With γ_I = 0 what else it says of the intrinsic norm
 	// does not matter and is dropped.
-	Regularizer models.Regularizer
+	Regularizer regularizer.Regularizer
 	// Loss defaults to LeastSquares.
 	Loss Loss
 	// Width h of HuberizedHinge: V is quadratic where |1 − y·f| < h, and exceeds
@@ -83,7 +84,7 @@ func (s Settings) fill() (Settings, error) {
 		faults = append(faults, err)
 	}
 	if s.Regularizer.GammaI == 0 {
-		s.Regularizer = models.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
+		s.Regularizer = regularizer.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
 	}
 	if s.Loss < LeastSquares || s.Loss > HuberizedHinge {
 		faults = append(faults, fmt.Errorf("linear: loss %v", s.Loss))

@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -44,7 +45,7 @@ func TestSVMLinearBesideLIBLINEAR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Loss: SquaredHinge, Tolerance: 1e-10})
+	ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: regularizer.Regularizer{GammaA: gammaA}, Loss: SquaredHinge, Tolerance: 1e-10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ np.save(sys.argv[2], np.vstack([m.coef_.T, m.intercept_]).copy())
 			p.x = data.ToSparse(x)
 			p.design = solvers.NewDesign(p.x)
 		}
-		ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Tolerance: 1e-12})
+		ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: regularizer.Regularizer{GammaA: gammaA}, Tolerance: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}

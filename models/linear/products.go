@@ -7,7 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/dense"
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -20,7 +20,7 @@ type normOperator struct {
 }
 
 // norm returns factor·(γ_A I + γ_I s XᵀLᵖX).
-func (p *Problem) norm(r models.Regularizer, factor float64) normOperator {
+func (p *Problem) norm(r regularizer.Regularizer, factor float64) normOperator {
 	return normOperator{p.design, p.l, factor * p.intrinsic(r), factor * r.GammaA}
 }
 
@@ -107,7 +107,7 @@ func (w *Labeled) newton(ctx context.Context, m, before *Model) error {
 // diagonal approximates that of factor·(γ_A I + γ_I s XᵀLᵖX) + weight·X̃ᵀX̃. For
 // XᵀLᵖX it takes the diagonal of L to the power p alone, without the edges
 // between points of one feature.
-func (w *Labeled) diagonal(r models.Regularizer, factor, weight float64) []float64 {
+func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []float64 {
 	out := make([]float64, w.Dim)
 	solvers.AddSquares(out, w.x, func(int) float64 { return weight })
 	for j, mean := range w.Mean {

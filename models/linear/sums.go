@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -56,7 +57,7 @@ func (p *Problem) kind() (kind sparse.Kind, ok bool) {
 }
 
 // intrinsic returns what wᵀXᵀLᵖXw is multiplied with.
-func (p *Problem) intrinsic(r models.Regularizer) float64 {
+func (p *Problem) intrinsic(r regularizer.Regularizer) float64 {
 	n, _ := p.x.Dims()
 	if p.summed != nil {
 		return r.IntrinsicOf(n, p.summed.Volume)

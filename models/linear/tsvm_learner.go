@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 )
 
 // tsvmChoice are the settings of a tsvm-linear as users give them.
@@ -16,7 +17,7 @@ type tsvmChoice struct {
 
 // tsvmParams are the parameters of tsvmChoice.
 var tsvmParams = slices.Concat(
-	models.Part(norms[:len(models.Ambient)], (*tsvmChoice).machine),
+	models.Part(norms[:len(regularizer.Ambient)], (*tsvmChoice).machine),
 	models.Part(TransductionParams, func(c *tsvmChoice) *TransductionChoice { return &c.TransductionChoice }),
 	models.Part(slices.Concat(hinges, iterations), (*tsvmChoice).machine),
 ).Change("tolerance", func(p *models.Param) { p.Default = "1e-5" }).Change("max-iterations", func(p *models.Param) { p.Default = "200" })

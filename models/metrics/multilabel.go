@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
 )
 
 // MultiLabelReport measures scores of points with several labels; a label is
@@ -33,7 +33,7 @@ type MultiLabelReport struct {
 	MacroF1 Number `json:"macro_f1"`
 }
 
-// NewMultiLabelReport measures scores, N×n, against labels as [models.LabelTargets] takes
+// NewMultiLabelReport measures scores, N×n, against labels as [multilabel.LabelTargets] takes
 // them; entries that are NaN in truth are left out. Different shapes, no known
 // entry and NaN among the scores are errors. It costs O(Nn(n + log N)).
 func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
@@ -41,7 +41,7 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 	if r, c := scores.Dims(); r != rows || c != n {
 		return nil, fmt.Errorf("metrics: labels of %d×%d for scores of %d×%d", rows, n, r, c)
 	}
-	y, err := models.Signs(truth)
+	y, err := multilabel.Signs(truth)
 	if err != nil {
 		return nil, err
 	}

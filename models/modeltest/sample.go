@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -128,7 +129,7 @@ var kinds = []kind{
 	{"1 value", models.LearnsValues, valuesOf(1)},
 	{"2 values", models.LearnsValues, valuesOf(2)},
 	{"labels", models.LearnsLabels, func(s *sample) (*models.Targets, error) {
-		return models.LabelTargets(blockOf(s, 3, func(i int) []float64 { return s.labels[i] }), []int64{2, 5, 7})
+		return multilabel.LabelTargets(blockOf(s, 3, func(i int) []float64 { return s.labels[i] }), []int64{2, 5, 7})
 	}},
 	{"inside", models.LearnsInside, func(s *sample) (*models.Targets, error) {
 		return models.ValueTargets(blockOf(s, 1, func(int) []float64 { return []float64{0} }))

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -42,7 +43,7 @@ var (
 		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels", Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true, Grid: []string{"0.5", "0.9", "0.99", "0.999"}},
 			At: func(s *Settings) any { return &s.Alpha }},
 	}
-	normParams = models.Part(models.Norms, func(s *Settings) *models.Regularizer { return &s.Regularizer })
+	normParams = models.Part(regularizer.Params, func(s *Settings) *regularizer.Regularizer { return &s.Regularizer })
 )
 
 // tables holds the parameters of each method.

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -27,7 +28,7 @@ import (
 // graphMethods are settings of every method, for classes.
 var graphMethods = []Settings{
 	{}, {MassNormalization: true}, {Method: LGC}, {Method: Poisson, Priors: slices.Repeat([]float64{0.1}, 10)},
-	{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2}},
+	{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2}},
 }
 
 // fittedGraph fits the first points of x and returns the others with it.

@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -50,7 +51,7 @@ const (
 	//	(J/l + γ_A I + γ_I s Lᵖ) f = Jy/l
 	//
 	// with J the diagonal matrix that is one at the l labeled points, and s of
-	// [models.Scaling].
+	// [regularizer.Scaling].
 	Tikhonov
 	// Poisson is Poisson learning, for very few labels (Calder, Cook, Thorpe &
 	// Slepčev 2020, equation 2.1),
@@ -78,7 +79,7 @@ type Settings struct {
 	// Alpha is the α of LGC, in (0, 1). Default 0.99, the paper's.
 	Alpha float64
 	// Regularizer of Tikhonov, which needs it: γ_A and γ_I positive.
-	Regularizer models.Regularizer
+	Regularizer regularizer.Regularizer
 	// MassNormalization scales each class of a harmonic function so that its
 	// share of the mass is that of Priors: class mass normalization (Zhu et al.
 	// 2003, section 4).
@@ -134,7 +135,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 			fault("γ_I is 0; it must be positive, or the unlabeled points stay without a value")
 		}
 		s.Regularizer = r
-	} else if s.Regularizer != (models.Regularizer{}) {
+	} else if s.Regularizer != (regularizer.Regularizer{}) {
 		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
 	}
 	if s.MassNormalization && s.Method != Harmonic {

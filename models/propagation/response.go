@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -100,7 +101,7 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 	switch reg := s.Regularizer; {
 	case s.Method == LGC:
 		r = (1 - s.Alpha) / s.Alpha
-	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 && reg.Scaling != models.PerEdge:
+	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 && reg.Scaling != regularizer.PerEdge:
 		r = reg.GammaA / reg.Intrinsic(n, nil)
 	}
 	const most = 100

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -119,7 +120,7 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense, learns models.Lear
 	}
 	code := models.ValueTargets
 	if learns.Has(models.LearnsLabels) {
-		code = models.PartialTargets
+		code = multilabel.PartialTargets
 	}
 	t, err := pipeline.BlockTargets(values, code, o.Labels, a.Seed)
 	if err != nil {
@@ -140,7 +141,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 		return nil, err
 	}
 	t, err := pipeline.BlockTargets(y.Y, func(block *mat.Dense) (*models.Targets, error) {
-		t, err := models.LabelTargets(block, y.Values)
+		t, err := multilabel.LabelTargets(block, y.Values)
 		if err != nil && y.Values == nil {
 			err = fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
 		}

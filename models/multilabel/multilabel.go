@@ -1,10 +1,12 @@
-package models
+package multilabel
 
 import (
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/models"
 )
 
 // LabelTargets takes labels of points that may have several: an N×n block of 1
@@ -12,7 +14,7 @@ import (
 // row of NaN a point without labels. Anything else is an error, and so are both −1
 // and 0 in one block. values are the labels of the columns, ascending; nil numbers
 // them from 0.
-func LabelTargets(y *mat.Dense, values []int64) (*Targets, error) {
+func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 	_, n := y.Dims()
 	if values == nil {
 		for j := range n {
@@ -63,16 +65,16 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 // with NaN for every value that is not known, as [kernelmachine.VVMRProblem.Fit] takes them: Y of
 // the targets has NaN there. A row of NaN is a point without a target. Infinities
 // are errors.
-func PartialTargets(y *mat.Dense) (*Targets, error) {
+func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 	n, m := y.Dims()
-	t := &Targets{Len: n}
+	t := &models.Targets{Len: n}
 	var values []float64
 	for i := range n {
 		row := y.RawRowView(i)
 		known := false
 		for j, v := range row {
-			if math.Abs(v) > maxTarget {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, maxTarget)
+			if math.Abs(v) > models.MaxTarget {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, models.MaxTarget)
 			}
 			known = known || !math.IsNaN(v)
 		}

@@ -1,4 +1,4 @@
-package models
+package multilabel
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -16,7 +17,7 @@ import (
 // smaller number, with weights one and edges either way: the graph of Minh &
 // Sindhwani (2011), section 6. Outputs that are never known together are not
 // joined. With k ≥ n all are. It costs n²l operations.
-func OutputGraph(t *Targets, k int) (*sparse.CSR, error) {
+func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("models: %d neighbours of an output; there must be at least 1", k)
 	}

@@ -1,4 +1,4 @@
-package models
+package expansion
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -36,9 +37,9 @@ type Expansion struct {
 	queries *queries // nil prepares the points for each query
 }
 
-// NewExpansion returns an expansion without points and coefficients yet, of a kernel or
+// New returns an expansion without points and coefficients yet, of a kernel or
 // of given values. What its first query prepares is kept: see [Expansion.Predict].
-func NewExpansion(k kernel.Kernel, given bool, classes []int64) Expansion {
+func New(k kernel.Kernel, given bool, classes []int64) Expansion {
 	return Expansion{Kernel: k, Given: given, Classes: classes, queries: new(queries)}
 }
 
@@ -72,7 +73,7 @@ func (e *Expansion) side() (*kernel.Side, error) {
 // Expand returns the expansion with coefficients of the given points of s, or of all
 // for nil rows; they are spread over all points where the values are given.
 func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
-	made := NewExpansion(s.Kernel, s.Values != nil, nil)
+	made := New(s.Kernel, s.Values != nil, nil)
 	e := &made
 	e.Points, e.Coefficients = s.Points, coefficients
 	switch {
@@ -107,17 +108,17 @@ func (e *Expansion) DescribeKernel() string {
 }
 
 // KernelFact is the kernel in a summary.
-func (e *Expansion) KernelFact() Fact {
+func (e *Expansion) KernelFact() models.Fact {
 	if e.Given {
-		return Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
+		return models.Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
 	}
-	return Fact{Key: "kernel", Value: e.Kernel}
+	return models.Fact{Key: "kernel", Value: e.Kernel}
 }
 
 // Output describes the answers.
-func (e *Expansion) Output() Output {
+func (e *Expansion) Output() models.Output {
 	_, c := e.Coefficients.Dims()
-	return OutputOf(e.Classes, c)
+	return models.OutputOf(e.Classes, c)
 }
 
 // Dim returns the number of columns of points that Predict takes.
@@ -136,7 +137,7 @@ const tilePoints = 256
 
 // QueryCost is that of the values with all points of the expansion: their copies in
 // float64, which are kept, the values of a tile, and the answers.
-func (e *Expansion) QueryCost(n int, _ *PredictSettings) stage.Cost {
+func (e *Expansion) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
 	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
@@ -162,8 +163,8 @@ func AnswerBytes(n, c, classes int) int64 {
 // Predict evaluates f. It takes the time of a product with the m×n kernel
 // values, and the memory of 256 rows of them beside the points. The first call makes
 // the points ready for the kernel, in float64, and keeps that for the others.
-func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
-	if err := CheckQuery(x, e.Dim()); err != nil {
+func (e *Expansion) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+	if err := models.CheckQuery(x, e.Dim()); err != nil {
 		return nil, err
 	}
 	product := func(dst *mat.Dense, lo, hi int) error {
@@ -185,7 +186,7 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettin
 
 // Evaluate makes the prediction for x by batches, of which product sets the rows lo
 // to hi of the expansion without intercepts.
-func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*Prediction, error) {
+func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
 	n, _ := x.Dims()
 	_, c := e.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
@@ -204,7 +205,7 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSetti
 	if e.Intercepts != nil {
 		dense.AddRow(f, e.Intercepts)
 	}
-	return NewPrediction(f, e.Classes), nil
+	return models.NewPrediction(f, e.Classes), nil
 }
 
 // givenProduct sets dst to the product of rows of kernel values, from lo on,
@@ -228,25 +229,25 @@ func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 // Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
 // there are any, and the points (m×d) if there are any.
 func (e *Expansion) Arrays() []archive.Array {
-	out := []archive.Array{MatrixEntry("coefficients", e.Coefficients)}
+	out := []archive.Array{models.MatrixEntry("coefficients", e.Coefficients)}
 	if e.Intercepts != nil {
 		out = append(out, archive.Array{Name: "bias", Data: e.Intercepts})
 	}
-	return append(append(out, ClassEntries(e.Classes)...), PointEntries(e.Points, nil)...)
+	return append(append(out, models.ClassEntries(e.Classes)...), models.PointEntries(e.Points, nil)...)
 }
 
-// Expansion is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
+// Read is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
 // intercepts tells whether there must be some.
-func (r *Reader) Expansion(k KernelChoice, intercepts bool) (*Expansion, error) {
+func Read(r *models.Reader, k KernelChoice, intercepts bool) (*Expansion, error) {
 	s, err := k.On(nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	made := NewExpansion(s.Kernel, k.Given(), nil)
+	made := New(s.Kernel, k.Given(), nil)
 	e := &made
 	e.Coefficients, e.Classes = r.Matrix("coefficients"), r.ReadClasses()
 	if intercepts {
-		e.Intercepts = Numbers[float64](r, "bias")
+		e.Intercepts = models.Numbers[float64](r, "bias")
 	}
 	e.Points = r.Points()
 	return e, r.Err
