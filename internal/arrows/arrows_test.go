@@ -35,6 +35,7 @@ var order = []string{
 	"data/internal/fields",
 	"data/internal/labelcells",
 	"data",
+	"data/parquet",
 	"stage",
 	"pca",
 	"cg",

@@ -21,11 +21,20 @@ import (
 var Extensions = []string{".npy", ".npz", ".csv", ".jsonl", ".parquet"}
 
 // CheckExtension returns an error unless [Write] can write files of these names. Empty
-// names are none.
+// names are skipped.
 func CheckExtension(paths ...string) error {
 	for _, path := range paths {
-		if ext := strings.ToLower(filepath.Ext(path)); path != "" && !slices.Contains(Extensions, ext) {
+		if path == "" {
+			continue
+		}
+		ext := strings.ToLower(filepath.Ext(path))
+		if !slices.Contains(Extensions, ext) {
 			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext, strings.Join(Extensions, ", "))
+		}
+		if b := binaryOf(path); b != nil {
+			if err := b.check(path); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -120,7 +129,8 @@ func Write(path string, o *Output) error {
 	case ".jsonl":
 		return atomicfile.Atomically(path, func(w io.Writer) error { return o.jsonl(w, rows) })
 	}
-	return atomicfile.Atomically(path, func(w io.Writer) error { return o.parquet(w, rows) })
+	codec := binaryOf(path).codec
+	return atomicfile.Atomically(path, func(w io.Writer) error { return codec.Write(w, o, rows) })
 }
 
 func (r *Result) entry() archive.Array {
