@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // Format is a file format, recognized by the content of a file.
@@ -28,9 +29,11 @@ const (
 // A fileFormat recognizes and reads the files of a format. Formats of
 // arrays need no reader but array, as points, labels and values follow from it.
 type fileFormat struct {
-	name       Format
-	extensions []string               // of files that are read so although matches fails
-	matches    func(head []byte) bool // whether a file that begins so has the format
+	name Format
+	// extensions are of files that are read so although matches fails. matches reports whether
+	// a file that begins so has the format. Both are nil where package table knows them.
+	extensions []string
+	matches    func(head []byte) bool
 	text       bool
 	packed     bool // may be compressed as a whole, with gzip or zstd
 	keys       bool // holds several arrays, by name
@@ -56,8 +59,7 @@ type fileFormat struct {
 	classMinusOne bool
 }
 
-// formats are all formats, in the order in which they are tried. Every text matches
-// the last one.
+// formats are all formats, in the order in which they are tried; tables have no matches.
 var formats = []*fileFormat{
 	{
 		name: FormatNPY, extensions: []string{".npy"},
@@ -79,14 +81,12 @@ var formats = []*fileFormat{
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatParquet, extensions: []string{".parquet"}, table: true,
-		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
-		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+		name: FormatParquet, table: true,
+		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
-		matches: func(head []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) },
-		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+		name: FormatJSONL, text: true, packed: true, table: true,
+		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
 		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
@@ -95,29 +95,30 @@ var formats = []*fileFormat{
 	},
 	{
 		name: FormatCSV, text: true, packed: true, table: true,
-		matches: func([]byte) bool { return true },
-		points:  readCSV, labels: readTextLabels, values: readTextValues,
+		points: readTablePoints, labels: readTextLabels, values: readTextValues,
 	},
 }
 
 // sniff returns the format of a file with the given extension that begins with
 // head, or nil if it is unknown. The extension decides where the content does not,
-// so that the reader of a damaged file says what is wrong with it.
+// so that the reader of a damaged file says what is wrong with it. Package table knows the
+// formats of tables, and takes all other text for csv.
 func sniff(head []byte, ext string) *fileFormat {
-	first := func(fits func(f *fileFormat) bool) *fileFormat {
-		if p := slices.IndexFunc(formats, fits); p >= 0 {
-			return formats[p]
+	for _, f := range formats {
+		if f.matches != nil && !f.text && f.matches(head) {
+			return f
 		}
-		return nil
 	}
-	if f := first(func(f *fileFormat) bool { return !f.text && f.matches(head) }); f != nil {
-		return f
+	for _, f := range formats {
+		if !f.text && slices.Contains(f.extensions, ext) {
+			return f
+		}
 	}
-	if f := first(func(f *fileFormat) bool { return !f.text && slices.Contains(f.extensions, ext) }); f != nil {
-		return f
+	name := Format(table.Sniff(head, ext))
+	for _, f := range formats {
+		if name == FormatCSV && f.text && f.matches != nil && (f.matches(head) || slices.Contains(f.extensions, ext)) || f.name == name {
+			return f
+		}
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return nil // no text
-	}
-	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || slices.Contains(f.extensions, ext)) })
+	return nil
 }

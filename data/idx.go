@@ -19,7 +19,7 @@ var idxTypes = map[byte]string{
 // is compressed, the size it claims is compared with that of the file.
 func readIDXHeader(s *source) (*npy.Header, error) {
 	var lead [4]byte
-	if _, err := io.ReadFull(s.r, lead[:]); err != nil {
+	if _, err := io.ReadFull(s.R, lead[:]); err != nil {
 		return nil, s.idxError(err, 4)
 	}
 	dims := int(lead[3])
@@ -27,7 +27,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.fault("the idx header claims no dimensions, want at least one")
 	}
 	raw := make([]byte, 4*dims)
-	if _, err := io.ReadFull(s.r, raw); err != nil {
+	if _, err := io.ReadFull(s.R, raw); err != nil {
 		return nil, s.idxError(err, 4+len(raw))
 	}
 	shape := make([]int, dims)
@@ -38,7 +38,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	if err != nil {
 		return nil, s.fault("%w", err)
 	}
-	if have := s.size - int64(4+len(raw)); s.packing == "" && have != h.Bytes() {
+	if have := s.Size - int64(4+len(raw)); s.Packing == "" && have != h.Bytes() {
 		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is truncated or damaged; get it again", h, h.Bytes(), have)
 	}
 	return h, nil
@@ -54,18 +54,18 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
 	hint := h.Bytes()
-	if s.packing != "" {
-		hint = 16 * s.size
+	if s.Packing != "" {
+		hint = 16 * s.Size
 	}
-	a, err := npy.Decode(s.r, h, hint)
+	a, err := npy.Decode(s.R, h, hint)
 	if err != nil {
 		return nil, "", s.fault("%w; get the file again", err)
 	}
-	switch _, err := s.r.ReadByte(); {
+	switch _, err := s.R.ReadByte(); {
 	case err == nil:
 		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is damaged: get it again", h)
 	case !errors.Is(err, io.EOF):
-		return nil, "", s.readError(err)
+		return nil, "", s.ReadError(err)
 	}
 	return a, s.path, nil
 }
@@ -74,5 +74,5 @@ func (s *source) idxError(err error, want int) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return s.fault("the idx header ends before its %d bytes: the file is truncated", want)
 	}
-	return s.readError(err)
+	return s.ReadError(err)
 }

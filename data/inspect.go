@@ -43,7 +43,7 @@ func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
 		return nil, err
 	}
 	defer src.Close()
-	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.packing == "gzip", Zstd: src.packing == "zstd", Size: src.size}
+	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.Packing == "gzip", Zstd: src.Packing == "zstd", Size: src.Size}
 	if src.format.inspect != nil {
 		if err := src.format.inspect(src, opt.Limit, info); err != nil {
 			return nil, err
@@ -61,8 +61,8 @@ func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
 
 func inspectNPY(src *source, _ int64, info *FileInfo) error {
 	read := func() (*npy.Header, error) { return npy.ReadHeader(src.path) }
-	if src.packing != "" {
-		read = func() (*npy.Header, error) { return npy.StreamHeader(src.r) }
+	if src.Packing != "" {
+		read = func() (*npy.Header, error) { return npy.StreamHeader(src.R) }
 	}
 	h, err := read()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -88,7 +88,7 @@ func newSVMLight() *svmlight {
 
 // readFile appends the points of a file.
 func (r *svmlight) readFile(src *source, limit int64) error {
-	r.Lines, r.src = src.lines(), src
+	r.Lines, r.src = src.Lines(), src
 	for {
 		line, err := r.NextData()
 		if err == io.EOF {
@@ -205,7 +205,7 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 // readSVMLightLabels reads the labels of lines with one integer each; see
 // [ReadMultiLabels] for others.
 func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*labelcells.Cells, error) {
-	l := src.lines()
+	l := src.Lines()
 	c := &labelcells.Cells{What: src.path, Unit: "row"}
 	for {
 		line, err := l.NextData()

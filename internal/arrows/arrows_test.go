@@ -32,7 +32,7 @@ var order = []string{
 	"internal/view/chart",
 	"internal/view/report",
 	"sparse",
-	"data/internal/fields",
+	"internal/file/fields",
 	"data/internal/labelcells",
 	"data",
 	"data/parquet",

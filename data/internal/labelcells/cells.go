@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // Cells are the labels of rows as a file has them: text, or integers.
