@@ -58,13 +58,15 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes}
+	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw,
+		Hashes: hashes}
 	for _, f := range files {
 		if m.Files == nil && len(f) > 0 {
 			m.Files = Files{}
 		}
 		maps.Copy(m.Files, f)
 	}
+
 	return m, nil
 }
 
@@ -72,7 +74,9 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 // every bit is checked.
 func (m *Manifest) Bare() *Manifest {
 	out := *m
-	out.Program, out.Date, out.Files = "", "", nil
+	out.Program = ""
+	out.Date = ""
+	out.Files = nil
 	return &out
 }
 
@@ -90,7 +94,8 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	}
 	if m.Version < 1 || m.Version > version {
-		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path,
+			m.Version, version)
 	}
 	return &m, nil
 }
@@ -101,14 +106,18 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
+
 	switch {
 	case m.Format != format:
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	case m.Version < version:
-		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads version %d; fit the model again", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads "+
+			"version %d; fit the model again", path, m.Version, version)
 	case m.Version > version:
-		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads version %d; install a newer bigfit", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads "+
+			"version %d; install a newer bigfit", path, m.Version, version)
 	}
+
 	return &m, nil
 }
 

@@ -67,6 +67,7 @@ func Select(x Points, rows []int) Points {
 	case *sparse.CSR:
 		return x.Select(rows)
 	}
+
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
 
@@ -82,6 +83,7 @@ func Slice(x Points, lo, hi int) Points {
 	case *Stored:
 		return x.Slice(lo, hi)
 	}
+
 	return Select(x, Range(lo, hi))
 }
 

@@ -107,6 +107,7 @@ func (s *Settings) command() []string {
 		}
 		return out
 	}
+
 	if strings.Contains(s.Launcher, "{ranks}") {
 		return strings.Fields(strings.ReplaceAll(s.Launcher, "{ranks}", n))
 	}
@@ -128,8 +129,10 @@ type Plan struct {
 
 // String describes the plan in one line.
 func (p *Plan) String() string {
-	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, %s, about %s: %s",
-		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method, choice.Duration(max(p.Seconds, 1)), p.Command)
+	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, "+
+		"%s, about %s: %s",
+		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method,
+		choice.Duration(max(p.Seconds, 1)), p.Command)
 }
 
 // announce tells the plan, and ends a dry run.

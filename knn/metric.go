@@ -49,7 +49,8 @@ const (
 	Jaccard
 )
 
-var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard")
+var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev", "cosine",
+	"inner-product", "hamming", "jaccard")
 
 // String returns the name used on the command line and in manifests.
 func (m Metric) String() string { return metrics.String(m) }
@@ -105,21 +106,26 @@ func (m Method) Supports(metric Metric, x data.Points) error {
 	if !ok {
 		return fmt.Errorf("knn: no distance is called %v", metric)
 	}
-	kind, can := "dense", known.dense
+	kind := "dense"
+	can := known.dense
 	if _, ok := x.(*sparse.CSR); ok {
-		kind, can = "sparse", known.sparse
+		kind = "sparse"
+		can = known.sparse
 	}
+
 	if m == Auto && len(can) > 0 || slices.Contains(can, m) {
 		return nil
 	}
 	if len(can) == 0 {
-		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them dense, or take another distance, such as euclidean", metric)
+		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them "+
+			"dense, or take another distance, such as euclidean", metric)
 	}
 	names := make([]string, len(can))
 	for i, c := range can {
 		names[i] = c.String()
 	}
-	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m, kind, metric, strings.Join(names, " or "))
+	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m,
+		kind, metric, strings.Join(names, " or "))
 }
 
 // CheckEdges returns an error if a graph with edges such as s cannot be made of the
@@ -129,9 +135,11 @@ func (m Metric) CheckEdges(s *GraphSettings) error {
 	case m != InnerProduct:
 		return nil
 	case s.Radius > 0:
-		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a number of neighbours, or take the distance cosine", m, s.Radius)
+		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a "+
+			"number of neighbours, or take the distance cosine", m, s.Radius)
 	case s.Weights.needsDistances():
-		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v or %v, or the distance cosine", s.Weights, m, One, Shared)
+		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v "+
+			"or %v, or the distance cosine", s.Weights, m, One, Shared)
 	}
 	return nil
 }
@@ -149,6 +157,7 @@ func (m Metric) distance(d float64) float64 {
 		}
 		return 2 * math.Asin(min(1, math.Sqrt(d)/2))
 	}
+
 	return d
 }
 

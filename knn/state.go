@@ -49,7 +49,8 @@ func (s *State) Entries() []archive.Array {
 	if s.Stats == nil {
 		return out
 	}
-	return append(out, archive.Array{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width}, Data: s.Neighbors},
+	return append(out, archive.Array{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width},
+		Data: s.Neighbors},
 		archive.Array{Name: "index_splits", Shape: []int{len(s.Thresholds), 3}, Data: s.Splits},
 		archive.Array{Name: "index_thresholds", Data: s.Thresholds})
 }
@@ -91,6 +92,7 @@ func Restore(x data.Points, st *State, s *DescentSettings) (Index, error) {
 	case NNDescent:
 		return restoreDescent(x, s, st)
 	}
+
 	return nil, fmt.Errorf("knn: no state belongs to the method %v", st.Method)
 }
 
@@ -110,6 +112,7 @@ func listed(order []int32, n int) ([]bool, error) {
 		}
 		seen[i] = true
 	}
+
 	return seen, nil
 }
 
@@ -142,6 +145,7 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
+
 	ix.graph = &descentGraph{g, rows, *st.Stats}
 	return out, nil
 }
@@ -152,7 +156,8 @@ func (s *State) Same(t *State) bool {
 		return s == t
 	}
 	same := func(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-	return s.Method == t.Method && s.Leaf == t.Leaf && same(s.Order, t.Order) && same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
+	return s.Method == t.Method && s.Leaf == t.Leaf && same(s.Order, t.Order) &&
+		same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
 }
 
 // Check returns an error unless the state can be that of an index of n points, as far as
@@ -179,6 +184,7 @@ func (s *State) complete(n int) error {
 	} else if i := slices.Index(seen, false); i >= 0 {
 		return fmt.Errorf("knn: index_order lacks point %d", i)
 	}
+
 	if s.Stats == nil {
 		return fmt.Errorf("knn: the state of an NN-descent index lacks its stats")
 	}

@@ -191,11 +191,13 @@ func (in *Input) Check() error {
 	if in.Targets == nil {
 		return fmt.Errorf("models: there are no targets")
 	}
+
 	if in.Points != nil {
 		if n, _ := in.Points.Dims(); n != in.Targets.Len {
 			return fmt.Errorf("models: targets for %d points, there are %d", in.Targets.Len, n)
 		}
 	}
+
 	if in.Graph != nil && in.Graph.Len() != in.Targets.Len {
 		return fmt.Errorf("models: a graph of %d points for targets of %d", in.Graph.Len(), in.Targets.Len)
 	}

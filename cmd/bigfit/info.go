@@ -41,6 +41,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 					info.Graph = &s
 				}
 			}
+
 			if f.Kind == archive.Model {
 				m, _, err := all.Load(f.Path, int64(a.Memory))
 				if err != nil {
@@ -49,6 +50,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				s := summary.Of(m)
 				info.Model = &s
 			}
+
 			return a.Print(info, info.String())
 		},
 	}

@@ -68,7 +68,8 @@ func (n Names[T]) Unmarshal(v *T, text []byte) error {
 	p := slices.Index(n.names, string(text))
 	if p < 0 {
 		last := len(n.names) - 1
-		return fmt.Errorf("unknown %s %q; it is %s or %s", n.kind, text, strings.Join(n.names[:last], ", "), n.names[last])
+		return fmt.Errorf("unknown %s %q; it is %s or %s", n.kind, text, strings.Join(n.names[:last], ", "),
+			n.names[last])
 	}
 	*v = T(p)
 	return nil

@@ -46,7 +46,8 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	}
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
-	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) - ProgramBytes/2)
+	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) -
+		ProgramBytes/2)
 	return total, true
 }
 

@@ -35,7 +35,8 @@ type Work struct {
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m knn.Method) float64 {
 	n, dims := w.X.Dims()
-	d, queries := float64(dims), float64(n)
+	d := float64(dims)
+	queries := float64(n)
 	if w.Queries > 0 {
 		queries = float64(w.Queries)
 	}
@@ -46,6 +47,7 @@ func (w Work) Operations(m knn.Method) float64 {
 	case knn.NNDescent:
 		return 20_000 * float64(n) * (w.length() + 50) * (1 + float64(w.K)/30)
 	}
+
 	count := knn.BruteOperations(w.X) / 2
 	_, isSparse := w.X.(*sparse.CSR)
 	switch {
@@ -56,6 +58,7 @@ func (w Work) Operations(m knn.Method) float64 {
 	case w.Metric == knn.Manhattan || w.Metric == knn.Chebyshev:
 		count *= 20 // no matrix product computes these
 	}
+
 	if w.Queries > 0 {
 		count *= 2 * queries / float64(n)
 	}
@@ -92,6 +95,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	case w.Operations(tree) < w.Operations(knn.Brute):
 		return tree, fmt.Sprintf("in %d dimensions a tree takes less than all pairs", d)
 	}
+
 	return knn.Brute, fmt.Sprintf("in %d dimensions all pairs take less than a tree", d)
 }
 
@@ -115,8 +119,10 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	}
 	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
-		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
+		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long,
+			w.Metric), true}, nil
 	}
+
 	approximate, err := seconds(knn.NNDescent)
 	if err != nil {
 		return Choice{}, err
@@ -124,7 +130,8 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed, --method %s is exact",
+	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, "+
+		"longer than --patience %g s; some neighbours may be missed, --method %s is exact",
 		m, Duration(exact), patience, m), true}, nil
 }
 

@@ -66,19 +66,23 @@ func (s *Settings) check(x data.Points) error {
 	case isSparse:
 		return errors.New("a graph in parts is one of dense points, and these are sparse; leave --parts out")
 	case s.Metric != knn.Euclidean && s.Metric != knn.Angle && s.Metric != knn.Cosine:
-		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; leave --parts out", s.Metric)
+		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; "+
+			"leave --parts out", s.Metric)
 	case s.Graph.Radius > 0 || s.Graph.K < 1:
 		return errors.New("a graph in parts joins nearest neighbours; give --neighbors and no --radius")
 	case s.Parts < 2 || s.Parts > MaxParts:
 		return fmt.Errorf("--parts is %d; it must be between 2 and %d", s.Parts, MaxParts)
 	case s.Overlap < 2 || s.Overlap > min(8, s.Parts):
-		return fmt.Errorf("--overlap is %d; it must be between 2 and %d, as parts without common points would not be joined", s.Overlap, min(8, s.Parts))
+		return fmt.Errorf("--overlap is %d; it must be between 2 and %d, as parts without common "+
+			"points would not be joined", s.Overlap, min(8, s.Parts))
 	case n > math.MaxInt32 || d < 1:
 		return fmt.Errorf("%d points of %d columns; a graph has at most %d points", n, d, math.MaxInt32)
 	case int64(n)*int64(s.Overlap) < 2*int64(s.Parts)*int64(s.width()):
-		return fmt.Errorf("--parts is %d: a part of %d points would have about %d of them, too few for %d neighbours; take at most %d parts",
+		return fmt.Errorf("--parts is %d: a part of %d points would have about %d of them, too few "+
+			"for %d neighbours; take at most %d parts",
 			s.Parts, n, n*s.Overlap/s.Parts, s.Graph.K, n*s.Overlap/(2*s.width()))
 	}
+
 	return s.Method.Supports(s.Metric, x)
 }
 
@@ -103,7 +107,8 @@ type Input struct {
 // Open begins or goes on with a run in the folder dir. A folder of other points or settings
 // is an error. A positive memory bounds what is read of the files; write is called to write
 // them, as for [checkpoint.Open].
-func Open(dir string, in Input, s Settings, memory int64, o stage.Observer, write func(func() error) error) (*Run, error) {
+func Open(dir string, in Input, s Settings, memory int64, o stage.Observer,
+	write func(func() error) error) (*Run, error) {
 	x := in.X
 	if err := s.check(x); err != nil {
 		return nil, err
@@ -132,7 +137,8 @@ func openFolder(dir string, memory int64, write func(func() error) error) (*fold
 // Made returns the settings and the files of the points of the run in a folder.
 func Made(dir string) (s Settings, files []string, err error) {
 	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
-		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X "+
+			"--parts N --work %s", dir, dir)
 	}
 	f, err := openFolder(dir, 0, nil)
 	if err != nil {
@@ -141,12 +147,14 @@ func Made(dir string) (s Settings, files []string, err error) {
 	if f.key, err = f.Made(divisionFile); err != nil {
 		return s, nil, err
 	}
+
 	var fields []string
 	for name, value := range f.key {
 		if !strings.HasPrefix(name, "hash of ") {
 			fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 		}
 	}
+
 	if err := decode("{"+strings.Join(fields, ",")+"}", &s); err != nil {
 		return s, nil, fmt.Errorf("%s: %w", f.Path(divisionFile), err)
 	}
@@ -163,20 +171,24 @@ func (r *Run) loadDivision() error {
 		return err
 	}
 	if len(div.Sizes) != r.s.Parts || len(div.Own) != r.s.Parts {
-		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile), len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
+		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile),
+			len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
 	}
 	if mean := checkpoint.Elements[float64](arrays, "mean"); len(mean) > 0 { // none for angles
 		div.scaling.Mean = mean
 	}
 	div.scaling.Scale = div.Scale
 	if n, d := r.x.Dims(); div.N != n || div.D != d || div.scaling.Mean != nil && len(div.scaling.Mean) != d {
-		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s", r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
+		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s",
+			r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
 	}
+
 	if div.of, _, err = load[uint16](r.folder, assigned); err != nil {
 		return err
 	}
 	if len(div.of) != div.N*r.s.Overlap {
-		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N, r.folder.Remedy)
+		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N,
+			r.folder.Remedy)
 	}
 	r.div, r.rows = div, newRows(r.x, &div.scaling)
 	return nil
@@ -191,7 +203,8 @@ func (r *Run) CheckPoints() error {
 	if r.div == nil || data.HashPoints(r.x) == r.div.Hash {
 		return nil
 	}
-	return fmt.Errorf("the points have changed since %s was made: their hash is another one; %s", r.folder.Path(divisionFile), r.folder.Remedy)
+	return fmt.Errorf("the points have changed since %s was made: their hash is another one; %s",
+		r.folder.Path(divisionFile), r.folder.Remedy)
 }
 
 // Hash returns data.HashPoints of the points that were divided.
@@ -216,6 +229,7 @@ func (r *Run) Divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	div, err := divide(ctx, newRows(r.x, scaling), &r.s)
 	if err != nil {
 		return err
@@ -231,7 +245,9 @@ func (r *Run) Divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.observed.End(fmt.Sprintf("%d parts of %d to %d points", r.s.Parts, slices.Min(div.Sizes), slices.Max(div.Sizes)))
+
+	r.observed.End(fmt.Sprintf("%d parts of %d to %d points", r.s.Parts, slices.Min(div.Sizes),
+		slices.Max(div.Sizes)))
 	return r.loadDivision()
 }
 
@@ -264,6 +280,7 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		largest = max(largest, r.div.Sizes[p])
 		total += searchOperations(r.div.Sizes[p], r.div.D, &r.s)
 	}
+
 	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: "take more --parts"}
 	if err := r.observed.Announce("neighbours in parts", cost); err != nil {
 		return err
@@ -281,6 +298,8 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		table = nil
 		runtime.GC() // else the rows of the next part stand beside those of this one
 	}
-	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts, r.s.Parts-len(missing)))
+
+	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts,
+		r.s.Parts-len(missing)))
 	return nil
 }

@@ -76,7 +76,8 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(),
+		Inputs: map[string]string{}, Remedy: BeginAnew}
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -86,6 +87,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if err != nil {
 		return nil, err
 	}
+
 	if !resume {
 		f.Remove(names...)
 	}
@@ -139,7 +141,8 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 
 // Store has save write a file of the folder over the one before it.
 func (f *Folder) Store(name string, save func(path string) error) error {
-	begun, path := time.Now(), f.Path(name)
+	begun := time.Now()
+	path := f.Path(name)
 	err := f.write(func() error { return save(path) })
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil {
@@ -147,6 +150,7 @@ func (f *Folder) Store(name string, save func(path string) error) error {
 		}
 		return err
 	}
+
 	f.saved(begun)
 	return nil
 }
@@ -189,12 +193,14 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...archive.Array) 
 	if err != nil {
 		return err
 	}
+
 	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}
 	return f.Store(name, func(path string) error {
-		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name, Data: text}))
+		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name,
+			Data: text}))
 	})
 }
 
@@ -249,6 +255,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if err := key.agree(s.Key, path); err != nil {
 		return nil, err
 	}
+
 	out := Arrays{}
 	var entries []archive.Array
 	for _, array := range a.Names() {
@@ -262,12 +269,14 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 		out[array] = x
 		entries = append(entries, archive.Array{Name: array, Shape: x.Shape, Data: x.Data})
 	}
+
 	sum, err := s.sum(entries)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if sum != s.Sum {
-		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has "+
+			"the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
 	if err := archive.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
@@ -288,9 +297,11 @@ func (k Key) agree(made Key, path string) error {
 				}
 				return v
 			}
-			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name, short(made[name]), short(k[name]))
+			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name,
+				short(made[name]), short(k[name]))
 		}
 	}
+
 	return nil
 }
 

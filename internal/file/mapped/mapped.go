@@ -51,6 +51,7 @@ func Open(f *os.File, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
+
 	mutex.Lock()
 	defer mutex.Unlock()
 	m := &mapping{path, bytes, info}
@@ -91,7 +92,8 @@ func (m *mapping) holds(at uintptr) bool {
 // place returns the place of the first mapping that begins at an address or behind it, and
 // whether one begins there.
 func place(at uintptr) (int, bool) {
-	return slices.BinarySearchFunc(all, at, func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
+	return slices.BinarySearchFunc(all, at,
+		func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
 }
 
 // Check returns an error that names a mapped file that is no longer what was
@@ -118,6 +120,7 @@ func Forget(path string) {
 	}
 	mutex.Lock()
 	defer mutex.Unlock()
+
 	for _, m := range all {
 		if os.SameFile(info, m.info) {
 			m.info = nil
@@ -151,6 +154,7 @@ func (m *mapping) check() error {
 	case !info.ModTime().Equal(m.info.ModTime()):
 		return m.changed("the file was written to")
 	}
+
 	return nil
 }
 
@@ -173,6 +177,7 @@ func Fault(recovered any) error {
 		}
 		recovered = p.Value
 	}
+
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
 		return nil
@@ -189,6 +194,7 @@ func Fault(recovered any) error {
 		}
 		return m.changed("it could not be read")
 	}
+
 	return nil
 }
 

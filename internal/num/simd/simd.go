@@ -45,7 +45,9 @@ type path struct {
 
 	distances func(dst, q, x []float32, ld int, idx []int32)
 	halves    halfKernels
-	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32, a, b, c float32) // nil: by rows
+	// nil: by rows
+	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32,
+		a, b, c float32)
 	neighbors neighborKernels
 }
 

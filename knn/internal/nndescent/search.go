@@ -69,7 +69,8 @@ type Round struct {
 // check returns an error unless the lists can be those of n points.
 func (r *Round) check(n, width int) error {
 	if r.Width != width || len(r.Index) != n*width || len(r.Dist) != n*width || r.Trees < 1 {
-		return fmt.Errorf("an unfinished search with lists of %d, %d candidates and %d distances for %d points with lists of %d", r.Width, len(r.Index), len(r.Dist), n, width)
+		return fmt.Errorf("an unfinished search with lists of %d, %d candidates and %d distances for "+
+			"%d points with lists of %d", r.Width, len(r.Index), len(r.Dist), n, width)
 	}
 	for p, v := range r.Index {
 		if v&number != number && int(v&number) >= n {
@@ -130,6 +131,7 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	} else if err := begin.check(n, width(begin.Effort)); err != nil {
 		return nil, err
 	}
+
 	g, forest := plant(set, width(begin.Effort), leaf, s.Seed)
 	if s.Resume == nil {
 		pairs, _ := g.joinLeaves(ctx, forest.order, g.root)
@@ -139,6 +141,7 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		copy(g.index, begin.Index)
 		copy(g.dist, begin.Dist)
 	}
+
 	ex := newExchange(g.candidateGraph)
 	for effort := begin.Effort; ; effort++ {
 		if leaf < n { // otherwise the lists are exact
@@ -146,24 +149,30 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 				return nil, err
 			}
 		}
+
 		begin = &Round{}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		g.stats.Width, g.stats.Effort = g.width, effort
+		g.stats.Width = g.width
+		g.stats.Effort = effort
 		last := effort == s.Efforts
 		if last {
-			forest, ex = nil, nil
+			forest = nil
+			ex = nil
 		}
+
 		if enough, err := s.Enough(g); err != nil {
 			return nil, err
 		} else if last || enough {
 			break
 		}
+
 		g.widen(width(effort + 1))
 		g.renew()
 		ex = newExchange(g.candidateGraph)
 	}
+
 	g.settle()
 	if n > 1<<17 {
 		debug.FreeOSMemory() // the memory of the search, before the result needs more
@@ -188,7 +197,8 @@ func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
 	for i := range forest.order {
 		forest.order[i] = int32(i)
 	}
-	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
+	return &Graph{order: order, root: root, leaf: leaf,
+		candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
 }
 
 // settle ends a search: only queries follow.
@@ -202,16 +212,19 @@ func (g *Graph) settle() {
 
 // pass grows the trees and makes the exchanges of one effort, as far as they are
 // not made in begin.
-func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest, ex *exchange) error {
+func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest,
+	ex *exchange) error {
 	grown := begin.Grown || begin.Exchange > 0
 	save := func(exchange int, settled bool) error {
 		if s.Save == nil {
 			return nil
 		}
-		r := Round{Stats: g.stats, Grown: grown, Exchange: exchange, Settled: settled, Index: g.index, Dist: g.dist}
+		r := Round{Stats: g.stats, Grown: grown, Exchange: exchange, Settled: settled, Index: g.index,
+			Dist: g.dist}
 		r.Width, r.Effort = g.width, effort
 		return s.Save(r)
 	}
+
 	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
 	for s.Step(); !grown && g.stats.Trees < s.Trees<<effort; s.Step() {
 		next := forest.grow(g.stats.Trees)
@@ -226,6 +239,7 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, f
 			return err
 		}
 	}
+
 	ex.sample = min(s.Candidates<<effort, MaxCandidates)
 	settled := begin.Settled || s.Brief && grown
 	for e := begin.Exchange; !settled && e < s.Exchanges; e++ {
@@ -241,6 +255,7 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, f
 			return err
 		}
 	}
+
 	return nil
 }
 

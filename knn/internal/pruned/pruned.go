@@ -101,7 +101,8 @@ type Index struct {
 func Bytes(n, d, k int, copied bool) int64 {
 	m := min(d, maxColumns)
 	const packed, other = 4, 90 // bytes of a coordinate on both sides; of a point's order and limits
-	each := int64(2*stride(m) + 2*len(cutsBelow) + packed*(min(m, mostCompared)+1) + other + max(16*k, 8*(k+spare)))
+	each := int64(2*stride(m) + 2*len(cutsBelow) + packed*(min(m, mostCompared)+1) + other +
+		max(16*k, 8*(k+spare)))
 	if copied {
 		each += 4 * int64(d)
 	}
@@ -135,6 +136,7 @@ func New(ctx context.Context, space *Space, newExact func() Exact, s Settings) (
 	} else {
 		ix.floats = f.newFloats(space, space.X)
 	}
+
 	if ix.plan, err = ix.choose(ix.meters(space.X, newExact)(), s); err != nil {
 		return nil, err
 	}
@@ -163,6 +165,7 @@ func (ix *Index) meters(x data.Points, newExact func() Exact) func() Meter {
 			return m
 		}
 	}
+
 	queries := ix.floats
 	if x != ix.space.X {
 		queries = ix.frame.newFloats(ix.space, x)
@@ -173,7 +176,8 @@ func (ix *Index) meters(x data.Points, newExact func() Exact) func() Meter {
 	}
 	return func() Meter {
 		d := ix.floats.d
-		return &floatMeter{queries: queries, points: ix.floats, factor: factor, exact: newExact(), q: make([]float32, d), rows: make([]float32, d), at: []int32{0}}
+		return &floatMeter{queries: queries, points: ix.floats, factor: factor, exact: newExact(),
+			q: make([]float32, d), rows: make([]float32, d), at: []int32{0}}
 	}
 }
 
@@ -207,7 +211,8 @@ func (ix *Index) compare(left *dense.PackedU8, short []int32) *comparison {
 
 func compare(left, right *dense.PackedU8, row, col []int32) *comparison {
 	b := blocks.NewInts(left.Panel(), right.Panel())
-	b.Row, b.Col = row, col
+	b.Row = row
+	b.Col = col
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, right, j0, j1, w.C, b.Block)
 	}
@@ -241,6 +246,7 @@ func (c *codes) squares(rows []int32) []int32 {
 			}
 		}
 	})
+
 	return out
 }
 

@@ -43,6 +43,7 @@ func (f *Fit) Sections() []report.Section {
 	case f.Targets.Used() == nil:
 		return f.values()
 	}
+
 	v := newView(f)
 	sections := []report.Section{{Title: "Classes", Blocks: v.shares()}}
 	add := func(title string, blocks []report.Block) {
@@ -50,6 +51,7 @@ func (f *Fit) Sections() []report.Section {
 			sections = append(sections, report.Section{Title: title, Blocks: blocks})
 		}
 	}
+
 	add("The points in the plane", v.maps())
 	add("How sure the answers are", v.reliability())
 	add("Points to look at", v.lists())
@@ -114,13 +116,15 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 	if n != len(a.Classes) || c < 2 {
 		return nil
 	}
+
 	out := make([]float64, n)
 	for i := range out {
 		if p != nil {
 			out[i] = p.At(i, int(a.Classes[i]))
 			continue
 		}
-		first, second := math.Inf(-1), math.Inf(-1)
+		first := math.Inf(-1)
+		second := math.Inf(-1)
 		for _, x := range from.RawRowView(i) {
 			if x > first {
 				first, second = x, first
@@ -130,6 +134,7 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 		}
 		out[i] = first - second
 	}
+
 	return out
 }
 

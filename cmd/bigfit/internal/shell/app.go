@@ -52,10 +52,12 @@ func (a *App) Print(v any, text string) error {
 		enc.SetEscapeHTML(false)
 		err := enc.Encode(v)
 		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
-			return fmt.Errorf("a number of the result is %s: the values are too large to compute with; scale them", infinite.Str)
+			return fmt.Errorf("a number of the result is %s: the values are too large to compute "+
+				"with; scale them", infinite.Str)
 		}
 		return Output(err)
 	}
+
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
@@ -113,7 +115,9 @@ func (a *App) say(text, kind string) {
 // checkStdout returns an error if there is no stdout.
 func (a *App) checkStdout() error {
 	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): subprocess.DEVNULL looks like a closed one)"))
+		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to " +
+			"print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): " +
+			"subprocess.DEVNULL looks like a closed one)"))
 	}
 	return nil
 }
@@ -139,8 +143,11 @@ func (a *App) Need(stage string, bytes int64, operations float64, remedy string)
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {
-		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)}
+		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or "+
+			"raise --memory-limit if the machine has the memory", stage, machine.Size(bytes),
+			machine.Size(total), a.Memory, remedy)}
 	}
+
 	a.Note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil
 }

@@ -49,7 +49,8 @@ func (w *lastWords) Write(p []byte) (int, error) {
 			w.held = append(w.held, p[:min(len(p), max(0, mostKept-len(w.held)))]...)
 			return n, nil
 		case w.begun:
-			w.held, p = append(w.held, p[0]), p[1:]
+			w.held = append(w.held, p[0])
+			p = p[1:]
 			full, partial := matches(w.held)
 			switch {
 			case full:
@@ -71,6 +72,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 			p = p[end:]
 		}
 	}
+
 	return n, nil
 }
 
@@ -98,7 +100,8 @@ func (w *lastWords) outOfMemory() bool {
 	if !w.dying {
 		return false
 	}
-	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to reserve", "newosproc"} {
+	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to reserve",
+		"newosproc"} {
 		if bytes.Contains(w.held, []byte(text)) {
 			return true
 		}
