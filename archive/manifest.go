@@ -1,5 +1,14 @@
 // Package manifest is the JSON description that every artifact carries in its
 // .npz file, under the name "manifest".
+//
+// # Files
+//
+// Readers compare the claims of a header with the file before any allocation; writers use a
+// temporary file, sync and rename. Every artifact carries a manifest with its settings and the
+// hashes of its inputs, and commands refuse artifacts that do not belong together. A manifest
+// has the date of its writing, so files of two runs differ there and nowhere else.
+// SOURCE_DATE_EPOCH takes the place of the clock for those who compare bytes, as tests do;
+// bigfit diff ignores dates, versions and names of files.
 package archive
 
 import (

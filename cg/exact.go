@@ -11,6 +11,15 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// Ill-conditioned graphs are recognized beforehand: the Rayleigh quotient of a cosine along
+// the longest path through the graph is not below its smallest nonzero eigenvalue ([Hard]).
+// Graphs of points on curves and surfaces have small separators. dissection.go cuts them by
+// differences of distances from far vertices, and dense fronts make an exact factor of some
+// ten numbers an edge, read twice for 8 or 16 columns. Where the factor would have more than
+// 24 numbers an edge, or 2²⁵ in all, the approximate factor takes its place, so that memory
+// can be announced. models/propagation solves components apart: the factor and the blocks of
+// one component stay in the cache, and columns without a label in it cost nothing.
+
 // exact is (L + cI)⁻¹ by a block LDLᵀ factorization with nested dissection: for the
 // front of A, with B between its border and itself, it holds A⁻¹ and G = BA⁻¹. Where
 // nothing is grounded the inverse has a zero for one vertex of every component, as that of

@@ -10,6 +10,9 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
+// File formats are one table: how a file is recognized, whether it may be compressed, and its
+// readers.
+
 // Format is a file format, recognized by the content of a file.
 type Format string
 

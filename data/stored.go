@@ -17,6 +17,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Stored points stay where they are: rows of files that are mapped into memory, several files
+// one after the other, in float16, float32, float64, uint8 or bool. Code that streams widens
+// one block of rows at a time; [Stored.Dense] makes a copy for code that cannot stream.
+
 // Kind is the element type of [Stored] points.
 type Kind int
 

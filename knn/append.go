@@ -14,6 +14,14 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Append adds points to lists of neighbours. New points are searched among all, and the new
+// points that are nearest to an old one are merged with its list by (distance, index), so that
+// exact methods give the bits of a search anew. Up to 4000 points join lists of NN-descent in
+// the same way, and its index by nndescent.Insert: they go into the leaves of the tree, which
+// is divided anew where it must be. With more points, NN-descent numbers its points anew in
+// the order of a new tree, keeps its lists and makes exchanges among what is new. Weights
+// follow from the lists of all points; the t of heat weights and principal components stay.
+
 // Append returns the nb.K nearest other points of every point of x, whose first
 // nb.Len() points are those of nb and were searched by method m, and an index of all
 // points. st is the state of the index of the first, which only NN-descent needs.

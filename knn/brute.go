@@ -17,6 +17,15 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Exact search compares bytes in exact integers. For other points, float32 products of blocks
+// of centred points give candidates, the candidates are measured again in float64 on the
+// points as given, and a rounding bound decides whether any other point could be nearer. Where
+// one could, that query is answered in float64 alone. Ties go to the smaller index, and a
+// point is never its own neighbour. Squared distances and distances of unit vectors are summed
+// over the columns in order, also for sparse points ([sparse.SquaredDistance]), so that dense
+// and sparse copies of the same points have the same lists to the last bit. Stored points are
+// prepared 16,384 at a time; the estimate of recall is the same search.
+
 // slack is the number of candidates kept beyond k where they are inexact.
 const slack = 8
 

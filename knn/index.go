@@ -11,6 +11,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// The index checks arguments and counts pairs; the engines behind it (blocks of floats or
+// bytes, inverted lists, trees, NN-descent) only answer. A copy with another progress hook
+// shares the engine.
+
 // An engine finds neighbours for an [index], which has checked the arguments.
 type engine interface {
 	query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error)

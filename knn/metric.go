@@ -13,6 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// This file has the one table of methods, metrics and kinds of points. Cosine is Angle with
+// another last step. Inner products go through the blocks of Euclidean distance with the norm
+// of the longest point in place of every norm, which stands for the coordinate that Bachrach
+// et al. (2014) append. Distances are then −⟨x,z⟩, so radii and weights made of lengths are
+// refused.
+
 // Metric is a distance between points: the smaller, the nearer.
 type Metric int
 

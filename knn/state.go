@@ -9,6 +9,11 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
 )
 
+// A model file holds only the part of an index that is costly to find: the order of the points
+// in a tree, or the lists and the entry tree of NN-descent. Boxes, balls and copies are
+// computed from the points at loading. A damaged file is therefore an error, or costs time or
+// recall, and never gives a wrong neighbour of a tree or a wrong distance.
+
 // State holds the parts of an index that are costly to find and cheap to keep: the
 // order of the points in a tree, the graph and the entry tree of NN-descent. All else
 // follows from the points in one pass over them. It can be written to a file, the

@@ -15,6 +15,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// The Laplacian of several components is a block for each, so pairs are found in each
+// component alone and merged. The basis is then only as long as the largest component. A
+// component whose pairs are all among the wanted ones is searched for twice as many, until
+// each reaches beyond the last wanted value. Several components are searched at a time, each
+// in the cache of a processor; a component may take half of the memory whatever their number,
+// so that bits do not depend on it. Bytes are announced for the components that run at a time.
+
 // byComponent is whether the pairs of a graph of several components are found in each of
 // them alone: the Laplacian is a block for each, so that its eigenpairs are theirs. The
 // basis is then as long as the largest component and as wide as its own pairs.

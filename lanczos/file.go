@@ -12,6 +12,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// [File.Save] checks everything that [Load] checks. Values of a Laplacian are not negative: a
+// Rayleigh quotient that is negative by rounding becomes 0. Weights of any size are multiplied
+// by a power of two where norms would overflow or underflow. TestSpectra of the command takes
+// random graphs through every command that reads eigenpairs.
+
 // File is the content of an eigs.npz file.
 type File struct {
 	Result *Result

@@ -17,6 +17,19 @@
 // approximate one.
 //
 // Reported residuals and orthogonality are recomputed from the definition.
+//
+// # Method
+//
+// The Lanczos process runs on a Chebyshev polynomial of the Laplacian that is at least 1 on
+// the wanted end and at most 1 in magnitude elsewhere. The cut and the largest eigenvalue come
+// from a stochastic estimate of the spectral density. The null vectors of the components are
+// known beforehand: they are kept apart from the basis and put in front of the result. The
+// filter is (L + σI)⁻¹ instead, by package cg with a factor, where the density asks for a
+// degree beyond 600, or beyond 60 with a small exact factor, and the operator is a Laplacian
+// of power 1 without shift of an ill-conditioned graph. Below the first Ritz values of the
+// estimate the spectrum is assumed to grow as λ^α. Every block is orthogonalized against
+// everything twice, and missing directions of a dependent block are replaced by random ones,
+// so that invariant subspaces and multiple eigenvalues do not stop the process.
 package lanczos
 
 import (

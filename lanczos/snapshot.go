@@ -13,6 +13,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// A snapshot holds the basis, the projected matrix, the filter and the state of the random
+// numbers, so that a resumed run has the same bits. Hooks may save it whenever the basis was
+// examined.
+
 // Snapshot is the state of a run between two blocks. One given to OnCheckpoint
 // is valid until the hook returns; Save keeps it.
 type Snapshot struct{ k *krylov }

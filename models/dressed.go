@@ -12,6 +12,13 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
+// Names of classes, and probabilities, stand around a model: learners know integers and scores
+// only, so that both mean the same for every classifier. Probabilities are fitted to answers
+// for labels that are held out in folds, by the parameters in use, on the graph and eigenpairs
+// of the fit, which contain no label. Points that training points voted on get the mean of the
+// voters, because shares of a vote are no scores of the model. Intervals of values use
+// residuals in the same way: see docs/probabilities.md.
+
 // dress is what stands around a learner's own model: the names of its classes, and what
 // makes probabilities or intervals of its answers.
 type dress struct {

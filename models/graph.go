@@ -19,6 +19,10 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// A transductive model keeps of its graph one [Neighborhood], by which new points join: the
+// points after principal components, the edges, and the state of the index that was searched,
+// which prediction restores.
+
 // Graph is a graph on n training points with what new points need to join it.
 type Graph struct {
 	W          *sparse.CSR        // symmetric weights; nil if only Degrees are known

@@ -16,6 +16,15 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
+// A graph file keeps the lists and the index but not the points: they may be larger than all
+// else, and their hash is in the manifest. A model that is a [models.Updater] keeps its
+// targets too, and a fit anew by the same learner begins with its scores or eigenvectors
+// (Input.Start): a family implements one method and no second fit. The solver of an update
+// stops at a residual of 1e-2 unless told otherwise, which decides classes. A learner that
+// chooses by the targets is a [models.Continuer]: an update of auto keeps members, settings
+// and weights. Its members on the graph share the points, the index and, in prediction, one
+// search (PredictSettings.Found).
+
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
 // another is asked for, or the new points are more than a tenth of the old ones.
 const UpdateTolerance = 1e-2

@@ -16,6 +16,14 @@ import (
 	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
+// A graph folder holds indptr, indices and data as .npy files that are mapped; [Read] takes a
+// folder or a file. Columns are int32, offsets int64. Passes in order (checks, degrees,
+// components, hashes) give pages back as they go. [Open] checks no row, for jobs that check
+// their own rows. Symmetry is checked by two sums of hashes, over the entries above and below
+// the diagonal, in one pass, so nothing is transposed; the place of a fault is searched for
+// only where the sums differ. Folders are written under a temporary name, swapped by
+// renameat2, and locked like temporary files.
+
 // A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
 // int64 by other programs) and the values (float64) of its entries, row by row. Without
 // values all entries are 1. The manifest is that of a .npz file, as text.

@@ -1,5 +1,13 @@
 // Package choice picks the method by which neighbours are searched for, from counts of
 // operations and from samples that are timed.
+//
+// # What decides
+//
+// All pairs or a tree is decided by counts of operations, the same on every machine; both are
+// exact. Whether that takes longer than the patience of the user, and NN-descent less, depends
+// on this machine: operations over its rate and, above one second, timed samples of the very
+// points, extrapolated ([Work.Time]). So the choice is printed, kept in manifests and, where
+// time decided, in the checkpoint. The learner knn always searches exactly.
 package choice
 
 import (

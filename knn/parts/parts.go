@@ -13,6 +13,22 @@
 // So a run that was killed goes on from there, parts may be made in any order, by any number
 // of processes and more than once, and the graph has the same bits (on machines of the same
 // instruction set).
+//
+// # Design
+//
+// Every point is in the cells of its nearest centres, whose offsets balance the sizes; a part
+// that is full sends points to the next one. Rows of all parts have one mean and scale, so
+// that a pair has one distance in float32 wherever it is measured, and lists merge without the
+// points. Each file depends on the division and its part alone, and points in it are in the
+// order of their numbers, so neither the order nor the number of jobs shows in the result.
+// Lists are ordered by (distance, number), which identifies a pair that comes twice. The
+// exchange gives every point the neighbours of its neighbours, as chunks of rows come by, so
+// the search within a part can be quick. A later round knows no distances, only K neighbours a
+// point, and measures them again beside the others. Rows of mapped files are gathered in
+// steps, because the kernel maps 64 KiB around every row that is read. Work files are tables
+// (.npy), each with a stage of package checkpoint beside it that has the key of the run and
+// the hash of the table. Rows of the graph are made in ranges, each by one pass over all
+// lists.
 package parts
 
 import (

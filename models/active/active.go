@@ -20,6 +20,12 @@
 // Ma, Garnett & Schneider, Σ-optimality for active learning on Gaussian random fields,
 // NIPS 2013. Uncertainty times what a label changes is also in Miller & Bertozzi,
 // Model-change active learning in graph-based semi-supervised learning, 2021.
+//
+// # What it may know
+//
+// The points to label next are decided by a low-rank covariance, which a chosen point changes
+// by rank one. This package knows scores and eigenpairs, and no learner. Rules see only the
+// labels that were asked for; a test uses a learner that tries to read hidden labels.
 package active
 
 import (

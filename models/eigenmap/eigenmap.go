@@ -5,6 +5,19 @@
 //
 // Belkin & Niyogi, Machine Learning 56 (2004), 209–239; Belkin & Niyogi, Neural
 // Computation 15 (2003), 1373–1396.
+//
+// # Components
+//
+// Eigenpairs are computed component by component ([lanczos.Parts]) in the order in which the
+// eigenmap spends them (models.PartPaired), so that neither null vectors nor small eigenvalues
+// of components without a label take the place of others. The first p pairs are the same for
+// every larger number of pairs, which lets a grid share them. Pairs of a whole graph, such as
+// those read from a file, lose the columns that vanish on all components with a label. The
+// checkpoint keeps the pairs of the largest component. Normal equations are solved by Cholesky
+// where they are well conditioned (the eigenvectors are orthonormal, and their labeled rows
+// usually nearly so), and by a truncated eigendecomposition where not, which gives the answer
+// of smallest norm. Draws that are fitted at once share the sums over rows that count in
+// several of them, five at a time (shared.go).
 package eigenmap
 
 import (

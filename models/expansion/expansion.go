@@ -17,6 +17,12 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// The first query makes the points ready for the kernel, under a lock; copies of a model share
+// them. Up to four points go through panels (kernel.Side.FewTo), summed in the order of
+// dense.Gemm64, so that a point has the same bits alone and in a batch. A [kernel.Source] is a
+// kernel with its points, or a matrix of given values in place of both; precomputed is a
+// choice of the command line, an Expansion says Given, and no kernel.Kind stands for it.
+
 // Expansion is a function
 //
 //	f_c(x) = Σ_i a_ic k(x, x_i) + b_c

@@ -13,6 +13,10 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// Graph methods are linear in the labels, so leaving one label out is a change of rank one: a
+// [models.SelfChecker] answers for all labels by one system with a column each. Other
+// learners, and fits with many labels, leave out folds.
+
 // LeaveOneOut returns what the method says of each labeled point i without the label of
 // i: scores in the order of y.Labeled. Every method is linear in the labels, and leaving
 // one out changes its equations by a matrix of rank one, so that the value follows from

@@ -13,6 +13,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Held-out answers of label spreading and of least squares with the normalized Laplacian
+// follow from moments of the graph between the labels: Chebyshev polynomials as in spectral
+// densities, for all settings and folds at once. [models.Derived] keeps the moments for the
+// other members of a pool on that graph.
+
 // Cross-validation asks for answers at labeled points only. Those of label spreading and of
 // least squares with the normalized Laplacian L follow from the l×l block of (L + rI)⁻¹
 // between the l labeled points of all folds, with r = (1 − α)/α or γ_A/(γ_I s):

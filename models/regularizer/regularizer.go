@@ -15,6 +15,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// There is one convention for γ_A and γ_I, [Regularizer]; the scaling of the 2006 paper is a
+// setting.
+
 // SolvePositive overwrites b with h⁻¹b and h with its factor; a cancelled ctx is an
 // error.
 func SolvePositive(ctx context.Context, h, b *mat.Dense, r Regularizer) error {

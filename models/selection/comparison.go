@@ -19,6 +19,14 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// In each split a learner is given a data set that has the labels of that split alone: a
+// search chooses on it, and the fit sees the same targets. No label of the rest can reach a
+// fit, at the price that factorizations are shared within a split and not among splits.
+// Graphs, and eigenpairs of Laplacians (of components too, by the hash of their graph), depend
+// on no label and are made once, as many pairs as any fit will take. They are only read
+// afterwards, so that splits can be fitted at the same time. Times are in the JSON and the
+// report, not in the table, which has the same bytes at any number of threads.
+
 // Contender is a learner in a [Comparison], with the settings that it may choose from on
 // the labels of each split. A single setting is taken as it is. In a split without
 // [Enough] labels for a choice the learner has what the grid fixes, [Rule] for other

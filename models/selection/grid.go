@@ -11,6 +11,13 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
+// Default grids are data: a parameter has the values that cross-validation compares
+// (Param.Grid), and a required parameter has the value for few labels (Few). [DefaultGrid],
+// [Open], [Complete] and [Rule] make grids and settings of them. Pipeline.Fit chooses values
+// that are required and missing, on the graph of the fit, and reports them in Input.Chosen.
+// The conformance suite refuses a required parameter without a grid. 20 labels are the fewest
+// to choose by: with 10 labels of two classes the choice was worse than the rule.
+
 // Grid is a set of settings of one learner to choose from: all combinations of
 // the values of its axes, or of one of Joint with those.
 type Grid struct {

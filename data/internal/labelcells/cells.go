@@ -1,6 +1,12 @@
 // Package labelcells makes labels of the cells of files: it says which mark rows without
 // label, which are integers and which names, and which rows of a table belong to which
 // points. What can be read in two ways it says in notes and warnings.
+//
+// # Integers or names
+//
+// Labels of tables are read as text, each distinct text once, and are integers only if all of
+// them are. Marks of unlabeled points, and labels that can be read in two ways, are kept in
+// Labels.Read for the echo. Ids join rows with points (data.IDs).
 package labelcells
 
 import (

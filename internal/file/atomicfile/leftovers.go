@@ -15,6 +15,10 @@ import (
 	"unicode/utf8"
 )
 
+// Temporary files name their process and its start, and are locked. Before a process first
+// writes into a folder it removes the temporary files of dead processes of this computer.
+// [SetHooks] stands for disks that fail and for kills, in tests only.
+
 // The name of a temporary file is
 //
 //	.NAME.bigfit-PID-START-HOST-RANDOM

@@ -4,6 +4,15 @@
 // Every file is one stage of the run, whole or not there, and says what run it is
 // of by a [Key]: settings and hashes of the inputs. A file of another run, and one
 // that was changed, is an error that names it.
+//
+// # Stages
+//
+// A stage is a file of its own, whole or not there. It names the settings and inputs it was
+// made with and the hash of its content, so no file depends on another and a wrong one is
+// named. Unfinished stages (a basis, rounds of NN-descent, parts of an exact search, fits of a
+// grid) are saved after ten seconds, and so seldom that saving takes at most a tenth of the
+// time. Parts of an exact search are queries: their neighbours have the bits of a search at
+// once, so the choice of parts may depend on the machine.
 package checkpoint
 
 import (

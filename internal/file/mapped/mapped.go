@@ -4,6 +4,14 @@
 // A mapping lasts as long as the process: slices of it may be anywhere. Its pages are
 // those of the page cache, clean, and the kernel takes them back where memory is short.
 // Where a file cannot be mapped, [Open] says so and its caller reads it.
+//
+// # Lifetime
+//
+// A mapping lasts as long as the process, because slices of it may be anywhere. Its pages are
+// clean, so they count neither in announcements nor in peaks, and a pass gives them back. A
+// file that was cut off raises SIGBUS, which debug.SetPanicOnFault turns into a panic on every
+// goroutine of package par; the command looks the address up in the list of mappings. Any
+// other change is found by size, time and identity before files are written.
 package mapped
 
 import (

@@ -15,6 +15,10 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
+// The parquet library takes as much memory as a header claims, so it sees neither footer nor
+// pages of a file: the footer is walked, bounded and written anew, and feed.go hands the
+// library pages that were bounded and decompressed before. Its panics become errors.
+
 // parquetFile reads a parquet file.
 //
 // The library sees neither footer nor pages of the file itself: the footer is checked,

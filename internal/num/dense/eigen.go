@@ -10,6 +10,10 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// Everything that takes long has a context, down to the blocks of a matrix product inside a
+// factorization ([EigenSym], [Cholesky], [FactorLU]): a result that is unfinished then is
+// never read.
+
 // EigenSym computes all eigenvalues of the real symmetric n×n matrix A, ascending,
 // and orthonormal eigenvectors, the columns of vectors: A·V = V·diag(values).
 // Residual ‖AV − VΛ‖ and deviation ‖VᵀV − I‖ are modest multiples of n·ε·‖A‖ and

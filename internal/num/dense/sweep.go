@@ -7,6 +7,10 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// The basis of a Krylov process is read once for an update and the products that follow it,
+// and a row of a graph product stays in registers until it is stored (simd.Graph): with 8 or
+// 16 columns both are bound by memory.
+
 // sweepGrain is the number of rows that one task of a sweep takes.
 const sweepGrain = 2048
 

@@ -6,6 +6,14 @@
 // Values that cannot be drawn (NaN, ±Inf, and negative ones on a logarithmic
 // axis) are left out and counted in the notes. Marks and error bars lie inside
 // the frame. The same Chart gives the same bytes.
+//
+// # Colours and marks
+//
+// All pictures are drawn by gonum/plot. Their colours in files are the light theme; in a page
+// the same SVG text has CSS variables in their place, so that one picture serves light and
+// dark. Contour lines are our own marching squares, because plotter.Contour panics on some
+// lines through grid points and its order differs from run to run. Our marks and error bars
+// write short paths and never leave a logarithmic axis by rounding.
 package chart
 
 import (

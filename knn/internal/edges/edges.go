@@ -1,5 +1,12 @@
 // Package edges computes weights of edges from a list of neighbours: the formulas of
 // knn.UMAP, knn.Gauss and knn.Shared.
+//
+// # Weights as other programs have them
+//
+// umap-learn searches for σ in float32, divides by a reciprocal and stops within 1e-5. This
+// package does the same, because an exact σ differs from its weights by up to 5e-6. New points
+// have weights of their own lists; for jaccard the lists of their neighbours are searched for
+// (models.Neighborhood.Weights).
 package edges
 
 import "math"

@@ -17,6 +17,13 @@ import (
 	"sync"
 )
 
+// The trees of a search end when one changes less than a hundredth of the entries, and so do
+// the exchanges. Parts of a graph, which have an exchange of their own, make none after trees
+// that end early. Rows are seen through a [Meter], which measures one point against many: one
+// call for tens of distances. float16 rows are measured where they are, in a mapped file too,
+// by a kernel that widens them in registers, so only the lists are in memory. A distance has
+// the same bits from either side, because kernels round products before they subtract.
+
 const (
 	// LeafSize is the largest number of points in a leaf of a tree, or more for
 	// long lists. The lists of no more points than that are exact in float32.

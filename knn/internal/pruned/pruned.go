@@ -15,6 +15,24 @@
 // For n points in d dimensions it takes n²·(m+1) operations on bytes, 2·128 and up to 2d for
 // each pair that is left, 2·n·128·d for the coordinates, and for the components those of
 // [pca.New] on a sample of at most 8192 points.
+//
+// # Levels of the filter
+//
+// The comparison of all pairs of dense points is bound by its 2n²d operations, so this package
+// compares m principal coordinates and the length of the rest, a lower bound of the distance,
+// as bytes in exact integers. Rounding to bytes changes the length of a vector by an error
+// that is summed as the bytes are made, so the bound needs no estimate of rounding, and
+// coordinates that are cut off at the ends of the range only bring points closer. Pairs that
+// pass are checked again in 128 coordinates of 12 bits, then in float32 or in the bytes
+// themselves, and last by the function that measures all pairs, so lists have the same bits as
+// a full search. The product of bytes keeps one bit a pair (dense.NearU8). Bytes are rotated
+// by exact products with components rounded to 16 bits: a Q of norm at most one leaves a rest
+// of length √(‖v‖² − ‖Qv‖²), which bounds distances without an error of rounding. The first
+// thresholds are the distances of neighbours in nearby blocks. Where a sample shows that these
+// leave too many pairs, one pass by bytes over all pairs gives better ones. A sample of 112
+// queries also decides m, by counts of operations and not by time. Where the spectrum is flat,
+// or pruning would take more memory, all pairs are compared in full. Points in files are
+// compared in parts without pruning, because their codes would have to be held in memory.
 package pruned
 
 import (

@@ -6,6 +6,15 @@
 //
 // V. Sindhwani, P. Niyogi and M. Belkin, Linear manifold regularization for large scale
 // semi-supervised learning, ICML 2005 workshop, section 3.
+//
+// # Keys
+//
+// The key of a part has the hashes of its own rows of points, graph and labels, so that a job
+// hashes no more than its share and the merge, which computes all hashes, sees any change. It
+// also has the hash of a sample of all points, because a part reads neighbours in other parts.
+// The weights γ are not in the key: another merge takes the same parts. Moments of labeled
+// points are summed where l ≥ d; else, and for hinges, the merge reads the labeled rows and is
+// the fit in one piece with a given XᵀLᵖX.
 package sums
 
 import (

@@ -4,6 +4,16 @@
 //
 // It draws what others computed: answers are those of a model for all points, places
 // those of [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
+//
+// # Places and images
+//
+// Sections of a report on somebody's points are made of plain results: answers, scores or
+// probabilities, labels used and held back, a graph, and places from Pipeline.Plane; commands
+// add the run around them. Places are eigenvectors 2 and 3 where the graph is in one piece,
+// and principal components else, because eigenvectors of several components only tell which
+// component a point is in. Points are shown as images where their columns are a square number,
+// their values are bytes or within [0, 1] or [−1, 1], and pixels above each other are more
+// alike than others: tests of numbers alone take embeddings of 1024 columns for images.
 package findings
 
 import (

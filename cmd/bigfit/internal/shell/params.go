@@ -14,6 +14,13 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
+// Help is made of the parameters: fit and tune have the flags of all models and show the flags
+// of one ([ModelHelp]), for completion as well. The suggestions of cobra are off, because they
+// know commands only; near names of flags, models and variables come from one function. An
+// argument without a flag is points, or labels where a command needs them; the first argument
+// of embed and cluster may be a graph in a sparse .npz, and sparse points are then given with
+// -X.
+
 // ParamFlags are flags made of parameters, by name.
 type ParamFlags map[string]*paramValue
 

@@ -7,6 +7,16 @@
 // promises more than it has. So where there is such a limit, and nowhere else, [Run]
 // starts the program a second time as a child, passes on what it writes, its exit code,
 // and signals, and reads the last words of the runtime in place of the user.
+//
+// # Why a child
+//
+// Running out of memory ends a Go program with a trace and exit code 2, and no code in the
+// process can change that: no allocation may fail, and checks before large allocations would
+// miss those in gonum and the runtime. It happens under RLIMIT_AS only; elsewhere Linux
+// promises more memory than it has, and kills. So where that limit is set, and nowhere else,
+// the program runs itself as a child, passes on output, signals and exit codes, and puts a
+// sentence and exit code 1 in the place of the trace. Below some 600 MiB of address space the
+// runtime itself cannot start.
 package supervise
 
 import (
