@@ -136,10 +136,11 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		c.in.Graph, short = &g.Graph, unfinished
 	}
 	if info.UsesGraph(c.in.Values) {
-		unfinished, err := c.Complete(ctx, c.learner, &c.in, nil)
-		if err != nil {
-			return nil, err
+		complete, unfinished := c.Complete(ctx, c.learner, &c.in, nil)
+		if !models.Usable(unfinished) {
+			return nil, unfinished
 		}
+		c.in = *complete
 		short = errors.Join(short, unfinished)
 	}
 	c.candidates.Graph, c.candidates.Pairs = c.in.Graph, c.Pairs
