@@ -3,6 +3,8 @@ package models
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/bigfit/bigfit/internal/suggest"
 )
 
 // Fault is an error about parameters, whose names depend on where they are given:
@@ -69,6 +71,29 @@ func (e *UnusedError) Error() string { return e.Words(plain) }
 // Words implements [Fault].
 func (e *UnusedError) Words(show func(string) string) string {
 	return fmt.Sprintf("%s is for %s %s, not %s", show(e.Name), show(e.Only.Param), OneOf(e.Only.In), e.Is)
+}
+
+// UnknownError is a value for a parameter that there is none of.
+type UnknownError struct {
+	Name  string
+	Known []string // the names that there are
+}
+
+// UnknownParam returns the error of a name that no parameter has.
+func UnknownParam(params []Param, name string) error {
+	known := make([]string, len(params))
+	for i, p := range params {
+		known[i] = p.Name
+	}
+	return &UnknownError{name, known}
+}
+
+// Error names the parameter, and the one that may have been meant.
+func (e *UnknownError) Error() string { return e.Words(plain) }
+
+// Words implements [Fault].
+func (e *UnknownError) Words(func(string) string) string {
+	return fmt.Sprintf("unknown parameter %q%s", e.Name, suggest.DidYouMean("", e.Name, e.Known))
 }
 
 // MissingError is a required parameter that is not given.

@@ -222,25 +222,28 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	return nil
 }
 
-// Fit fits a setting of the grid to all targets of in, and leaves the graph in in.
-func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, error) {
-	in.Values = s.Values
-	in.Graph = t.Data.Graph
+// Fit fits a setting of the grid to all targets of in, which stays as it is. The complete
+// input is that of [Pipeline.FitComplete].
+func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, *models.Input, error) {
+	own := *in
+	own.Values = s.Values
+	own.Graph = t.Data.Graph
 	info := t.Grid.Learner.Info()
+
 	switch {
 	case !info.UsesGraph(s.Values):
-		in.Graph = nil
+		own.Graph = nil
 	case t.Data.Neighbors != nil:
 		g := *t.graph // whose settings are those of all numbers of neighbours
 		if err := g.Cut(t.Data.Neighbors, s.Neighbors); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in.Graph = &g.Graph
+		own.Graph = &g.Graph
 	}
 
 	var settings *GraphSettings
-	if in.Graph != nil {
+	if own.Graph != nil {
 		settings = &t.graph.Settings
 	}
-	return t.pipeline.Fit(ctx, t.Grid.Learner, in, settings)
+	return t.pipeline.FitComplete(ctx, t.Grid.Learner, &own, settings)
 }

@@ -60,9 +60,11 @@ type Updated struct {
 // begins with the scores or eigenvectors of m, of a new point with the mean of those of
 // its neighbours. What m does not hold for that is an error that names it.
 //
-// An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
-	growth *Growth) (*Updated, error) {
+// growth stays as it is. An error that is [models.Usable] comes with the model that was
+// reached.
+func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
+	own := *growth
+	growth = &own
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
@@ -91,7 +93,6 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		out.New, _ = growth.Points.Dims()
 	}
 	in := &models.Input{Values: e.Values, Seed: p.Seed}
-	out.Input = in
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
 		return nil, err
 	}
@@ -103,9 +104,13 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 				return nil, err
 			}
 		}
-		if out.Model, err = p.Fit(ctx, l, in, nil); models.Usable(err) {
-			out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+		m, complete, err := p.FitComplete(ctx, l, in, nil)
+		if !models.Usable(err) {
+			return nil, err
 		}
+		out.Model = m
+		out.Input = complete
+		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 		return out, err
 	}
 
@@ -138,10 +143,15 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if c, ok := l.(models.Continuer); ok {
 		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
 	}
-	if out.Model, err = p.Fit(ctx, fitter, in, &g.Settings); models.Usable(err) {
-		in.Values = e.Values // with the tolerance of the model: folds begin with nothing
-		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+
+	fitted, complete, err := p.FitComplete(ctx, fitter, in, &g.Settings)
+	if !models.Usable(err) {
+		return nil, errors.Join(short, err)
 	}
+	out.Model = fitted
+	out.Input = complete
+	out.Input.Values = e.Values // with the tolerance of the model: folds begin with nothing
+	out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 	return out, errors.Join(short, err)
 }
 
