@@ -28,7 +28,8 @@ const (
 //
 // The graph and eigenpairs that in lacks are made by g, as [pipeline.Pipeline.Complete] does;
 // in stays as it is.
-func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings, folds int) (*active.Suspects, error) {
+func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings,
+	folds int) (*active.Suspects, error) {
 	info := l.Info()
 	own := *in
 	in = &own

@@ -18,7 +18,8 @@ const steadyLabels = 100
 // [selection.Rule] where there are not [selection.Enough] labels, the learner does not
 // learn from them, or classes weigh edges, which need the labels that a fold holds back. The
 // graph is made for it and left in in, which is a copy of its own. The first error comes with a usable graph.
-func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (short, err error) {
+func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (short, err error) {
 	open := selection.Open(l, in.Values)
 	if open == nil {
 		return nil, nil

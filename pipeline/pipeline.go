@@ -56,7 +56,8 @@ type MemoryError struct {
 
 // Error names the stage, both numbers of bytes and the remedy.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes, e.Limit, e.Remedy)
+	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes,
+		e.Limit, e.Remedy)
 }
 
 // silent is the observer of a pipeline that has none.
@@ -103,7 +104,8 @@ func (p *Pipeline) Observed() stage.Observer {
 // that in lacks are made as [Pipeline.FitComplete] says.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, error) {
+func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, error) {
 	m, _, err := p.FitComplete(ctx, l, in, g)
 	return m, err
 }
@@ -119,7 +121,8 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 // learner answers through the graph.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, *models.Input, error) {
+func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, *models.Input, error) {
 	in, err := p.own(l, in)
 	if err != nil {
 		return nil, nil, err
@@ -248,7 +251,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 // Complete returns a copy of in with the graph and the eigenpairs that a fit needs and in
 // lacks, made by s, nil for the defaults. An error that is [models.Usable] comes with what
 // was reached.
-func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (*models.Input, error) {
+func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (*models.Input, error) {
 	out := *in
 	short, err := p.complete(ctx, l, &out, s)
 	if err != nil {
@@ -259,7 +263,8 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 
 // complete gives in what [Pipeline.Complete] makes. The first error comes with usable
 // results.
-func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (short, err error) {
 	info := l.Info()
 	s = s.filled()
 	if in.Graph == nil && in.Points == nil {

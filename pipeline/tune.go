@@ -224,7 +224,8 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 
 // Fit fits a setting of the grid to all targets of in, which stays as it is. The complete
 // input is that of [Pipeline.FitComplete].
-func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, *models.Input, error) {
+func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model,
+	*models.Input, error) {
 	own := *in
 	own.Values = s.Values
 	own.Graph = t.Data.Graph

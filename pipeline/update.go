@@ -62,7 +62,8 @@ type Updated struct {
 //
 // growth stays as it is. An error that is [models.Usable] comes with the model that was
 // reached.
-func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
+func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
+	growth *Growth) (*Updated, error) {
 	own := *growth
 	growth = &own
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
