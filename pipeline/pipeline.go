@@ -149,6 +149,7 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		return nil, nil, err
 	}
 
+	// Graph and eigenpairs are made last, when it is known that the fit may begin.
 	if info.UsesGraph(in.Values) {
 		fault, err := p.complete(ctx, l, in, settings)
 		if err != nil {
@@ -171,6 +172,7 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 
 	p.Observed().End(text)
 
+	// The learner knows classes by number; their names stand around the model.
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, in, errors.Join(short, err, fault)
 }
@@ -240,6 +242,7 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
 
+	// Eigenvectors are n×k numbers that stay for the whole fit.
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return bytes, nil
@@ -271,6 +274,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
 
+	// A graph without points takes those of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -283,6 +287,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		}
 	}
 
+	// Class weights cut edges, so they come before the eigenpairs.
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
 			return nil, err
@@ -300,6 +305,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
 
+	// Some learners say how many eigenvectors each component is to have.
 	var seats []int32
 	if parts, ok := l.(models.PartPaired); ok {
 		if seats, err = parts.Seats(in); err != nil {
@@ -307,6 +313,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		}
 	}
 
+	// Either way the checkpoint is asked first.
 	find := p.keptEigenpairs
 	if seats != nil {
 		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
@@ -354,6 +361,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, err
 	}
 
+	// The caller's changes come after the snapshot, which they may replace.
 	if change != nil {
 		change(settings)
 	}
@@ -366,6 +374,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	// A snapshot that does not fit the operator is a fault of the folder, not of the run.
 	if errors.Is(err, lanczos.ErrSnapshot) {
 		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
@@ -387,6 +396,7 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
+	// The graph takes 12 bytes an entry and 40 a vertex; the basis has to live with the rest.
 	smaller := *s
 	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
 	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,

@@ -40,6 +40,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		return t, checkHeldBack(&s)
 	}
 
+	// Models that keep their graph need the points that new ones join.
 	if in.Graph != nil && in.Points != nil && info.KeepsGraph() && in.Graph.Points == nil {
 		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
 		if err != nil {
@@ -48,6 +49,8 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Data.Graph = joined
 	}
 
+	// One search serves all numbers of neighbours on the grid: smaller graphs are cut from its
+	// lists.
 	var short error
 	if t.graph, short = p.gather(ctx, &t.Data, &s); !models.Usable(short) {
 		return nil, short
@@ -132,6 +135,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings,
 	if err != nil {
 		return nil, err
 	}
+	// The note counts fits as the search will: folds times repeats times settings.
 	folds := s.Folds
 	if folds == 0 {
 		folds = min(5, len(t.Data.Targets.Labeled))
@@ -242,6 +246,7 @@ func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting)
 		own.Graph = &g.Graph
 	}
 
+	// The graph is there; its settings serve what is left to make.
 	var settings *GraphSettings
 	if own.Graph != nil {
 		settings = &t.graph.Settings

@@ -64,6 +64,7 @@ type Updated struct {
 // reached.
 func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	growth *Growth) (*Updated, error) {
+	// Labels are recoded below, and growth stays as it is.
 	own := *growth
 	growth = &own
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
@@ -80,6 +81,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 			"fit it anew with the points")
 	}
 
+	// The settings of the model are those of its file.
 	e, err := m.Encode()
 	if err != nil {
 		return nil, err
@@ -97,6 +99,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
 		return nil, err
 	}
+	// A learner without a graph is fitted to all points from the start.
 	info := l.Info()
 	if !info.UsesGraph(e.Values) {
 		in.Points = kept.Points
@@ -115,6 +118,8 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return out, err
 	}
 
+	// The graph of the model grows; it may have been made of projected points, which are not
+	// projected again.
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	g.Neighborhood = *kept.Neighborhood
 	if growth.Points == nil {
@@ -132,6 +137,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		in.Points = g.Points
 	}
 
+	// A new point begins with the mean of its neighbours.
 	if kept.Start != nil {
 		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 			return nil, err
@@ -140,6 +146,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
+	// auto keeps its members and their weights.
 	fitter := l
 	if c, ok := l.(models.Continuer); ok {
 		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
@@ -163,11 +170,14 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	if c == nil {
 		return u.Model, fitErr
 	}
+	// Without new labels the held-out answers would be the old ones.
 	if u.NewLabels == 0 {
 		m, err := models.WithCalibration(u.Model, c)
 		return m, errors.Join(fitErr, err)
 	}
 	in := *u.Input
+	// Folds begin with nothing: the scores of the model have seen the labels that a fold holds
+	// back.
 	in.Start = nil
 	cost, err := selection.HeldOutCost(l, &in, c.Folds)
 	var m models.Model
@@ -192,6 +202,7 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 		return
 	}
 
+	// The default of a learner without a tolerance among its values counts as given.
 	for _, param := range l.Params() {
 		if param.Name != "tolerance" {
 			continue
@@ -241,6 +252,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		what = "values"
 	}
 
+	// Labels are for the new points alone, or for all points.
 	if given != 0 && given != u.New && given != n {
 		text := fmt.Sprintf("%d for all points", n)
 		if u.New > 0 {
@@ -249,6 +261,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
 
+	// The first model files did not keep which points were labeled.
 	if before == nil && given != n {
 		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
 			"before version 0.2: give the labels of all %d points with -y, or fit anew", n)
@@ -264,6 +277,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth)
 	}
+	// Labels of before come first, and labels that are given replace them.
 	values := make([]int64, n)
 	known := make([]bool, n)
 	if before != nil && given != n {
@@ -284,6 +298,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		}
 	}
 
+	// Classes are numbered anew, as new labels may bring new classes.
 	y := data.NewLabels(values, known)
 	if before != nil {
 		u.NewClasses = missing(y.Classes, before.Classes)
@@ -335,6 +350,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		columns = cols
 	}
 
+	// NaN marks a point without a value.
 	all := mat.NewDense(n, columns, nil)
 	for i := range n {
 		blankRow(all, i)
@@ -345,6 +361,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		}
 	}
 
+	// Given values are of the last points, or of all.
 	for i := range given {
 		row := growth.Values.RawRowView(i)
 		copy(all.RawRowView(n-given+i), row)
