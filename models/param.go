@@ -330,7 +330,7 @@ func CheckValues(params []Param, v Values) error {
 		if err := p.Check(v[name]); err != nil {
 			faults = append(faults, err)
 		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil && len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
-			faults = append(faults, &UnusedError{p.Name, p.Only, p.Only.value(v, params)})
+			faults = append(faults, &UnusedError{Name: p.Name, Only: p.Only, Is: p.Only.value(v, params)})
 		}
 	}
 	for _, p := range params {

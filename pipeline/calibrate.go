@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: about
@@ -51,10 +52,10 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
 	switch {
 	case cost.Operations > CalibrationOperations:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their probabilities take %.0e operations; give --calibrate %d for them", folds, cost.Operations, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their probabilities take %.0e operations; give %s %d for them", folds, cost.Operations, param.Name("calibrate"), folds))
 		return m, nil
 	case p.Memory > 0 && cost.Bytes > p.Memory:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give %s %d for probabilities or intervals", folds, param.Name("calibrate"), folds))
 		return m, nil
 	}
 	out, err := p.calibrate(ctx, l, m, fold, cost, 0)

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -195,7 +196,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		if e.Settings.Largest {
-			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without --largest", path)
+			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without %s", path, param.Name("largest"))
 		}
 	}
 	switch {
@@ -207,7 +208,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		}
 		e.Graph = *g
 	case f.Components == nil || f.Degrees == nil:
-		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with --graph", path)
+		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with %s", path, param.Name("graph"))
 	default:
 		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -51,9 +52,9 @@ var GraphParams = models.Table[GraphSettings]{
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
 	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
-	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
+	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
 	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
-	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
+	graphParam("patience", "seconds that an exact search may take before the method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
 	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share; where auto chooses it, 0.95", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
 	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all points must be labeled (2006, section 6.2)", "", models.NotNegative(), func(s *GraphSettings) any { return &s.ClassWeights }),
@@ -92,7 +93,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	}
 	n, d := x.Dims()
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
-	if err := p.Observed().Announce("pca", models.Cost{Bytes: bytes, Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
+	if err := p.Observed().Announce("pca", models.Cost{Bytes: bytes, Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("pca")
@@ -204,7 +205,7 @@ func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
 func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings, queries int) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
-		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
+		return nil, nil, fmt.Errorf("%s is %d and there are %d points; a point has at most %d neighbours", param.Name("neighbors"), s.Graph.K, n, n-1)
 	}
 	if err := s.Metric.CheckEdges(&s.Graph); err != nil {
 		return nil, nil, err
@@ -237,7 +238,7 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index
 	z, s := g.Points, &g.Settings
 	n, _ := z.Dims()
 	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := models.Cost{Bytes: bytes, Remedy: "project the points on fewer dimensions with --pca"}
+	c := models.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}

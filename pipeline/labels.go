@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Summary counts the labels, and those that are used if they are not all; nil of targets
@@ -48,7 +49,7 @@ func CheckTwoClasses(y *data.Labels, path string) error {
 		text = fmt.Sprintf("%s: all labels used, %d, are of class %s; at least two classes must have a label", path, s.Labeled, y.Name(models.Majority(y)))
 	}
 	if y.Read != nil && !y.Read.Given() && slices.Contains(s.Unlabeled, "-1") {
-		text += ". -1 marks unlabeled points; if it is a class here, give --unlabeled none"
+		text += fmt.Sprintf(". -1 marks unlabeled points; if it is a class here, give %s none", param.Name("unlabeled"))
 	}
 	return errors.New(text)
 }

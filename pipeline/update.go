@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
@@ -212,7 +213,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
 	if before == nil && given != n {
-		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with -y, or fit anew", n)
+		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
 	}
 	if before != nil {
 		u.Labels = len(before.Labeled)

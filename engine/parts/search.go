@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/numbers"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 )
 
 const (
@@ -49,7 +50,7 @@ func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint3
 func readPart(r *rows, flat []float32, ids []int32) error {
 	r.read(flat, ids)
 	if at := numbers.NotFinite(flat); at >= 0 {
-		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed since they were divided; give another --work folder", ids[at/r.d], at%r.d)
+		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed since they were divided; give another %s folder", ids[at/r.d], at%r.d, param.Name("work"))
 	}
 	return nil
 }

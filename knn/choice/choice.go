@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -113,7 +114,7 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if err != nil || !(exact > patience) {
 		return Choice{Method: m, Why: why}, err
 	}
-	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
+	long := fmt.Sprintf("it takes longer than %s %g s, but ", param.Name("patience"), patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
 		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
 	}
@@ -124,8 +125,8 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed, --method %s is exact",
-		m, Duration(exact), patience, m), true}, nil
+	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than %s %g s; some neighbours may be missed, %s %s is exact",
+		m, Duration(exact), param.Name("patience"), patience, param.Name("method"), m), true}, nil
 }
 
 // Duration writes seconds as exactly as an estimate is worth.

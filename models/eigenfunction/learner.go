@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Learners are the learners of this package.
@@ -168,7 +169,7 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
 	}
 	if m.Asked > m.Settings.Eigenfunctions {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in use: no other eigenvalue is above %g of the largest; take fewer --eigenfunctions, or a smaller --sigma", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in use: no other eigenvalue is above %g of the largest; take fewer %s, or a smaller %s", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut, param.Name("eigenfunctions"), param.Name("sigma")))
 	}
 	return s
 }
@@ -260,7 +261,7 @@ func cost(in *models.Input, s *Settings) (models.Cost, error) {
 	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
 	bytes += bytes / 8 // of the bases that restarts leave behind
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
-	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
+	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
 }
 
 // GridCost is that of the eigenfunctions of a kernel, which are shared, and of the

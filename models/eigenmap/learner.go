@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -75,7 +76,7 @@ var params = models.Table[options]{
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1",
-		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share of votes (--extension knn)",
+		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share of votes (extension knn)",
 		Learns: models.LearnsClasses, Needs: models.NeedsGraph | models.NeedsEigenpairs}
 }
 
@@ -183,7 +184,7 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) models.Cost
 	return models.Cost{
 		Bytes:      models.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) + models.RuntimeBytes,
 		Operations: 2*l*p*p + solutions*p*p*p/3 + 2*n*p*c,
-		Remedy:     "take fewer --eigenvectors",
+		Remedy:     fmt.Sprintf("take fewer %s", param.Name("eigenvectors")),
 	}
 }
 
@@ -244,10 +245,10 @@ func (m *Model) warnings() []string {
 	var out []string
 	p, classes := m.Settings.Eigenvectors, len(m.Classes)
 	if m.Settings.Penalty == NoPenalty && m.Rank < p {
-		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d eigenvectors: label more points, or take fewer --eigenvectors", m.Labeled, m.Rank, p))
+		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p, param.Name("eigenvectors")))
 	}
 	if p < classes {
-		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell apart: label more points, or take more --eigenvectors", p, classes))
+		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell apart: label more points, or take more %s", p, classes, param.Name("eigenvectors")))
 	}
 	return append(out, models.OneSided(len(m.Classes), m.Labels, m.Given)...)
 }

@@ -3,12 +3,14 @@ package kernelmachine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -307,7 +309,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost 
 		out.Bytes = max(peak, held+fit) + models.RuntimeBytes // rows come and stay: there are no products
 	}
 	if s.Method.approximates() {
-		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
+		out.Remedy = fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))
 	}
 	fn, fl := float64(n), float64(l)
 	out.Operations = fn*fn*float64(cols) + fl*fl*fl/3
@@ -331,7 +333,7 @@ func approximationFaults(v models.Values) error {
 	}
 	kinds := models.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {
-		faults = append(faults, &models.UnusedError{Name: "approximation " + Fourier.String(), Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
+		faults = append(faults, &models.UnusedError{Name: "approximation", Value: Fourier.String(), Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
 	}
 	return errors.Join(faults...)
 }

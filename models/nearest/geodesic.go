@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -75,7 +76,7 @@ func (GeodesicLearner) Cost(in *models.Input) (models.Cost, error) {
 		inUse += n * int64(d) / 8
 	}
 	const step = 100 // operations of a visit
-	return models.Cost{Bytes: models.HeapBytes(inUse) + models.RuntimeBytes, Operations: step * float64(edges) * float64(k), Remedy: "let fewer --vote, or make a graph of fewer --neighbors"}, nil
+	return models.Cost{Bytes: models.HeapBytes(inUse) + models.RuntimeBytes, Operations: step * float64(edges) * float64(k), Remedy: fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
 }
 
 // Fit finds the labeled points nearest to every point along paths. It costs the
@@ -107,7 +108,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 	}
 	for i := range lengths.Rows {
 		if _, length := lengths.Row(i); slices.ContainsFunc(length, func(v float64) bool { return v < 0 }) {
-			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have no shortest length; make the graph with another --distance", g.Metric, i)
+			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have no shortest length; make the graph with another %s", g.Metric, i, param.Name("distance"))
 		}
 	}
 	total := float64(len(lengths.Col) * min(s.Vote, len(in.Targets.Labeled)))

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Name is the name of [Learner] and its models.
@@ -67,7 +68,7 @@ func (Learner) Cost(in *models.Input) (models.Cost, error) {
 	}
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
-	c := models.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: "use fewer --labels"}
+	c := models.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // A Member is a learner with the settings to choose from.
@@ -157,7 +158,7 @@ func completeCost(c models.Cost, in *models.Input, members int, cut bool) models
 		scores++
 	}
 	c.Bytes += models.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
-	c.Remedy = "choose one model with --model"
+	c.Remedy = fmt.Sprintf("choose one model with %s", param.Name("model"))
 	return c
 }
 

@@ -3,11 +3,13 @@ package propagation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -124,7 +126,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return models.Cost{}, err
 	}
-	return models.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+	return models.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // columns returns the number of right-hand sides: one a class, or one a value.
@@ -252,7 +254,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 // GridCost is that of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	served, terms := l.byMoments(g, g.All())
-	out := models.GridCost{Operations: momentCost(g, terms), Remedy: "make graphs of fewer --neighbors"}
+	out := models.GridCost{Operations: momentCost(g, terms), Remedy: fmt.Sprintf("make graphs of fewer %s", param.Name("neighbors"))}
 	labels, n := int64(len(g.Targets.Labeled)), int64(g.Len())
 	for i, v := range g.Settings {
 		s, err := l.settings(v)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // LeaveOneOut returns what the method says of each labeled point i without the label of
@@ -264,6 +265,6 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (models.Cost, error) {
 	}
 	c.Bytes += models.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
-	c.Remedy = "take fewer labels, or leave out whole folds of them with --folds"
+	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
 	return c, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -140,17 +141,17 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 	if s.MassNormalization && s.Method != Harmonic {
 		fault("class mass normalization belongs to %v", Harmonic)
 	} else if s.MassNormalization && y.Classes == nil {
-		faults = append(faults, models.Faultf("%s is for classes, not for values", models.ParamName("class-mass")))
+		faults = append(faults, models.Faultf("%s is for classes, not for values", param.Name("class-mass")))
 	}
 	if s.Solver != nil && s.Regularizer.Power > 1 {
-		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only", models.ParamName("power"), s.Regularizer.Power))
+		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only", param.Name("power"), s.Regularizer.Power))
 	}
 	if s.Priors != nil {
 		if s.Method != Poisson && !s.MassNormalization {
 			fault("priors belong to %v and to class mass normalization", Poisson)
 		}
 		if len(s.Priors) != len(y.Classes) {
-			faults = append(faults, models.Faultf("%s names %d shares for %d classes", models.ParamName("priors"), len(s.Priors), len(y.Classes)))
+			faults = append(faults, models.Faultf("%s names %d shares for %d classes", param.Name("priors"), len(s.Priors), len(y.Classes)))
 		}
 		for c, v := range s.Priors {
 			if !(v > 0) || math.IsInf(v, 1) {

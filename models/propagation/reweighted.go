@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -160,7 +161,7 @@ func (ReweightedLearner) Cost(in *models.Input) (models.Cost, error) {
 		return models.Cost{}, err
 	}
 	weights := 16 * int64(in.EdgeCount()) // those of the new graph, also where all were one
-	return models.Cost{Bytes: potential + max(flow, models.HeapBytes(weights)+harmonic+fit), Operations: 2 * operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+	return models.Cost{Bytes: potential + max(flow, models.HeapBytes(weights)+harmonic+fit), Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // Fit is [FitReweighted] on the graph and the targets of in.
