@@ -4,7 +4,7 @@ export BIGFIT_DATA
 
 FUZZTIME ?= 20s
 # Packages in which goroutines run; of learners the tests that all of them pass.
-RACE = ./internal/par ./internal/dense ./internal/progress ./internal/nndescent ./internal/blocks ./internal/trees ./internal/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers
+RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./knn/internal/nndescent ./knn/internal/blocks ./knn/internal/trees ./internal/file/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers
 # Tests of accuracy whose goroutines other tests of their package run as well.
 ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
 # The same with more kinds of points, settings or damage: once a run is enough.
@@ -41,9 +41,9 @@ race:
 	go test -race -short -run 'Conform|Concurrent|Threads' -skip '$(DAMAGE)' ./models/...
 
 # Without assembly: the innermost loops in full, what rests on them without what is alike.
-# .ci/run tests internal/dense with BIGFIT_SIMD=generic, which is the same code.
+# .ci/run tests internal/num/dense with BIGFIT_SIMD=generic, which is the same code.
 purego:
-	go test -tags purego ./internal/simd ./internal/nndescent ./sparse
+	go test -tags purego ./internal/num/simd ./knn/internal/nndescent ./sparse
 	go test -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
@@ -71,7 +71,7 @@ PROGRAM = python/build/bigfit
 PYTHON ?= /usr/bin/python3
 
 generate: python-program
-	go generate ./internal/simd
+	go generate ./internal/num/simd
 	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) python/generate.py
 
 .PHONY: python-program

@@ -25,5 +25,5 @@
 // answer is written down and the iteration runs on the complement, whose
 // condition does not depend on c when c is small.
 //
-// Results have the same bits at any GOMAXPROCS on one path of internal/simd.
+// Results have the same bits at any GOMAXPROCS on one path of internal/num/simd.
 package cg

@@ -3,7 +3,7 @@ package data
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bigfit/bigfit/internal/fields"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/param"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/labelcells"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // Format is a file format, recognized by the content of a file.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"hash"
 
-	"github.com/bigfit/bigfit/internal/numbers"
+	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/bigfit/bigfit/internal/fields"
+	"github.com/bigfit/bigfit/data/internal/fields"
 )
 
 // IDs name n points: row i of the points is called Values[i]. All differ.

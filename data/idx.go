@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // idxTypes maps the type byte of an idx file to NumPy's name of the type. All

@@ -1,7 +1,7 @@
 package data
 
 import (
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 

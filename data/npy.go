@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/numbers"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/labelcells"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // ReadIDs reads the names of points, in the order of the points, from a file, or from all

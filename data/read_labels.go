@@ -3,7 +3,7 @@ package data
 import (
 	"fmt"
 
-	"github.com/bigfit/bigfit/internal/labelcells"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 )
 
 // LabelOptions are the options of [ReadLabels].

@@ -3,8 +3,8 @@ package data
 import (
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/fields"
-	"github.com/bigfit/bigfit/internal/labelcells"
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 )
 
 // readTableLabels reads labels from a table, and joins them with the points.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/param"
 )
 

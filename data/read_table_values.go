@@ -3,7 +3,7 @@ package data
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/labelcells"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 )
 
 // readTableValues reads a column of numbers from a table, n×1, and joins it with the points

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/mapped"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/bigfit/bigfit/internal/fields"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shards"
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/shards"
 )
 
 // source is a file whose format is known.

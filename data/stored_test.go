@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/numbers"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/numbers"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // inParts returns x in each kind of points that holds it, in parts of the given sizes, beside

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/fields"
-	"github.com/bigfit/bigfit/internal/labelcells"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/fields"
-	"github.com/bigfit/bigfit/internal/labelcells"
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )

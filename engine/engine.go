@@ -17,10 +17,10 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/machine"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn/choice"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Kind names an engine.
@@ -80,7 +80,7 @@ type Settings struct {
 	// DryRun says what a run would take, and ends with [ErrDryRun] before it begins.
 	DryRun bool
 	// Observer is told about stages; nil for none.
-	Observer pipeline.Observer
+	Observer stage.Observer
 }
 
 // ErrDryRun ends a dry run.
@@ -172,7 +172,7 @@ func (s *Settings) newTask() (*task, error) {
 	if target == "" {
 		target = filepath.Join(os.TempDir(), "bigfit-engine")
 	}
-	dir, remove, err := npy.TemporaryFolder(filepath.Clean(target))
+	dir, remove, err := atomicfile.TemporaryFolder(filepath.Clean(target))
 	if err != nil {
 		return nil, fmt.Errorf("engine: cannot make the folder of the task: %w", err)
 	}

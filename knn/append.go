@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/blocks"
-	"github.com/bigfit/bigfit/internal/nndescent"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/knn/internal/blocks"
+	"github.com/bigfit/bigfit/knn/internal/nndescent"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 )
 
 // Method is a way to find neighbours.

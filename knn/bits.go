@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/blocks"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/knn/internal/blocks"
 )
 
 // byDefinition returns the k nearest points of every query by the definition, in

@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/blocks"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/prepared"
-	"github.com/bigfit/bigfit/internal/simd"
-	"github.com/bigfit/bigfit/internal/topk"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/knn/internal/blocks"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/nndescent"
-	"github.com/bigfit/bigfit/internal/prepared"
-	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/nndescent"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 

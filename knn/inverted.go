@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/prepared"
-	"github.com/bigfit/bigfit/internal/topk"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 

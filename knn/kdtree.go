@@ -2,7 +2,7 @@ package knn
 
 import (
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 )
 
 // NewKDTree returns a kd-tree on dense points for Euclidean, Manhattan and

@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/prepared"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/sparse"
 )
 

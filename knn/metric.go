@@ -8,8 +8,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/prepared"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/sparse"

@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/topk"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/pruned"
-	"github.com/bigfit/bigfit/internal/topk"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/knn/internal/pruned"
+	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 

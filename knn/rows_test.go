@@ -9,7 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/nndescent"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/knn/internal/nndescent"
 )
 
 // State holds the parts of an index that are costly to find and cheap to keep: the

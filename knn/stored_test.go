@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // Every index finds of float16 points what it finds of the same float32 ones; NN-descent,

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/prepared"
-	"github.com/bigfit/bigfit/internal/topk"
-	"github.com/bigfit/bigfit/internal/trees"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 

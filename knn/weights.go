@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/edges"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/knn/internal/edges"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"

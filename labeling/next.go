@@ -12,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Planner has the functions of this package; the pipeline makes graphs and eigenpairs.
@@ -69,9 +70,9 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 }
 
 // cost is that of choosing so many points.
-func (c *Candidates) cost(count int) models.Cost {
+func (c *Candidates) cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
-	return models.Cost{Bytes: models.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
+	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
 		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)), Remedy: fmt.Sprintf("ask for fewer %s", param.Name("pairs"))}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )

@@ -29,8 +29,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/mapped"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // The names of approximations of kernel machines that a choice is made among. AutoApproximation
@@ -60,7 +61,7 @@ func DecodeAny[S any](v Values, decode func(Values) (S, error)) (S, error) {
 // of at most 5000 points, n, or if landmarks would take as many operations by cost; and
 // by landmarks if not. Of more points, values that check refuses for one of the two decide
 // for the other.
-func ChooseApproximation(in *Input, n int, check func(Values) error, cost func(*Input) (Cost, error)) (Values, string, error) {
+func ChooseApproximation(in *Input, n int, check func(Values) error, cost func(*Input) (stage.Cost, error)) (Values, string, error) {
 	if a := impliedApproximation(in.Values); a != "" {
 		return withApproximation(in.Values, a), "", nil
 	}

@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Expansion is a function
@@ -134,10 +135,10 @@ const tilePoints = 256
 
 // QueryCost is that of the values with all points of the expansion: their copies in
 // float64, which are kept, the values of a tile, and the answers.
-func (e *Expansion) QueryCost(n int, _ *PredictSettings) Cost {
+func (e *Expansion) QueryCost(n int, _ *PredictSettings) stage.Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
-	out := Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
+	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
 		out.Bytes += 8 * int64(size) * int64(d) // a second copy, after a query of few points

@@ -10,12 +10,13 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Graph is a graph on n training points with what new points need to join it.
@@ -26,12 +27,18 @@ type Graph struct {
 }
 
 // NewGraph returns a graph without points: new ones cannot join it.
-func NewGraph(w *sparse.CSR) *Graph {
-	return &Graph{W: w, Components: w.Components(), Neighborhood: Neighborhood{Degrees: w.Degrees()}}
+func NewGraph(w *sparse.CSR) *Graph { return GraphOf(w, w.Components()) }
+
+// GraphOf is [NewGraph] where the components of w are known.
+func GraphOf(w *sparse.CSR, c *sparse.Components) *Graph {
+	return &Graph{W: w, Components: c, Neighborhood: Neighborhood{Degrees: w.Degrees()}}
 }
 
 // Len returns the number of points.
 func (g *Graph) Len() int { return len(g.Degrees) }
+
+// Describe counts edges, components and isolated points.
+func (g *Graph) Describe() string { return g.Components.Describe(g.W.NNZ()) }
 
 // Neighborhood joins new points to n training points as the graph joined those.
 type Neighborhood struct {
@@ -87,11 +94,11 @@ func (h *Neighborhood) Dim() int {
 }
 
 // QueryCost estimates a search for the k nearest training points of n new ones.
-func (h *Neighborhood) QueryCost(n, k int) Cost {
+func (h *Neighborhood) QueryCost(n, k int) stage.Cost {
 	if h.Points == nil {
-		return Cost{}
+		return stage.Cost{}
 	}
-	return Cost{Bytes: knn.IndexBytes(h.Points, h.Method, h.Metric, 0) + 16*int64(n)*int64(k)}
+	return stage.Cost{Bytes: knn.IndexBytes(h.Points, h.Method, h.Metric, 0) + 16*int64(n)*int64(k)}
 }
 
 // index returns the index of the training points.

@@ -9,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // GridLearner is a learner that shares work among the settings of a grid and the
@@ -33,9 +34,9 @@ type GridCost struct {
 }
 
 // Cost returns the sum for folds that run on all threads.
-func (c GridCost) Cost(splits int) Cost {
+func (c GridCost) Cost(splits int) stage.Cost {
 	threads := min(runtime.GOMAXPROCS(0), max(1, splits))
-	return Cost{Bytes: c.Shared + int64(threads)*c.Fold, Operations: c.Operations, Remedy: c.Remedy}
+	return stage.Cost{Bytes: c.Shared + int64(threads)*c.Fold, Operations: c.Operations, Remedy: c.Remedy}
 }
 
 // Grid holds the settings to choose from and the folds to choose by. Settings are

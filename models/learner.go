@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // A Learner makes models of one kind. It has no state: all settings are in the
@@ -23,10 +24,10 @@ type Learner interface {
 	// Params lists the learner's own parameters. Values that an Input does not
 	// give have their defaults.
 	Params() []Param
-	// Cost estimates what Fit takes. It looks at sizes only; Graph and Pairs may
+	// stage.Cost estimates what Fit takes. It looks at sizes only; Graph and Pairs may
 	// be missing, Edges stands for them. Values that cannot be fitted at any cost
 	// are an error.
-	Cost(in *Input) (Cost, error)
+	Cost(in *Input) (stage.Cost, error)
 	// Fit makes a model. An error that is [Usable] comes with a model that falls
 	// short of its tolerance. When ctx is cancelled Fit returns within a second.
 	Fit(ctx context.Context, in *Input) (Model, error)
@@ -201,31 +202,6 @@ func (in *Input) Check() error {
 	return nil
 }
 
-// Cost estimates what a fit or an answer takes.
-type Cost struct {
-	// Bytes of memory at the peak, beside the points, the graph and the eigenpairs
-	// that it is given.
-	Bytes int64
-	// Operations in float64 matrix products; what runs at the speed of memory
-	// counts fivefold. 0 if nothing is known.
-	Operations float64
-	// Remedy says what to do if it does not fit, as an order that calls parameters
-	// --name.
-	Remedy string
-}
-
-// RuntimeBytes are about those of small things in any fit.
-const RuntimeBytes = 4 << 20
-
-// HeapBytes returns about the memory that so many bytes in use take: the command
-// lets garbage grow to 40 % of them.
-func HeapBytes(inUse int64) int64 { return inUse + inUse*2/5 }
-
-// DenseBytes is the same of large matrices, most of which live as long as the fit:
-// the collector leaves less, and products of matrices take buffers, which are smaller
-// where the matrices are.
-func DenseBytes(inUse int64) int64 { return inUse + inUse/6 + min(RuntimeBytes+2*inUse, 20<<20) }
-
 // Paired is a learner that needs eigenpairs and knows which.
 type Paired interface {
 	Learner
@@ -269,6 +245,6 @@ type SelfChecker interface {
 	// in the order of in.Targets.Labeled with a column a class. known is false where
 	// nothing else is known of a point. Errors are those of Fit.
 	LeaveOneOut(ctx context.Context, in *Input) (scores *mat.Dense, known []bool, err error)
-	// LeaveOneOutCost estimates it, as Cost does a fit.
-	LeaveOneOutCost(in *Input) (Cost, error)
+	// LeaveOneOutCost estimates it, as stage.Cost does a fit.
+	LeaveOneOutCost(in *Input) (stage.Cost, error)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Model is a fitted model: immutable, and safe for concurrent use.
@@ -29,7 +30,7 @@ type Model interface {
 	Dim() int
 	// QueryCost estimates an answer for n points at once. A nil s means the
 	// defaults.
-	QueryCost(n int, s *PredictSettings) Cost
+	QueryCost(n int, s *PredictSettings) stage.Cost
 	// Predict answers for m points of Dim columns. A nil s means the defaults. The
 	// answer for a point does not depend on the other points asked for at once.
 	Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error)

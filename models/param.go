@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/file/manifest"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // inFiles returns numbers, d a row, as points that stay in files of so many rows.

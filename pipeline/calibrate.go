@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: about
@@ -88,7 +89,7 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 }
 
 // calibrate fits to folds.
-func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input, cost models.Cost, folds int) (models.Model, error) {
+func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input, cost stage.Cost, folds int) (models.Model, error) {
 	if err := p.Observed().Announce("calibration", cost); err != nil {
 		return nil, err
 	}

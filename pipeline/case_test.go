@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // TestMain dates what is written, as tests compare bytes.
@@ -79,19 +80,19 @@ func sameBits(t *testing.T, what string, got, want *models.Prediction) {
 // recorder is an observer that keeps its calls in order; updates in a row count once.
 type recorder struct {
 	events []string
-	costs  map[string]models.Cost
+	costs  map[string]stage.Cost
 	refuse string // the stage that it refuses
 	faults []string
 }
 
-func (r *recorder) Announce(stage string, c models.Cost) error {
-	r.events = append(r.events, "announce "+stage)
+func (r *recorder) Announce(name string, c stage.Cost) error {
+	r.events = append(r.events, "announce "+name)
 	if r.costs == nil {
-		r.costs = map[string]models.Cost{}
+		r.costs = map[string]stage.Cost{}
 	}
-	r.costs[stage] = c
-	if stage == r.refuse {
-		return fmt.Errorf("%s is refused", stage)
+	r.costs[name] = c
+	if name == r.refuse {
+		return fmt.Errorf("%s is refused", name)
 	}
 	return nil
 }

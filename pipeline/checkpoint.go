@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/machine"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -100,7 +100,7 @@ func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
 	}
 	st.restore(g, a)
 	g.set(w, st.Settings.Graph)
-	p.Observed().Note("graph: from the checkpoint, " + DescribeGraph(&g.Graph))
+	p.Observed().Note("graph: from the checkpoint, " + g.Describe())
 	return true, nil
 }
 

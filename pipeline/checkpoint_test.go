@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // witness is an observer that keeps what it is told.
@@ -22,7 +23,7 @@ type witness struct {
 	operations    []float64               // announced
 }
 
-func (w *witness) Announce(_ string, c models.Cost) error {
+func (w *witness) Announce(_ string, c stage.Cost) error {
 	w.operations = append(w.operations, c.Operations)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 )

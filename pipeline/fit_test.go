@@ -25,6 +25,7 @@ import (
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // byHand makes the graph of 8 neighbours, projected on components if there are any,
@@ -288,7 +289,7 @@ type holder struct {
 	left int64
 }
 
-func (h *holder) Announce(stage string, c models.Cost) error {
+func (h *holder) Announce(stage string, c stage.Cost) error {
 	if c.Bytes > h.left {
 		return fmt.Errorf("%s needs %d bytes, %d are left", stage, c.Bytes, h.left)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // DefaultNeighbors of a point, as in Belkin & Niyogi (2004).
@@ -93,7 +94,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	}
 	n, d := x.Dims()
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
-	if err := p.Observed().Announce("pca", models.Cost{Bytes: bytes, Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
+	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes, Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("pca")
@@ -146,7 +147,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 			return nil, err
 		}
 	}
-	p.Observed().End(DescribeGraph(&g.Graph) + kept)
+	p.Observed().End(g.Describe() + kept)
 	if short == nil {
 		err = p.saveGraph(g, key)
 	}
@@ -233,19 +234,19 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	return g, key, err
 }
 
-// search prepares the search for neighbours, the stage of which has begun.
-func (p *Pipeline) search(g *Graph, key checkpoint.Key, stage string) (knn.Index, error) {
+// search prepares the search for neighbours; its stage, called name, has begun.
+func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index, error) {
 	z, s := g.Points, &g.Settings
 	n, _ := z.Dims()
 	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := models.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
+	c := stage.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}
 	if err := p.Observed().Announce("neighbours", c); err != nil {
 		return nil, err
 	}
-	p.Observed().Begin(stage)
+	p.Observed().Begin(name)
 	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
@@ -268,7 +269,7 @@ func graphBytes(n, k int, w knn.Weighting) int64 {
 	if w == knn.One {
 		edge -= weight
 	}
-	return models.HeapBytes(int64(n) * (offsets + list*int64(k) + int64(3.75*edge*float64(k))))
+	return stage.HeapBytes(int64(n) * (offsets + list*int64(k) + int64(3.75*edge*float64(k))))
 }
 
 // keep keeps what is costly to find of the index that was searched, and the recall
@@ -282,16 +283,4 @@ func (g *Graph) keep(ix knn.Index) string {
 	recall := d.Stats().Recall
 	g.Settings.Found = &recall
 	return fmt.Sprintf(", recall %s", recall)
-}
-
-// DescribeGraph counts edges, components and isolated points.
-func DescribeGraph(g *models.Graph) string {
-	s := fmt.Sprintf("%d edges, %d components", g.W.NNZ()/2, g.Components.Count())
-	if g.Components.Count() == 1 {
-		s = fmt.Sprintf("%d edges, 1 component", g.W.NNZ()/2)
-	}
-	if isolated := g.Components.Isolated(); isolated > 0 {
-		s += fmt.Sprintf(", %d isolated points", isolated)
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Join returns a copy of g, a graph of the points x, that has them, projected as g was
@@ -92,7 +93,7 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	s, k := &out.Settings, g.Lists.K
 	old, more := g.Lists.Len(), out.Points
 	n, _ := more.Dims()
-	cost := models.Cost{Bytes: knn.AppendBytes(more, old, k, s.Method, s.Metric) + 32*int64(n)*int64(k),
+	cost := stage.Cost{Bytes: knn.AppendBytes(more, old, k, s.Method, s.Metric) + 32*int64(n)*int64(k),
 		Operations: knn.AppendOperations(more, old, s.Method), Remedy: "append fewer points at a time"}
 	if err := p.Observed().Announce("neighbours", cost); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	if err := out.Cut(nb, k); err != nil {
 		return err
 	}
-	p.Observed().End(fmt.Sprintf("%d points to %d, %s", n-old, old, DescribeGraph(&out.Graph)) + out.keep(ix))
+	p.Observed().End(fmt.Sprintf("%d points to %d, %s", n-old, old, out.Describe()) + out.keep(ix))
 	if twins := twins(nb, old); twins > 0 && s.Metric != knn.InnerProduct {
 		p.Observed().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
 	}

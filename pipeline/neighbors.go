@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
+	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/lists"
 )

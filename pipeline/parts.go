@@ -6,11 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // partEigenpairs returns eigenpairs of the components of a graph that seats name, as
@@ -23,7 +24,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	cost := models.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
+	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}

@@ -21,12 +21,13 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Pipeline holds what all stages have in common. The zero value is ready for use.
@@ -40,29 +41,16 @@ type Pipeline struct {
 	// this machine, where a search is long.
 	Time func(context.Context, choice.Work, knn.Method) (float64, error)
 	// Observer, if not nil, is told about the stages.
-	Observer Observer
+	Observer stage.Observer
 	// Checkpoint, if not nil, keeps what is done, and has what is done already.
 	Checkpoint *Checkpoint
-}
-
-// Observer is told about stages, one after the other.
-type Observer interface {
-	// Announce says what a stage will take before it begins; an error refuses it.
-	Announce(stage string, c models.Cost) error
-	// Note reports a choice in one line.
-	Note(text string)
-	Begin(stage string)
-	// Update says how far the stage is. Several goroutines may call it at once.
-	Update(done, total float64, note string)
-	// End ends the stage with a line on its result.
-	End(note string)
 }
 
 // silent is the observer of a pipeline that has none. It refuses what exceeds the
 // memory.
 type silent struct{ memory int64 }
 
-func (s silent) Announce(stage string, c models.Cost) error {
+func (s silent) Announce(stage string, c stage.Cost) error {
 	if s.memory > 0 && c.Bytes > s.memory {
 		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes, s.memory, c.Remedy)
 	}
@@ -74,7 +62,7 @@ func (silent) Update(float64, float64, string) {}
 func (silent) End(string)                      {}
 
 // Observed returns the observer, or one that refuses too much memory and is silent.
-func (p *Pipeline) Observed() Observer {
+func (p *Pipeline) Observed() stage.Observer {
 	if p.Observer == nil {
 		return silent{p.Memory}
 	}
@@ -322,7 +310,7 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill
 	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
 		bytes = least
 	}
-	if err := p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
+	if err := p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
@@ -360,7 +348,7 @@ func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard
 	if err != nil {
 		return err
 	}
-	return p.Observed().Announce("eigenpairs", models.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/models"
 )
 

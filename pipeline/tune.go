@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/param"

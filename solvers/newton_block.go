@@ -3,7 +3,7 @@ package solvers
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // columns returns a copy of the columns k of a.

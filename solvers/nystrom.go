@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Columns is a symmetric positive semidefinite n×n matrix A given by its entries.

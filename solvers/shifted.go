@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
 // Shifted applies (θC + ρ I)⁻¹ with

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // QP is the quadratic program

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/mapped"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/numbers"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
 // A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
@@ -128,7 +129,7 @@ func WriteFolder(path string, m *CSR, manifest []byte) error {
 
 // CheckFolder returns an error unless [CreateFolder] can begin to write path, so that a long
 // run does not end in that error.
-func CheckFolder(path string) error { return npy.CheckFolder(path, folderFiles) }
+func CheckFolder(path string) error { return atomicfile.CheckFolder(path, folderFiles) }
 
 // FolderWriter writes a matrix row by row into a folder: see [CreateFolder].
 type FolderWriter struct {
@@ -142,7 +143,7 @@ type FolderWriter struct {
 // their order and returns the manifest, or nil. It needs memory for what is appended at once. The
 // folder appears whole or not at all; one that holds another matrix is replaced.
 func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest []byte, err error)) error {
-	return npy.Folder(path, folderFiles, func(dir string) (err error) {
+	return atomicfile.Folder(path, folderFiles, func(dir string) (err error) {
 		w := &FolderWriter{}
 		if w.ptr, err = npy.NewGrowing[int64](filepath.Join(dir, folderPtr)); err != nil {
 			return err

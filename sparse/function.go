@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Function is r(L) = Σ r(λ_i)v_i v_iᵀ for a Laplacian L with eigenpairs (λ_i, v_i),

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // rowGrain is the number of rows in one parallel chunk of a row-wise pass.
@@ -402,6 +402,19 @@ func (c *Components) Isolated() int {
 		}
 	}
 	return n
+}
+
+// Describe counts edges, components and isolated vertices of a graph with the given number
+// of stored entries, two for each edge.
+func (c *Components) Describe(entries int) string {
+	text := fmt.Sprintf("%d edges, %d components", entries/2, c.Count())
+	if c.Count() == 1 {
+		text = fmt.Sprintf("%d edges, 1 component", entries/2)
+	}
+	if isolated := c.Isolated(); isolated > 0 {
+		text += fmt.Sprintf(", %d isolated points", isolated)
+	}
+	return text
 }
 
 // Reached tells for every vertex whether its component holds one of the given

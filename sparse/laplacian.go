@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // Kind is a definition of the graph Laplacian.

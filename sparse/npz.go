@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/mapped"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/numbers"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
 // ReadNPZ reads a matrix that scipy.sparse.save_npz wrote in the form csr, csc

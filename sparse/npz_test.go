@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 func golden(name string) string { return filepath.Join("..", "testdata", "golden", name) }

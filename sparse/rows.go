@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"sort"
 
-	"github.com/bigfit/bigfit/internal/mapped"
-	"github.com/bigfit/bigfit/internal/numbers"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/num/numbers"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Bounds of what a pass reads before it gives pages back: about 48 MiB of entries.

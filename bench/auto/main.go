@@ -25,9 +25,10 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/bench/peers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/bench/sets"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/results"
 )
 
 // options are the flags.
@@ -139,7 +140,7 @@ func save(dir string, t *results.Table) error {
 		return err
 	}
 	for name, content := range map[string]string{"auto.json": string(text), "auto.md": t.Markdown()} {
-		err := npy.Atomically(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+		err := atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 		if err != nil {
 			return err
 		}

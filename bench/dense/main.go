@@ -28,7 +28,7 @@ import (
 
 	"github.com/bigfit/bigfit/bench/peers"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/pca"
 )
 

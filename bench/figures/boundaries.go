@@ -7,15 +7,15 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // The settings of [Boundaries].
@@ -80,7 +80,7 @@ func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, 
 // settings. “Best” is by the labels of all points, as in the paper, which is why the table has
 // the median and the worst of the grid as well. TSVM has its defaults, and as share of
 // class 1 that of the labels. LapSVM has the normalized Laplacian of 10 neighbours.
-func Boundaries(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
+func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
 	x, truth, _, err := papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, nil, err

@@ -10,16 +10,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // The settings of [Clustering].
@@ -46,7 +46,7 @@ type clusterSet struct {
 // picture is the embedding of Remark 2 by two functions. No label is used but to count
 // errors. The moons are those of Figure 2; the paper's spirals are not to be had, and these
 // are made up.
-func Clustering(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
+func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
 	moons := clusterSet{name: "two moons", sigma: 0.35, neighbors: 6}
 	var err error
 	if moons.x, moons.truth, _, err = papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, ""); err != nil {

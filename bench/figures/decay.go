@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/bench/sssl"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models/eigenfunction"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 const (
@@ -35,7 +35,7 @@ var decayWidths = []float64{1, 2}
 // curve that no eigenvalue is above, as assumption A1 has it. The eigenvalues are exact.
 // The paper names neither the kernel nor the scaling: columns are replaced by their ranks,
 // and σ is the median distance or twice that.
-func Decay(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
+func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
 	t := decayTable()
 	for _, set := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
 		x, _, _, err := papers.ReadSet(o, sssl.Origin, set.file, set.file, "")

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )

@@ -9,20 +9,20 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenfunction"
 	"github.com/bigfit/bigfit/models/eigenmap"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // silent is an observer that says nothing.
-type silent struct{ pipeline.Observer }
+type silent struct{ stage.Observer }
 
 func (silent) Begin(string)                  {}
 func (silent) Update(_, _ float64, _ string) {}

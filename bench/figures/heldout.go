@@ -6,14 +6,14 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // heldOutList is the number of neighbours kept of each test point: where enough of them
@@ -28,7 +28,7 @@ const heldOutDraws = 5
 var heldOutVoters = []int{1, 3, 5}
 
 // heldOut adds the records of Figure 6 but for the error on the unlabeled points.
-func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Experiment, o *papers.Outcome, obs pipeline.Observer) error {
+func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Experiment, o *papers.Outcome, obs stage.Observer) error {
 	obs.Begin("test points")
 	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric, OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
 	if err != nil {

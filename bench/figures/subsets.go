@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models/eigenmap"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Subsets is Figures 2 to 6 of Belkin & Niyogi (2004): errors over the number of labels with
@@ -103,7 +103,7 @@ func (s *Subsets) table() *results.Table {
 
 // Run carries out the experiment. With lanczos.ErrNotConverged comes the table from the
 // eigenpairs that were reached.
-func (s *Subsets) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+func (s *Subsets) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	t := s.table()
 	n, _ := s.Base.X.Dims()
 	var notConverged error

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 )

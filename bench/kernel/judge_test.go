@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // Our answer against itself is without fault; a peer's that is a little off is

@@ -11,7 +11,8 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -185,7 +186,7 @@ type comparison struct {
 // saveDifferences lists every difference with its cause in dir/name and returns
 // how many are unexplained.
 func saveDifferences(dir, name string, all []comparison) (bad int, err error) {
-	err = npy.Atomically(filepath.Join(dir, name), func(w io.Writer) error {
+	err = atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error {
 		table := csv.NewWriter(w)
 		lines := [][]string{{"work", "peer", "point", "peer's neighbour", "ours", "peer's squared distance", "ours", "difference in roundings of the peer's formula", "cause"}}
 		float := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

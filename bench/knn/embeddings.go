@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/par"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // embeddings returns points like those of a text or image encoder: 512 coordinates in

@@ -13,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Experiment is one of Minh & Sindhwani (2011), section 6: vector-valued
@@ -109,7 +109,7 @@ type gridPoint struct {
 
 // Run carries out the experiment. Records hold mean areas under the ROC curve over
 // the labels, in percent; the picture is Figure 2, with the areas of each label.
-func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, *results.Picture, error) {
+func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Table, *results.Picture, error) {
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.Points, &knn.Settings{Metric: e.Metric})
 	if err != nil {
@@ -123,7 +123,7 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.T
 	if err != nil {
 		return nil, nil, err
 	}
-	obs.End(pipeline.DescribeGraph(models.NewGraph(w)))
+	obs.End(models.NewGraph(w).Describe())
 
 	obs.Begin("kernel")
 	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel, Laplacian: lap}, e.Norms.Power, nil)
@@ -151,7 +151,7 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*results.T
 }
 
 // draw labels points and fits with all weights of the grid.
-func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs pipeline.Observer) error {
+func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs stage.Observer) error {
 	n, _ := e.Points.Dims()
 	drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
 	known, rest := e.hide(drawn)

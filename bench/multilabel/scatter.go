@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/internal/view/results"
 )
 
 // scatterMost is the number of labels up to which points are coloured by their label.

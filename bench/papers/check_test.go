@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/internal/view/results"
 )
 
 // checkJSON compares the JSON of a table with another, apart from white space and the

@@ -6,16 +6,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/pca"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Sizes of [DigitPairs].
@@ -36,7 +36,7 @@ const (
 // is the normalized one, as in the paper (Remark 3), and in columns of their own
 // D − W. The paper names neither the scale of the kernel nor the number of
 // neighbours: they are (xᵀz/256)³ for the 256 pixels, and 10.
-func DigitPairs(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func DigitPairs(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	d, err := readPairs(ctx, o, obs)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ type pairData struct {
 }
 
 // readPairs reads the images and finds their principal components.
-func readPairs(ctx context.Context, o Options, obs pipeline.Observer) (*pairData, error) {
+func readPairs(ctx context.Context, o Options, obs stage.Observer) (*pairData, error) {
 	obs.Begin("data")
 	x, truth, _, err := ReadSet(o, SetsOrigin, "usps_X.npz", "usps_y.npy", "")
 	if err != nil {
@@ -83,7 +83,7 @@ func readPairs(ctx context.Context, o Options, obs pipeline.Observer) (*pairData
 }
 
 // run fits the machines to all pairs of digits with so many labels a draw.
-func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine, obs pipeline.Observer) ([]*digitPair, error) {
+func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine, obs stage.Observer) ([]*digitPair, error) {
 	var pairs []*digitPair
 	for a := range d.of {
 		for b := range a {

@@ -10,16 +10,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Experiment is a semi-supervised classification experiment in the form of
@@ -156,7 +156,7 @@ const listLength = 64
 
 // Run carries out the experiment. With lanczos.ErrNotConverged comes the outcome
 // from the eigenpairs that were reached.
-func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, error) {
+func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, error) {
 	n, _ := e.X.Dims()
 	o := &Outcome{Table: e.newTable()}
 
@@ -204,14 +204,14 @@ func (e *Experiment) Run(ctx context.Context, obs pipeline.Observer) (*Outcome, 
 // reading carries out the experiment on the graph of e.Graph.K of the neighbours in o,
 // and adds its records. With lanczos.ErrNotConverged they are from the eigenpairs that
 // were reached.
-func (e *Experiment) reading(ctx context.Context, o *Outcome, obs pipeline.Observer) error {
+func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer) error {
 	obs.Begin("graph")
 	w, _, err := knn.FromNeighbors(o.Neighbors, e.Graph)
 	if err != nil {
 		return err
 	}
 	o.Graph = models.NewGraph(w)
-	obs.End(pipeline.DescribeGraph(o.Graph))
+	obs.End(o.Graph.Describe())
 
 	obs.Begin("eigenpairs")
 	l, err := sparse.NewLaplacian(w, e.Laplacian)

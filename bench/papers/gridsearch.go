@@ -8,16 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/selection"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // grid holds the settings of kernel machines that a search goes through.
@@ -72,7 +72,7 @@ func (s setting) String() string {
 // search shows all settings to all searches: there is a Gram matrix for each
 // width, and for each of these a warped kernel for each graph and norm. A search
 // that lists graphs sees these alone.
-func (v grid) search(ctx context.Context, x data.Points, o Options, obs pipeline.Observer, searches ...*gridSearch) error {
+func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Observer, searches ...*gridSearch) error {
 	var draws []*data.Labels
 	for _, g := range searches {
 		draws = append(draws, g.draws...)

@@ -11,13 +11,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Isolet repeats Table 4 of Belkin, Niyogi & Sindhwani (2006): 26 letters, trained on
@@ -25,7 +25,7 @@ import (
 // tested on the last 30. The Gaussian kernel has σ = 10, γ_A l = 0.05 without a
 // graph and γ_A l = γ_I l/(u+l)² = 0.005 with it. The paper does not name the
 // graph: several are shown, with the normalized Laplacian.
-func Isolet(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	d, err := readIsolet(o)
 	if err != nil {

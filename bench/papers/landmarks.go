@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pca"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // landmarkRun holds the settings of LapRLS and RLS on many points by landmarks.
@@ -38,7 +38,7 @@ type digitImages struct {
 // that of [BestGraph], with L = D − W; the Gaussian kernel sees the first 40
 // principal components, its σ is half the median distance. γ_A and γ_I are chosen
 // for each draw by fivefold cross-validation on its labels.
-func Landmarks(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func Landmarks(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	d := &digitImages{name: "as they are"}
 	var err error
@@ -90,7 +90,7 @@ type landmarkData struct {
 }
 
 // images returns the records of both machines on the images d.
-func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs pipeline.Observer) ([]results.Record, error) {
+func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs stage.Observer) ([]results.Record, error) {
 	obs.Begin("graph")
 	w, err := bestGraph(ctx, d.x)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 
 // machine returns the records of LapRLS, or without a Laplacian of RLS: its errors on
 // the points without a label and on the test points.
-func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, l *sparse.Laplacian, obs pipeline.Observer) ([]results.Record, error) {
+func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, l *sparse.Laplacian, obs stage.Observer) ([]results.Record, error) {
 	name := "RLS"
 	if l != nil {
 		name = "LapRLS"

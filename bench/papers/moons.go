@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // moonsDraws is the number of random labeled sets of [Moons].
@@ -113,7 +113,7 @@ const moonsFile = "sindhwani_2moons.npz"
 // Laplacian of 10 neighbours is the normalized one, as in the paper (Remark 3), and
 // in columns of their own D − W. The paper names neither the neighbours nor the
 // other settings: the Gaussian kernel has σ = 0.35, and γ_A is 1/32.
-func Moons(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	x, truth, _, err := ReadSet(o, SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bigfit/bigfit/bench/results"
-	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/internal/view/results"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // pairCounts are the numbers of labels of [DigitPairLabels].
@@ -17,7 +17,7 @@ var pairCurves = []pairMachine{{machine: machines[0]}, {machine: machines[1]},
 
 // DigitPairLabels repeats Figure 5 of Belkin, Niyogi & Sindhwani (2006): the errors of
 // [DigitPairs], means over the 45 pairs of digits, over the number of labels of a draw.
-func DigitPairLabels(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	d, err := readPairs(ctx, o, obs)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func DigitPairLabels(ctx context.Context, o Options, obs pipeline.Observer) (*re
 
 // partObserver shows part number at of a stage of several like parts.
 type partObserver struct {
-	pipeline.Observer
+	stage.Observer
 	at, parts int
 }
 

@@ -13,24 +13,24 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/metrics"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // observer notes the stages and checks their order.
 type observer struct {
-	pipeline.Observer // nil: experiments announce nothing
-	t                 *testing.T
-	mu                sync.Mutex
-	open              string
-	stages            []string
+	stage.Observer // nil: experiments announce nothing
+	t              *testing.T
+	mu             sync.Mutex
+	open           string
+	stages         []string
 }
 
 func (o *observer) Begin(stage string) {

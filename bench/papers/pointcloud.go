@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bigfit/bigfit/bench/results"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // pointCloudSet is a column of the table of 2005.
@@ -59,7 +59,7 @@ var (
 // their cross-validation errors, which uses labels that a draw hides; the folds are
 // dealt four times. Rows of our own have other graphs of coil20, whose images lie on
 // circles.
-func PointCloud(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func PointCloud(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	var own, one []results.Record
 	for i := range pointCloudSets {
 		s := &pointCloudSets[i]
@@ -90,7 +90,7 @@ type namedSearch struct {
 }
 
 // run searches the grid of the paper, and ours.
-func (s *pointCloudSet) run(ctx context.Context, o Options, obs pipeline.Observer) (out []namedSearch, note string, err error) {
+func (s *pointCloudSet) run(ctx context.Context, o Options, obs stage.Observer) (out []namedSearch, note string, err error) {
 	x, truth, rows, err := ReadSet(o, SetsOrigin, s.points, s.labels, s.draws)
 	if err != nil {
 		return nil, "", err

@@ -11,15 +11,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/propagation"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // PropagationMethod is a method of graph regularization with its settings.
@@ -117,7 +117,7 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 
 // Run carries out the experiment. With cg.ErrNotConverged come the results that
 // were reached.
-func (e *Propagation) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	n, _ := e.X.Dims()
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
@@ -129,7 +129,7 @@ func (e *Propagation) Run(ctx context.Context, obs pipeline.Observer) (*results.
 		return nil, err
 	}
 	g := models.NewGraph(w)
-	obs.End(fmt.Sprintf("%d points, %s", n, pipeline.DescribeGraph(g)))
+	obs.End(fmt.Sprintf("%d points, %s", n, g.Describe()))
 
 	obs.Begin("preparation")
 	problem, err := propagation.NewProblem(w, g.Components)
@@ -166,13 +166,13 @@ func (e *Propagation) Run(ctx context.Context, obs pipeline.Observer) (*results.
 
 // Cost is that of the largest fit, with what the problem that is prepared once holds. Every
 // point is taken to have half as many edges again as it has neighbours.
-func (e *Propagation) Cost() (models.Cost, error) {
+func (e *Propagation) Cost() (stage.Cost, error) {
 	n, _ := e.X.Dims()
 	classes := len(e.Truth.Classes)
 	in := &models.Input{Edges: n * e.Graph.K * 3 / 2, Targets: &models.Targets{Len: n, Classes: e.Truth.Classes, Y: mat.NewDense(1, classes, nil)}}
 	cost, err := propagation.ReweightedLearner{}.Cost(in)
-	cost.Bytes += models.HeapBytes(12 * int64(in.Edges)) // the graph
-	cost.Operations = 0                                  // a fit is short, and there are many
+	cost.Bytes += stage.HeapBytes(12 * int64(in.Edges)) // the graph
+	cost.Operations = 0                                 // a fit is short, and there are many
 	return cost, err
 }
 

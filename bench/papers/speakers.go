@@ -6,16 +6,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // speakersNeighbors is the number of neighbours of [Speakers].
@@ -30,7 +30,7 @@ var speakersParts = [2]string{"unlabeled", "test"}
 // the first utterance of each letter by the speakers 1 to 30 and tests on the second. The
 // kernel and the weights are those of [Isolet]; the graph, which the paper does not name, has
 // 10 neighbours and the normalized Laplacian. Errors are those at the break-even point.
-func Speakers(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, []results.Picture, error) {
+func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
 	obs.Begin("data")
 	x, truth, _, err := ReadSet(o, SetsOrigin, isoletFile, isoletFile, "")
 	if err != nil {

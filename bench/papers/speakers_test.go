@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/view/results"
 )
 
 // Of each letter of a speaker the first utterance is trained on and the second tested on;

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
@@ -14,8 +14,8 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/models/propagation"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // sslBookSets are the sets of the book; g241n is its g241d.
@@ -43,7 +43,7 @@ var sslBookGrid = grid{
 // (2006), chapter 21, with the published draws of 10 and 100 labels. Settings are
 // chosen as in [PointCloud]. The other methods have one setting each, of no
 // choice: see others.
-func SSLBook(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	var records []results.Record
 	for _, name := range sslBookSets {
 		obs.Begin(name)

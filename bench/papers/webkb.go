@@ -11,17 +11,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/linear"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // WebKB repeats the experiments on the course pages of Blum & Mitchell (1998):
@@ -229,7 +229,7 @@ func beside(a, b *sparse.CSR) *sparse.CSR {
 }
 
 // Run carries out the experiments.
-func (e *WebKB) Run(ctx context.Context, obs pipeline.Observer) (*results.Table, error) {
+func (e *WebKB) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	table := webKBTable()
 	for _, t := range e.tasks() {
 		obs.Begin(fmt.Sprintf("%d %s, weights %s", t.table, t.view, t.weights))
@@ -252,7 +252,7 @@ type webKBScore struct {
 
 // task fits every method with all norms and returns the records of the best PRBEP of
 // each.
-func (e *WebKB) task(ctx context.Context, t webKBTask, obs pipeline.Observer) (records []results.Record, note string, err error) {
+func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (records []results.Record, note string, err error) {
 	gram, err := kernel.Gram(t.x, kernel.Kernel{}, e.Limit)
 	if err != nil {
 		return nil, "", err
@@ -300,7 +300,7 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs pipeline.Observer) (r
 			records = append(records, t.record(&webKBMethods[j], best[j]))
 		}
 	}
-	return records, fmt.Sprintf("%d pages, %s, %d draws", w.Rows, pipeline.DescribeGraph(models.NewGraph(w)), e.Draws), nil
+	return records, fmt.Sprintf("%d pages, %s, %d draws", w.Rows, models.NewGraph(w).Describe(), e.Draws), nil
 }
 
 // norms returns the γ_A l to try for a method at one ratio of γ_I to γ_A, none if the

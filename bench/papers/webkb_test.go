@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/sparse"

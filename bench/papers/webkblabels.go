@@ -7,13 +7,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // webKBTest is the number of test pages of [WebKBLabels].
@@ -38,7 +38,7 @@ type webKBSplit struct {
 // WebKBLabels repeats Figure 8 of Belkin, Niyogi & Sindhwani (2006): PRBEP on the unlabeled and
 // on 263 test pages over the number of labels, by RLS, SVM, LapRLS and LapSVM on 779 training
 // pages, and by LapSVM on fewer. Kernel, weights and graph are those of Table 5.
-func WebKBLabels(ctx context.Context, o Options, obs pipeline.Observer) (*results.Table, error) {
+func WebKBLabels(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	e, err := NewWebKB(o)
 	if err != nil {
@@ -72,7 +72,7 @@ func WebKBLabels(ctx context.Context, o Options, obs pipeline.Observer) (*result
 
 // curves adds the curves of so many training pages: of all machines if they are as many as
 // there are, else of LapSVM.
-func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, size int, obs pipeline.Observer) error {
+func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, size int, obs stage.Observer) error {
 	all := size == min(webKBSizes[0], task.x.Rows-webKBTest)
 	var values [2][4][][]float64 // by part, machine and count: a value for each split
 	for part := range values {

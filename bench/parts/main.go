@@ -29,8 +29,9 @@ import (
 	"github.com/bigfit/bigfit/bench/program"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // options are the flags.
@@ -205,14 +206,14 @@ func (m *measured) read() {
 }
 
 func (o *options) save(rows []measured) error {
-	if err := npy.Atomically(filepath.Join(o.out, "parts.json"), func(w io.Writer) error {
+	if err := atomicfile.Atomically(filepath.Join(o.out, "parts.json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
 	}); err != nil {
 		return err
 	}
-	return npy.Atomically(filepath.Join(o.out, "parts.md"), func(w io.Writer) error {
+	return atomicfile.Atomically(filepath.Join(o.out, "parts.md"), func(w io.Writer) error {
 		_, err := io.WriteString(w, o.table(rows))
 		return err
 	})

@@ -22,8 +22,8 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/engine"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 //go:embed *.py
@@ -256,7 +256,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	err := npy.Atomically(filepath.Join(dir, name+".json"), func(w io.Writer) error {
+	err := atomicfile.Atomically(filepath.Join(dir, name+".json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(rows)
@@ -264,7 +264,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	return b.String(), npy.Atomically(filepath.Join(dir, name+".md"), func(w io.Writer) error {
+	return b.String(), atomicfile.Atomically(filepath.Join(dir, name+".md"), func(w io.Writer) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	})

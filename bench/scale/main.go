@@ -26,7 +26,7 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/bench/program"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // options are the flags.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // A stage is one run of the program. Files of the folder of a size are named without it.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/view/chart"
 )
 
 // save writes scale.json, scale.md and, from two sizes on, scale.svg, and returns the table.
@@ -24,19 +24,19 @@ func save(o *options, rows []measured) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		err = npy.Atomically(filepath.Join(o.out, "scale.svg"), func(w io.Writer) error { return drawn.Write(w, ".svg", 16, 11) })
+		err = atomicfile.Atomically(filepath.Join(o.out, "scale.svg"), func(w io.Writer) error { return drawn.Write(w, ".svg", 16, 11) })
 		if err != nil {
 			return "", err
 		}
 	}
-	return text, npy.Atomically(filepath.Join(o.out, "scale.md"), func(w io.Writer) error {
+	return text, atomicfile.Atomically(filepath.Join(o.out, "scale.md"), func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
 }
 
 func writeJSON(path string, v any) error {
-	return npy.Atomically(path, func(w io.Writer) error {
+	return atomicfile.Atomically(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)

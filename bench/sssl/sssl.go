@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/bench/results"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -25,8 +25,8 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/selection"
-	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // ssslTable returns the table of [SSSL], without records: mean squared errors on the
@@ -134,7 +134,7 @@ const ssslCoarse = 1e-6
 // smooth, and the widths are too large for it unless γ_A is far smaller than for the
 // other sets; a second LapRLS shows what becomes of it if the grid ends at 1e-6. With
 // half the median among the widths, both are as good as SSSL.
-func SSSL(ctx context.Context, o papers.Options, obs pipeline.Observer) (*results.Table, error) {
+func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	sets, err := ssslSets(o)
 	if err != nil {

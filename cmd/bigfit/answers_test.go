@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 )

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/param"
@@ -434,7 +434,7 @@ func saveComparison(path string, sum *summary.Comparison) error {
 	if format == formatJSON {
 		return shell.SaveJSON(path, sum)
 	}
-	return npy.Atomically(path, func(w io.Writer) error {
+	return atomicfile.Atomically(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, format.text(sum))
 		return err
 	})

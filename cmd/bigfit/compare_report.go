@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/pipeline"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/internal/artifact"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 )
 
 func (a *app) diffCommand() *cobra.Command {

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
-	"github.com/bigfit/bigfit/internal/checkpoint"
-	"github.com/bigfit/bigfit/internal/engines"
-	"github.com/bigfit/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -28,7 +28,7 @@ type eigsRun struct {
 	out, start    string
 	restarts      int
 	verify, graph string
-	engine        engines.Flags
+	engine        work.EngineFlags
 }
 
 func (a *app) eigsCommand() *cobra.Command {
@@ -120,7 +120,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	r, solveErr := run.engine.Eigenpairs(ctx, a.App, g, &o, func(s *lanczos.Settings) {
 		s.Known, s.MaxRestarts = known, run.restarts
 	})
-	if engines.Done(solveErr) {
+	if work.EngineDone(solveErr) {
 		return nil
 	}
 	if !models.Usable(solveErr) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 func matrix(t *testing.T, path string) ([]int, []float64) {

@@ -11,11 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -85,7 +85,7 @@ func (o *evalOptions) draw(ctx context.Context, a *app, r *metrics.ProbabilityRe
 	}
 	format := strings.ToLower(filepath.Ext(o.diagram))
 	return a.Write(ctx, func() error {
-		return npy.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
+		return atomicfile.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
 	})
 }
 

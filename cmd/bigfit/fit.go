@@ -10,15 +10,14 @@ import (
 	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
-	"github.com/bigfit/bigfit/internal/engines"
-	"github.com/bigfit/bigfit/internal/inparts"
-	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
@@ -37,8 +36,8 @@ type fitOptions struct {
 
 	out, predictions, report string
 	calibrate                calibrateFlag
-	engine                   engines.Flags
-	parts                    inparts.FitOptions
+	engine                   work.EngineFlags
+	parts                    work.FitOptions
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -141,7 +140,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
 	if o.parts.Asked() {
 		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
-		m, t, err := inparts.Fit(ctx, a.App, &o.parts, &inparts.FitInput{X: o.x, Graph: o.graphFile, Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
+		m, t, err := work.Fit(ctx, a.App, &o.parts, &work.FitInput{X: o.x, Graph: o.graphFile, Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
 		if m == nil {
 			return err
 		}
@@ -174,7 +173,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if fitErr == nil {
 		m, fitErr = a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
 	}
-	if engines.Done(fitErr) {
+	if work.EngineDone(fitErr) {
 		return nil
 	}
 	if models.Usable(fitErr) {
@@ -183,7 +182,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		fitErr = errors.Join(fitErr, short)
 	}
 	if !models.Usable(fitErr) {
-		return engines.Failure(a.FlagFaults(o.model, fitErr))
+		return work.EngineFailure(a.FlagFaults(o.model, fitErr))
 	}
 	return a.finishFit(ctx, o, m, in, t, fitErr)
 }

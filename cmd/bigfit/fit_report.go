@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/bigfit/bigfit/internal/findings"
-	"github.com/bigfit/bigfit/internal/report"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/findings"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 

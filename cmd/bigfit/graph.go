@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/inparts"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -63,7 +63,7 @@ type graphOptions struct {
 	lists, out string
 	kind       lists.Kind // of the values in lists
 	grow       appendOptions
-	parts      inparts.Options
+	parts      work.Options
 }
 
 func (a *app) graphCommand() *cobra.Command {
@@ -142,7 +142,7 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
 	switch {
 	case o.parts.Asked():
-		return inparts.Graph(ctx, a.App, &o.parts, points, s, o.out)
+		return work.Graph(ctx, a.App, &o.parts, points, s, o.out)
 	case o.grow.from != "":
 		return a.appendGraph(ctx, &o.grow, points, o.source.Params)
 	case o.lists != "":

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/artifact"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
 )

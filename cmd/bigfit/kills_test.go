@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/checkpoint"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 )
 
 // soak makes the tests of this file try every step, overnight.
@@ -38,15 +38,15 @@ func runUntil(at string) int {
 			select {} // until it arrives
 		}
 	}
-	npy.SetHooks(&npy.Hooks{
-		Before: func(npy.Step) error {
+	atomicfile.SetHooks(&atomicfile.Hooks{
+		Before: func(atomicfile.Step) error {
 			mu.Lock()
 			defer mu.Unlock()
 			count++
 			kill("before")
 			return nil
 		},
-		After: func(npy.Step) {
+		After: func(atomicfile.Step) {
 			mu.Lock()
 			defer mu.Unlock()
 			kill("after")
@@ -154,8 +154,8 @@ func sampled(line string, n, count int) bool {
 func countSteps(t *testing.T, line string, outputs []string) (count int, want map[string][]byte) {
 	t.Helper()
 	removeOutputs(t)
-	npy.SetHooks(&npy.Hooks{Before: func(npy.Step) error { count++; return nil }})
-	defer npy.SetHooks(nil)
+	atomicfile.SetHooks(&atomicfile.Hooks{Before: func(atomicfile.Step) error { count++; return nil }})
+	defer atomicfile.SetHooks(nil)
 	succeed(t, append(strings.Fields(line), "-q")...)
 	want = map[string][]byte{}
 	for _, name := range outputs {
@@ -248,9 +248,9 @@ func TestFaultWhileWriting(t *testing.T) {
 			}
 			removeOutputs(t)
 			fault := faults[n%len(faults)]
-			var step npy.Step
+			var step atomicfile.Step
 			at := 0
-			npy.SetHooks(&npy.Hooks{Before: func(s npy.Step) error {
+			atomicfile.SetHooks(&atomicfile.Hooks{Before: func(s atomicfile.Step) error {
 				if at++; at == n {
 					step = s
 					return fault
@@ -258,7 +258,7 @@ func TestFaultWhileWriting(t *testing.T) {
 				return nil
 			}})
 			o := bigfit(t, append(strings.Fields(w.line), "-q")...)
-			npy.SetHooks(nil)
+			atomicfile.SetHooks(nil)
 			if o.code != 1 || o.out != "" && !strings.HasPrefix(w.line, "tune") || strings.Count(o.stderr, "bigfit:") != 1 || !strings.Contains(o.stderr, fault.Error()) ||
 				!strings.Contains(o.stderr, filepath.Base(step.Path)) || strings.Contains(o.stderr, ".bigfit-") || strings.Contains(o.stderr, "goroutine") {
 				t.Errorf("%s: %v at step %d, %s of %s: %+v", w.line, fault, n, step.Op, step.Path, o)

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // centroid is a learner that only this test knows: the class of the nearest mean,
@@ -31,9 +32,9 @@ func (centroid) Info() models.Info {
 
 func (centroid) Params() []models.Param { return centroidParams.Params() }
 
-func (centroid) Cost(in *models.Input) (models.Cost, error) {
+func (centroid) Cost(in *models.Input) (stage.Cost, error) {
 	_, d := in.Points.Dims()
-	return models.Cost{Bytes: 8 * int64(d) * int64(len(in.Targets.Classes)+2), Remedy: "give points of fewer columns"}, nil
+	return stage.Cost{Bytes: 8 * int64(d) * int64(len(in.Targets.Classes)+2), Remedy: "give points of fewer columns"}, nil
 }
 
 func (centroid) Fit(_ context.Context, in *models.Input) (models.Model, error) {
@@ -89,8 +90,8 @@ func (m *centroidModel) Name() string          { return "centroid" }
 func (m *centroidModel) Output() models.Output { return models.OutputOf(m.classes, len(m.classes)) }
 func (m *centroidModel) Dim() int              { _, d := m.means.Dims(); return d }
 
-func (m *centroidModel) QueryCost(n int, _ *models.PredictSettings) models.Cost {
-	return models.Cost{Bytes: 8 * int64(n) * int64(len(m.classes))}
+func (m *centroidModel) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
+	return stage.Cost{Bytes: 8 * int64(n) * int64(len(m.classes))}
 }
 
 func (m *centroidModel) Predict(_ context.Context, x data.Points, _ *models.PredictSettings) (*models.Prediction, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
 func (a *app) manCommand() *cobra.Command {
@@ -57,7 +57,7 @@ func (a *app) man(ctx context.Context, dir string) error {
 		for _, c := range pages {
 			name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
 			header := &doc.GenManHeader{Source: "bigfit " + shell.Version, Manual: "bigfit"}
-			if err := npy.Atomically(filepath.Join(dir, name), func(w io.Writer) error { return doc.GenMan(c, header, w) }); err != nil {
+			if err := atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error { return doc.GenMan(c, header, w) }); err != nil {
 				return err
 			}
 			sum.Pages = append(sum.Pages, name)

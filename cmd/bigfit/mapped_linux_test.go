@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/simd"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // A file that changes while it is mapped ends the run with its name and exit code 2, and

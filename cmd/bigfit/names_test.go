@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // intoNames is intoBlobs with names for the classes, and files as people have them: names.npy

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -257,7 +257,7 @@ func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shel
 		if err != nil {
 			return err
 		}
-		return npy.Atomically(o.plot, func(w io.Writer) error {
+		return atomicfile.Atomically(o.plot, func(w io.Writer) error {
 			return picture.Write(w, strings.ToLower(filepath.Ext(o.plot)), 16, 16*picture.Aspect)
 		})
 	})

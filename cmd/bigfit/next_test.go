@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // intoLabeled goes to a new directory with the points of intoBlobs, of which few.npy labels

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/artifact"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // infoOf returns the output of bigfit info --json.

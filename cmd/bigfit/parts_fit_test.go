@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/linear"
 )

@@ -12,10 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/chart"
 )
 
 // plotOptions are the flags of bigfit plot.
@@ -168,7 +169,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 		o.height = o.width * picture.Aspect
 	}
 	if err := a.Write(ctx, func() error {
-		return npy.Atomically(o.out, func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
+		return atomicfile.Atomically(o.out, func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
 	}); err != nil {
 		return err
 	}

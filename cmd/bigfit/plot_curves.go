@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/lanczos"
 )
 

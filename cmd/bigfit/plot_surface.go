@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/chart"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/pipeline"

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/inparts"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
-	"github.com/bigfit/bigfit/internal/table"
+	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -72,7 +72,7 @@ extends the eigenvectors to the new points through the weights of the graph and
 applies the classifier. --neighbors is how many vote, or of a graph method how
 many edges a new point has.
 
-` + inparts.ShardHelp,
+` + work.ShardHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return shell.OneArgument("the model file")(cmd, args)
@@ -81,7 +81,7 @@ many edges a new point has.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.x, args[1:])
-			return inparts.EachShard(a.App, o.part, &o.x, []*string{&o.out, &o.scores, &o.proba}, func() error { return a.predict(cmd.Context(), args[0], &o) })
+			return work.EachShard(a.App, o.part, &o.x, []*string{&o.out, &o.scores, &o.proba}, func() error { return a.predict(cmd.Context(), args[0], &o) })
 		},
 	}
 	shell.Former(cmd, "model", "the model is the first argument: bigfit predict model.npz new.npy")

@@ -19,8 +19,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bigfit/bigfit/internal/npy"
-	"github.com/bigfit/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // programDir holds the built command; TestMain removes it.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // makeReports writes a report of every kind into the working directory and returns their

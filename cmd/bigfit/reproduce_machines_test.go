@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // The experiments on kernel machines take files of the published form.

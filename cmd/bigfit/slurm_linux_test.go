@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // slurmConf is the configuration of a cluster of one node: authentication and cgroups are left

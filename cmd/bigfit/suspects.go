@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/artifact"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/shards"
-	"github.com/bigfit/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/summary"
+	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Deskew returns images of the given width, row-major, with their ink upright

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/handwriting"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/data/synthetic/internal/handwriting"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // DigitSide is the height and width of a digit image in pixels.

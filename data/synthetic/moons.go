@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // TwoMoons draws n points of two interleaving half circles in the plane. With t

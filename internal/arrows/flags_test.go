@@ -13,13 +13,9 @@ import (
 	"testing"
 )
 
-// speakers are the folders whose texts may be about flags: the command with its own packages,
-// and programs.
-var speakers = []string{
-	"cmd", "bench", "docs",
-	"internal/shell", "internal/engines", "internal/inparts", "internal/summary", "internal/artifact",
-	"internal/findings", "internal/reproduce", "internal/progress", "internal/supervise", "internal/report",
-}
+// speakers are the folders whose texts may be about flags: the command and its own packages, and
+// programs.
+var speakers = []string{"cmd", "bench", "docs"}
 
 // foreign are options of other programs.
 var foreign = []string{

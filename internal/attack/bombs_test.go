@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // zeros is a gigabyte of zeros, deflated to a megabyte.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // spoil makes degenerate data of good points, and of the points asked for.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/machine"
-	"github.com/bigfit/bigfit/internal/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
 

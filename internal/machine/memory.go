@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/bigfit/bigfit/internal/mapped"
+	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
 // AvailableMemory returns the bytes of memory that this process can have: the least of

@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/topk"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/internal/topk"
 )
 
 // Kind says what the values beside the indices are.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )

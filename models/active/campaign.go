@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/bigfit/bigfit/internal/chart"
+	"github.com/bigfit/bigfit/internal/view/chart"
 )
 
 // CampaignRow is the error of a rule at a number of labels: of the points without a label,

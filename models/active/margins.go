@@ -3,7 +3,7 @@ package active
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Shares makes the scores of classes, n×c, into numbers that are not negative and add up

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // Link makes logits z of the scores s of a point.

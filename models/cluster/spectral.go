@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // SpectralName is the name of [Spectral] in manifests; no learner has it.
@@ -98,7 +99,7 @@ func (m *Spectral) Output() models.Output {
 }
 
 // QueryCost is that of the kernel values, the coordinates and the scores.
-func (m *Spectral) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Spectral) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	c := m.Expansion.QueryCost(n, s)
 	c.Bytes += 12 * int64(n) * int64(m.Settings.Clusters)
 	return c

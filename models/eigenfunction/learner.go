@@ -9,11 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Learners are the learners of this package.
@@ -224,26 +225,26 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 }
 
 // Cost is that of the Gram matrix, the search for its eigenpairs and the fits.
-func (Learner) Cost(in *models.Input) (models.Cost, error) {
+func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	c, err := params.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	return cost(in, &c.Settings)
 }
 
 // cost estimates what [Fit] takes; see [New].
-func cost(in *models.Input, s *Settings) (models.Cost, error) {
+func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	n, d := in.Points.Dims()
 	l := len(in.Targets.Labeled)
 	filled, most, err := s.Fill(l)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	size, pairs := eigenfunctionSize(n, most, s.Landmarks)
 	need, err := lanczos.Bytes(size, &lanczos.Settings{K: pairs, Largest: true})
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	m, q := float64(size), float64(pairs)
 	bytes := need + 8*int64(size)*int64(d+pairs+most)
@@ -261,7 +262,7 @@ func cost(in *models.Input, s *Settings) (models.Cost, error) {
 	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
 	bytes += bytes / 8 // of the bases that restarts leave behind
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
-	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: operations, Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations, Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
 }
 
 // GridCost is that of the eigenfunctions of a kernel, which are shared, and of the

@@ -3,7 +3,7 @@ package eigenfunction
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
 // nestedFit is least squares on the first 1, 2, … columns of a matrix X at once:

@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // EmbeddingName is the name of [Embedding] in manifests.
@@ -67,7 +68,7 @@ func (m *Embedding) Output() models.Output {
 }
 
 // QueryCost is that of the search and the coordinates.
-func (m *Embedding) QueryCost(n int, _ *models.PredictSettings) models.Cost {
+func (m *Embedding) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	c := m.Neighborhood.QueryCost(n, m.Edges.K)
 	c.Bytes += 8 * int64(n) * int64(len(m.Values))
 	return c

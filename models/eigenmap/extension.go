@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Model is an eigenmap classifier with everything that it needs to answer for
@@ -65,7 +66,7 @@ func (m *Model) neighbors(s *models.PredictSettings) int {
 }
 
 // QueryCost is that of the search, the scores and a block of extended eigenvectors.
-func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if s == nil {
 		s = &models.PredictSettings{}
 	}

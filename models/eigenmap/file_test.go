@@ -14,8 +14,8 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Name is the name of [Learner] and its models.
@@ -146,14 +147,14 @@ func (o *options) tolerance() float64 {
 
 // Cost is that of the least squares and of the scores of all points; the eigenpairs
 // are given.
-func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	p, _, _, err := l.Pairs(in)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	if in.Pairs != nil && o.Eigenvectors == 0 && o.Penalty != NoPenalty {
 		_, p = in.Pairs.Vectors.Dims()
@@ -162,7 +163,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 }
 
 // fitCost is that of a fit of p eigenvectors to c classes of l of n points.
-func fitCost(points, labels, eigenvectors, classes int, s *Settings) models.Cost {
+func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost {
 	n, l, p, c := float64(points), float64(labels), float64(eigenvectors), float64(classes)
 	squares, solutions := 7.5, 1. // of the order p; and factorizations
 	rows := min(l, gramRows)      // of a block
@@ -181,8 +182,8 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) models.Cost
 		scores = 3 * n
 	}
 	fit := rows*(p+c) + squares*p*p + 4*p*c
-	return models.Cost{
-		Bytes:      models.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) + models.RuntimeBytes,
+	return stage.Cost{
+		Bytes:      stage.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) + stage.RuntimeBytes,
 		Operations: 2*l*p*p + solutions*p*p*p/3 + 2*n*p*c,
 		Remedy:     fmt.Sprintf("take fewer %s", param.Name("eigenvectors")),
 	}

@@ -9,11 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Approximation is how a kernel machine is fitted where the n² values and n³
@@ -167,13 +168,13 @@ func (m *Approximate) Dim() int {
 }
 
 // QueryCost is that of the expansion, or of the features.
-func (m *Approximate) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if m.Frequencies == nil {
 		return m.Machine.QueryCost(n, s)
 	}
 	d, half := m.Frequencies.Dims()
 	_, c := m.Coefficients.Dims()
-	return models.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + models.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + models.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
 }
 
 // Predict evaluates f, by batches: the memory is that of 256 rows of kernel

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // approach says how an approximate machine is fitted.
@@ -225,10 +226,10 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 
 // approximateCost is that of [FitApproximate] for the values of source.
 // Settings that cannot be fitted are an error.
-func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *ApproximationSettings) (models.Cost, error) {
+func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *ApproximationSettings) (stage.Cost, error) {
 	filled, p, err := s.resolve(source, r, in.Memory)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	_, outputs := in.Targets.Y.Dims()
 	c := filled.parts(p, source, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
@@ -237,5 +238,5 @@ func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *App
 		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)
 		c.one += m*m*m*(1./3+1./24) + estimated*m*2*float64(outputs)
 	}
-	return models.Cost{Bytes: models.DenseBytes(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 var _ models.GridLearner = Learner{}
@@ -326,7 +327,7 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 		one = of(g.EdgeCount())
 		c.Operations += widths * norms * (one.prepare - alone)
 	}
-	c.Shared, c.Fold = models.DenseBytes(one.made), one.fit
+	c.Shared, c.Fold = stage.DenseBytes(one.made), one.fit
 	if widths > 1 {
 		c.Shared += one.held / 3 // of the width before, not collected yet
 	}

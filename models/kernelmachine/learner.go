@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Learner fits kernel machines of one method, with or without an intrinsic norm.
@@ -199,20 +200,20 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 			n = len(t.Labeled)
 		}
 	}
-	return models.ChooseApproximation(in, n, l.Check, func(in *models.Input) (models.Cost, error) {
+	return models.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
-			return models.Cost{}, err
+			return stage.Cost{}, err
 		}
 		return l.cost(in, &o)
 	})
 }
 
 // Cost is that of the way that Fit goes.
-func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := l.optionsFor(in)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	return l.cost(in, &o)
 }
@@ -230,10 +231,10 @@ func (l Learner) optionsFor(in *models.Input) (options, error) {
 	return l.decode(v)
 }
 
-func (l Learner) cost(in *models.Input, o *options) (models.Cost, error) {
+func (l Learner) cost(in *models.Input, o *options) (stage.Cost, error) {
 	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	if o.Approximation == Exact {
 		return exactCost(in, source, &o.Settings), nil
@@ -272,7 +273,7 @@ func modelOf[T any, M interface {
 }
 
 // exactCost is that of [Fit].
-func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost {
+func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	rows, cols := in.Points.Dims()
 	n, l, c := int64(rows), int64(len(in.Targets.Labeled)), int64(s.columns(in.Targets))
 	intrinsic := s.GammaI > 0
@@ -304,9 +305,9 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) models.Cost 
 		fit = 8 * (min(c, threads())*(12*l+min(l/2, 4096)*min(l/2, 4096)/4) + l*c)
 	}
 	fit += 8*2*n*c + kept // the expansion
-	out := models.Cost{Bytes: models.DenseBytes(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
+	out := stage.Cost{Bytes: stage.DenseBytes(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
 	if s.Method == OneClass && !intrinsic {
-		out.Bytes = max(peak, held+fit) + models.RuntimeBytes // rows come and stay: there are no products
+		out.Bytes = max(peak, held+fit) + stage.RuntimeBytes // rows come and stay: there are no products
 	}
 	if s.Method.approximates() {
 		out.Remedy = fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // TSVMLearner fits a [TSVM].
@@ -42,21 +43,21 @@ func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) { return mod
 
 // Cost is that of the values among all points, and of the programs of as many
 // outputs as run at the same time.
-func (TSVMLearner) Cost(in *models.Input) (models.Cost, error) {
+func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := tsvmParams.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	rows, cols := in.Points.Dims()
 	n, c := int64(rows), int64(in.Targets.Y.RawMatrix().Cols)
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
-	return models.Cost{Bytes: models.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
 }
 
 // Fit is the function [FitTSVM].

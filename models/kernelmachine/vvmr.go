@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // VVMRName is the name of [VVMRLearner] and its models.
@@ -101,12 +102,12 @@ func (m *VVMR) Output() models.Output {
 func (m *VVMR) onPoints() bool { return m.Points == nil }
 
 // QueryCost is that of the expansion, or of a product with C.
-func (m *VVMR) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *VVMR) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if !m.onPoints() {
 		return m.Expansion.QueryCost(n, s)
 	}
 	d, c := m.Coefficients.Dims()
-	return models.Cost{Bytes: 8*data.BlockRows*int64(d) + models.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d) + models.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
 }
 
 // Predict evaluates f: Scores is m×n, Classes nil. It costs a product with the

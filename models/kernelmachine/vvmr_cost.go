@@ -9,14 +9,15 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // vvmrCost is that of [FitVVMR] for the values of source; a nil s is exact.
 // The limit chooses the approach of landmarks only. What cannot be fitted in any
 // memory is an error.
-func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *ApproximationSettings) (models.Cost, error) {
+func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *ApproximationSettings) (stage.Cost, error) {
 	t, edges := in.Targets, in.EdgeCount()
-	var cost models.Cost
+	var cost stage.Cost
 	var bytes int64
 	var operations float64
 	settings, err := r.fill()
@@ -80,14 +81,14 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))
 	size := float64(entries) * columns
 	if size > math.MaxInt64/1024 {
-		return models.Cost{Bytes: math.MaxInt64 / 4, Operations: operations}, nil
+		return stage.Cost{Bytes: math.MaxInt64 / 4, Operations: operations}, nil
 	}
 	iterates, err := cg.Bytes(entries*outputs, 1, nil)
 	if err != nil {
 		return cost, err
 	}
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)
-	cost.Bytes = models.DenseBytes(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
+	cost.Bytes = stage.DenseBytes(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
 	cost.Operations = operations + 5*columns*columns*columns
 	return cost, nil
 }

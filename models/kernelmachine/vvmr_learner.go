@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // VVMRLearner fits a [VVMR].
@@ -108,10 +109,10 @@ func (o *vvmrOptions) approximation() *ApproximationSettings {
 func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
 
 // Cost is that of the way that Fit goes.
-func (l VVMRLearner) Cost(in *models.Input) (models.Cost, error) {
+func (l VVMRLearner) Cost(in *models.Input) (stage.Cost, error) {
 	v, _, err := l.Choose(in)
 	if err != nil {
-		return models.Cost{}, errors.Join(l.Check(in.Values), err)
+		return stage.Cost{}, errors.Join(l.Check(in.Values), err)
 	}
 	chosen := *in
 	chosen.Values = v
@@ -119,14 +120,14 @@ func (l VVMRLearner) Cost(in *models.Input) (models.Cost, error) {
 }
 
 // cost is Cost where the approximation is given.
-func (VVMRLearner) cost(in *models.Input) (models.Cost, error) {
+func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	o, err := decodeWith(in, in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	source, err := o.Kernel.Of(in.Points)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	remedy := fmt.Sprintf("take %s nystrom or matrix-free, or give fewer points", param.Name("approximation"))
 	a := o.approximation()

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 const remedy = "give points of fewer columns, or sparse ones"
@@ -163,33 +164,33 @@ func newtonBytes(l, d, m int64) int64 {
 }
 
 // Cost is that of the matrices of a fit.
-func (k learner) Cost(in *models.Input) (models.Cost, error) {
+func (k learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := k.settings(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	z, err := sizeOf(in, s)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
-	return models.Cost{Bytes: models.DenseBytes(z.fit()), Remedy: remedy}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(z.fit()), Remedy: remedy}, nil
 }
 
 // Cost is that of Newton's method over all points.
-func (tsvmLearner) Cost(in *models.Input) (models.Cost, error) {
+func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	c, err := tsvmParams.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	z, err := sizeOf(in, c.Settings)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	bytes := newtonBytes(z.n, z.d, z.m) + 8*4*z.n*z.m + z.converted(z.n)
 	if z.stored > 0 {
 		bytes += 12*z.stored + 8*z.d
 	}
-	return models.Cost{Bytes: models.DenseBytes(bytes), Remedy: remedy}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: remedy}, nil
 }
 
 // GridCost is that of the graph, XᵀLᵖX and its eigenvectors, which are shared, and

@@ -7,9 +7,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/dense"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Model is a fitted linear model f(x) = wᵀx + b with an output for each column
@@ -48,10 +49,10 @@ func (m *Model) Dim() int {
 }
 
 // QueryCost is that of the scores and of the points that are converted at a time.
-func (m *Model) QueryCost(n int, _ *models.PredictSettings) models.Cost {
+func (m *Model) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	rows, d, outputs := int64(n), int64(m.Dim()), int64(len(m.Intercepts))
 	columns := int64(m.Output().Columns)
-	return models.Cost{
+	return stage.Cost{
 		Bytes:      8*(rows*(outputs+columns)+data.BlockRows*d) + 4*rows,
 		Operations: 2 * float64(rows*d*outputs),
 	}

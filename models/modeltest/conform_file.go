@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/manifest"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 )
 

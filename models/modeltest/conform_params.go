@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -288,7 +289,7 @@ func (c *checker) checkValues() {
 // neither a graph nor eigenpairs.
 func (c *checker) checkCost() {
 	c.each(func(k kind) {
-		var last models.Cost
+		var last stage.Cost
 		for _, n := range []int{140, 700, 3500} {
 			s := blobs(n, false, 3)
 			t, err := k.targets(s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // extends fits and returns the model if it answers for new points.
@@ -41,7 +42,7 @@ func (c *checker) checkOutput() {
 		if m.Dim() > 0 {
 			c.shaped(k.name, m.Output(), c.predict(k.name, m, queries(false), nil), queryCount)
 		}
-		var last models.Cost
+		var last stage.Cost
 		for _, n := range []int{1, 100, 100_000} {
 			cost := m.QueryCost(n, nil)
 			if cost.Bytes < max(0, last.Bytes) || cost.Operations < max(0, last.Operations) || cost != m.QueryCost(n, &models.PredictSettings{}) {

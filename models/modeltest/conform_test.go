@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // broken is a learner with some of its methods replaced.
@@ -24,7 +25,7 @@ type broken struct {
 	models.Learner
 	info   func(i *models.Info)
 	params func(p []models.Param) []models.Param
-	cost   func(in *models.Input) (models.Cost, error)
+	cost   func(in *models.Input) (stage.Cost, error)
 	fit    func(ctx context.Context, in *models.Input) (models.Model, error)
 	decode func(r *models.Reader) (models.Model, error)
 }
@@ -44,7 +45,7 @@ func (b broken) Params() []models.Param {
 	return b.Learner.Params()
 }
 
-func (b broken) Cost(in *models.Input) (models.Cost, error) {
+func (b broken) Cost(in *models.Input) (stage.Cost, error) {
 	if b.cost != nil {
 		return b.cost(in)
 	}
@@ -223,9 +224,9 @@ func TestConformFinds(t *testing.T) {
 		"a deaf fit":             {"cancel", "before: the model is", broken{Learner: good, fit: deaf}, Suite{}},
 		"a deaf end of a fit":    {"cancel", "during: the model is", broken{Learner: good, fit: deafLater}, Suite{}},
 		"a slow end":             {"cancel", "to end", broken{Learner: good, fit: slow}, Suite{}},
-		"no cost":                {"cost", "the cost of", broken{Learner: good, cost: func(*models.Input) (models.Cost, error) { return models.Cost{Remedy: "do less"}, nil }}, Suite{}},
-		"a cost of the graph": {"cost", "panic", broken{Learner: good, cost: func(in *models.Input) (models.Cost, error) {
-			return models.Cost{Bytes: int64(in.Graph.Len()), Remedy: "do less"}, nil
+		"no cost":                {"cost", "the cost of", broken{Learner: good, cost: func(*models.Input) (stage.Cost, error) { return stage.Cost{Remedy: "do less"}, nil }}, Suite{}},
+		"a cost of the graph": {"cost", "panic", broken{Learner: good, cost: func(in *models.Input) (stage.Cost, error) {
+			return stage.Cost{Bytes: int64(in.Graph.Len()), Remedy: "do less"}, nil
 		}}, Suite{}},
 		"a needless exception": {"output", "not needed", good, Suite{Except: map[string]string{"output": "no reason"}}},
 	} {
@@ -473,8 +474,8 @@ func TestCostFault(t *testing.T) {
 // allocating takes so many bytes a point and announces another number.
 func allocating(taken, announced int64) broken {
 	return broken{Learner: good,
-		cost: func(in *models.Input) (models.Cost, error) {
-			return models.Cost{Bytes: announced * int64(in.Len())}, nil
+		cost: func(in *models.Input) (stage.Cost, error) {
+			return stage.Cost{Bytes: announced * int64(in.Len())}, nil
 		},
 		fit: func(ctx context.Context, in *models.Input) (models.Model, error) {
 			block := make([]byte, taken*int64(in.Len()))

@@ -10,11 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // GeodesicName is the name of [GeodesicLearner] and its models.
@@ -59,10 +60,10 @@ func geodesicSettings(v models.Values) (GeodesicSettings, error) {
 
 // Cost is that of the lengths of the edges, the queue of Dijkstra's algorithm and the
 // paths it finds.
-func (GeodesicLearner) Cost(in *models.Input) (models.Cost, error) {
+func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := geodesicSettings(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	n, edges, k := int64(in.Len()), int64(in.EdgeCount()), int64(min(s.Vote, len(in.Targets.Labeled)))
 	const queue = 40 // bytes an edge while the slice of visits grows
@@ -76,7 +77,7 @@ func (GeodesicLearner) Cost(in *models.Input) (models.Cost, error) {
 		inUse += n * int64(d) / 8
 	}
 	const step = 100 // operations of a visit
-	return models.Cost{Bytes: models.HeapBytes(inUse) + models.RuntimeBytes, Operations: step * float64(edges) * float64(k), Remedy: fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
+	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes, Operations: step * float64(edges) * float64(k), Remedy: fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
 }
 
 // Fit finds the labeled points nearest to every point along paths. It costs the
@@ -199,7 +200,7 @@ func (m *Geodesic) Training(scores bool) *models.Prediction {
 }
 
 // QueryCost is that of the search and the scores.
-func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	k, _ := m.Joined(s) // whose error Predict returns
 	c := m.Neighborhood.QueryCost(n, k)
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Name is the name of [Learner] and its models.
@@ -61,14 +62,14 @@ func (Learner) Info() models.Info {
 func (Learner) Params() []models.Param { return params.Params() }
 
 // Cost is that of the neighbours of the labeled points among themselves.
-func (Learner) Cost(in *models.Input) (models.Cost, error) {
+func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := params.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
-	c := models.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
+	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20
@@ -211,7 +212,7 @@ func (m *Model) votes(s *models.PredictSettings) int {
 }
 
 // QueryCost is that of the search and the scores.
-func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	c := m.Neighborhood.QueryCost(n, m.votes(s))
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
 	return c

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -62,7 +62,7 @@ type Poll struct {
 	x      data.Points
 	metric knn.Metric
 	nb     *knn.Neighbors
-	ranks  *ranks // once it is needed
+	ranks  *knn.Ranks // once it is needed
 }
 
 // NewPoll returns a poll of points. nb may hold the nearest neighbours of all points, as
@@ -152,10 +152,10 @@ func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []b
 		return rest, nil
 	}
 	if v.ranks == nil {
-		v.ranks = newRanks(x)
+		v.ranks = knn.NewRanks(x)
 	}
 	unsure := make([]bool, len(rest))
-	err := v.ranks.nearest(ctx, labeled, rest, most, func(at int, near []int) {
+	err := v.ranks.Nearest(ctx, labeled, rest, most, func(at int, near []int) {
 		if unsure[at] = near == nil; near == nil {
 			return
 		}

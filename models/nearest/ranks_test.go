@@ -71,7 +71,7 @@ func TestRanks(t *testing.T) {
 		for i := range all {
 			all[i] = i
 		}
-		err := newRanks(x).nearest(t.Context(), all[:100], all[100:], 5, func(_ int, near []int) {
+		err := knn.NewRanks(x).Nearest(t.Context(), all[:100], all[100:], 5, func(_ int, near []int) {
 			if near != nil {
 				certain.Add(1)
 			}

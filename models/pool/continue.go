@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // continued is a learner that keeps the choice of a model: it fits the members that have a
@@ -28,12 +29,12 @@ func (l Learner) Continue(m models.Model, change func(models.Learner, models.Val
 }
 
 // Cost is that of the largest part, and of their mean.
-func (l continued) Cost(in *models.Input) (models.Cost, error) {
+func (l continued) Cost(in *models.Input) (stage.Cost, error) {
 	contenders, err := l.contenders()
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
-	var out models.Cost
+	var out stage.Cost
 	cut := false
 	own := withPoints(in)
 	for _, c := range contenders {

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 )
 

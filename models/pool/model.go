@@ -10,10 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Model is the weighted mean of models: of their probabilities of classes, and of
@@ -219,8 +220,8 @@ func (m *Model) Dim() int {
 }
 
 // QueryCost is that of the most costly part, and of the scores.
-func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
-	var out models.Cost
+func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
+	var out stage.Cost
 	for _, p := range m.parts {
 		c := p.QueryCost(n, s)
 		out.Bytes, out.Operations = max(out.Bytes, c.Bytes), out.Operations+c.Operations

@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // A Member is a learner with the settings to choose from.
@@ -128,18 +129,18 @@ func (l Learner) usable(in *models.Input) []int {
 
 // Cost is that of the largest cross-validation or fit of a member, of the answers that
 // are kept of each, and of their mean.
-func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if _, err := decode(in.Values); err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	f := &fit{learner: l, in: in}
 	f.settings, _ = decode(in.Values)
 	if err := f.deal(); err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	members, out, err := f.affordable()
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
 	return completeCost(out, in, len(members), cut), nil
@@ -148,7 +149,7 @@ func (l Learner) Cost(in *models.Input) (models.Cost, error) {
 // completeCost adds to the largest of so many members what all of them take together: the
 // graph that is cut, scores of all points of the members and of their mean, and the kernel
 // between some of the points and the labels.
-func completeCost(c models.Cost, in *models.Input, members int, cut bool) models.Cost {
+func completeCost(c stage.Cost, in *models.Input, members int, cut bool) stage.Cost {
 	n, columns, labels := int64(in.Len()), int64(outputs(in.Targets)), int64(len(in.Targets.Labeled))
 	if cut {
 		c.Bytes += 16 * int64(in.EdgeCount())
@@ -157,7 +158,7 @@ func completeCost(c models.Cost, in *models.Input, members int, cut bool) models
 	if members > 1 {
 		scores++
 	}
-	c.Bytes += models.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
+	c.Bytes += stage.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
 	c.Remedy = fmt.Sprintf("choose one model with %s", param.Name("model"))
 	return c
 }
@@ -170,7 +171,7 @@ const MostOperations = 2e11
 // first on, take at most MostOperations together, and their cost: the largest memory and
 // all operations. The first is always there. The operations are counted, not timed, so that
 // the members are the same on every machine.
-func (f *fit) affordable() (members []int, total models.Cost, err error) {
+func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 	f.leftOut = 0
 	for _, i := range f.learner.usable(f.in) {
 		m := &f.learner.Members[i]
@@ -190,7 +191,7 @@ func (f *fit) affordable() (members []int, total models.Cost, err error) {
 }
 
 // cost is that of the cross-validation of a member, or of its fit.
-func (f *fit) cost(m *Member) (models.Cost, error) {
+func (f *fit) cost(m *Member) (stage.Cost, error) {
 	own := *f.in
 	own.Values = f.given(m, m.Settings[0])
 	out, err := m.Learner.Cost(&own)
@@ -211,8 +212,8 @@ func (f *fit) cost(m *Member) (models.Cost, error) {
 		return out, err
 	}
 	// What the runtime takes is in the bytes of each fold, and is taken once.
-	all := models.GridCost{Shared: grid.Shared + models.RuntimeBytes, Fold: max(0, grid.Fold-models.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
-	return models.Cost{Bytes: max(out.Bytes, all.Bytes), Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
+	all := models.GridCost{Shared: grid.Shared + stage.RuntimeBytes, Fold: max(0, grid.Fold-stage.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
+	return stage.Cost{Bytes: max(out.Bytes, all.Bytes), Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
 }
 
 // outputs is the number of columns of the answers.

@@ -12,13 +12,14 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/npy"
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/pool"
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // sayer is a learner whose scores for point i are those of say, whatever it is fitted to.
@@ -33,8 +34,8 @@ func (l sayer) Info() models.Info {
 	return models.Info{Name: l.name, Help: "says", Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
 }
 func (sayer) Params() []models.Param { return nil }
-func (l sayer) Cost(*models.Input) (models.Cost, error) {
-	return models.Cost{Bytes: 1, Operations: l.cost, Remedy: "none"}, nil
+func (l sayer) Cost(*models.Input) (stage.Cost, error) {
+	return stage.Cost{Bytes: 1, Operations: l.cost, Remedy: "none"}, nil
 }
 func (l sayer) Fit(_ context.Context, in *models.Input) (models.Model, error) {
 	m := &said{name: l.name, targets: in.Targets}

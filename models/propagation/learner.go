@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Learners are those of this package, in the order of their methods.
@@ -116,17 +117,17 @@ func (l Learner) Params() []models.Param { return params(l.Method).Params() }
 
 // Cost is that of the linear system, the reordered graph and the answers for all
 // points.
-func (l Learner) Cost(in *models.Input) (models.Cost, error) {
+func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := l.settings(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	s.Solver = l.Solver
 	problem, fit, err := bytes(in, &s)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
-	return models.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
+	return stage.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // columns returns the number of right-hand sides: one a class, or one a value.
@@ -151,14 +152,14 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 	switch {
 	case s.Solver != nil:
 		// The matrix and the packed columns are written for the other program.
-		return models.HeapBytes(problem), models.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) + models.RuntimeBytes, nil
+		return stage.HeapBytes(problem), stage.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) + stage.RuntimeBytes, nil
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
 	case s.Regularizer.Power > 1:
 		fit += 8 * n * c
 	}
 	fit += factors(in, n, edges)
-	return models.HeapBytes(problem), models.HeapBytes(fit) + models.RuntimeBytes, nil
+	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
 
 // factors bounds the memory of the factors that are in use at a time: that of the graph, or
@@ -267,8 +268,8 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		}
 		graph := 12*int64(g.EdgeCount()) + 12*n
 		if served[i] != nil {
-			fit = models.HeapBytes(24*labels*labels) + models.RuntimeBytes
-			problem += models.HeapBytes(16*n*momentColumns + 4*labels*labels*int64(terms))
+			fit = stage.HeapBytes(24*labels*labels) + stage.RuntimeBytes
+			problem += stage.HeapBytes(16*n*momentColumns + 4*labels*labels*int64(terms))
 		} else {
 			out.Operations += float64(len(g.Splits)) * operations(&g.Input)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // LeaveOneOut returns what the method says of each labeled point i without the label of
@@ -252,7 +253,7 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense,
 }
 
 // LeaveOneOutCost is that of a fit and of systems with a column for each labeled point.
-func (l Learner) LeaveOneOutCost(in *models.Input) (models.Cost, error) {
+func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 	c, err := l.Cost(in)
 	if err != nil {
 		return c, err
@@ -263,7 +264,7 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (models.Cost, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Bytes += models.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
+	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
 	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
 	return c, nil

@@ -10,8 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Model is a Solution with what joins new points to its graph. Without points it
@@ -53,7 +54,7 @@ func (s *Solution) answers(scores bool) *models.Prediction {
 }
 
 // QueryCost is that of the search and the scores.
-func (m *Model) QueryCost(n int, s *models.PredictSettings) models.Cost {
+func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	k, _ := m.Joined(s) // whose error Predict returns
 	c := m.Neighborhood.QueryCost(n, k)
 	_, columns := m.Scores.Dims()

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/internal/dense"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"

@@ -10,10 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // ReweightedName is the name of [ReweightedLearner] and its models.
@@ -146,22 +147,22 @@ func (ReweightedLearner) Info() models.Info {
 func (ReweightedLearner) Params() []models.Param { return solverParams.Params() }
 
 // Cost is that of the potential, of the graph with other weights and of a harmonic function.
-func (ReweightedLearner) Cost(in *models.Input) (models.Cost, error) {
+func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := solverParams.Decode(in.Values)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	harmonic, fit, err := bytes(in, &s)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	s.Method = Poisson
 	potential, flow, err := bytes(in, &s)
 	if err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	weights := 16 * int64(in.EdgeCount()) // those of the new graph, also where all were one
-	return models.Cost{Bytes: potential + max(flow, models.HeapBytes(weights)+harmonic+fit), Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
+	return stage.Cost{Bytes: potential + max(flow, stage.HeapBytes(weights)+harmonic+fit), Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // Fit is [FitReweighted] on the graph and the targets of in.

@@ -12,10 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Contender is a learner in a [Comparison], with the settings that it may choose from on
@@ -317,7 +318,7 @@ func (c *Comparison) search(i int, split *models.Split) (*search, error) {
 // Cost estimates what contender i takes beside the data, the graphs and the eigenpairs. It
 // is an error if no setting can be fitted at any cost.
 // Splits are fitted at the same time if nothing is to be chosen and the memory allows it.
-func (c *Comparison) Cost(i int) (models.Cost, error) {
+func (c *Comparison) Cost(i int) (stage.Cost, error) {
 	cost, err := c.cost(i)
 	if c.together(i, cost) {
 		cost.Bytes *= int64(par.Workers(len(c.splits), 1))
@@ -326,11 +327,11 @@ func (c *Comparison) Cost(i int) (models.Cost, error) {
 }
 
 // cost is Cost of splits that are fitted one after the other.
-func (c *Comparison) cost(i int) (models.Cost, error) {
+func (c *Comparison) cost(i int) (stage.Cost, error) {
 	x := &c.contenders[i]
-	var out models.Cost
+	var out stage.Cost
 	for _, split := range c.splits {
-		var one models.Cost
+		var one stage.Cost
 		var faults []error
 		for _, s := range x.settings {
 			in := c.input(split, s)
@@ -344,7 +345,7 @@ func (c *Comparison) cost(i int) (models.Cost, error) {
 			one.Operations = max(one.Operations, fit.Operations)
 		}
 		if len(faults) == len(x.settings) {
-			return models.Cost{}, faults[0]
+			return stage.Cost{}, faults[0]
 		}
 		if len(x.settings) > 1 && Enough(split.Train) {
 			t, err := c.search(i, split)
@@ -353,7 +354,7 @@ func (c *Comparison) cost(i int) (models.Cost, error) {
 			}
 			choice, err := t.cost()
 			if err != nil {
-				return models.Cost{}, err
+				return stage.Cost{}, err
 			}
 			one.Bytes = max(one.Bytes, choice.Bytes)
 			one.Operations += choice.Operations
@@ -366,7 +367,7 @@ func (c *Comparison) cost(i int) (models.Cost, error) {
 
 // together tells whether the splits of contender i, each of which takes cost, are fitted
 // at the same time.
-func (c *Comparison) together(i int, cost models.Cost) bool {
+func (c *Comparison) together(i int, cost stage.Cost) bool {
 	return len(c.contenders[i].settings) == 1 && (c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // byHand is a criterion by its definition, of answers for labeled points held out.
@@ -159,8 +160,8 @@ func (teller) Params() []models.Param {
 	return []models.Param{{Name: "speed", Doc: "of the sines", Kind: models.Float, Required: true, Range: models.Positive(), Axis: true}}
 }
 
-func (teller) Cost(in *models.Input) (models.Cost, error) {
-	return models.Cost{Bytes: int64(1000 * in.Values.Float("speed")), Operations: 7, Remedy: "speak less"}, nil
+func (teller) Cost(in *models.Input) (stage.Cost, error) {
+	return stage.Cost{Bytes: int64(1000 * in.Values.Float("speed")), Operations: 7, Remedy: "speak less"}, nil
 }
 
 func (l teller) Fit(_ context.Context, in *models.Input) (models.Model, error) {
@@ -178,12 +179,12 @@ type told struct {
 	targets *models.Targets
 }
 
-func (m *told) Name() string                                       { return "teller" }
-func (m *told) Output() models.Output                              { return models.OutputOf(m.targets.Classes, m.columns) }
-func (m *told) Dim() int                                           { return 4 }
-func (m *told) QueryCost(int, *models.PredictSettings) models.Cost { return models.Cost{} }
-func (m *told) Summary() models.Summary                            { return models.Summary{} }
-func (m *told) Encode() (*models.Encoded, error)                   { return nil, fmt.Errorf("no files") }
+func (m *told) Name() string                                      { return "teller" }
+func (m *told) Output() models.Output                             { return models.OutputOf(m.targets.Classes, m.columns) }
+func (m *told) Dim() int                                          { return 4 }
+func (m *told) QueryCost(int, *models.PredictSettings) stage.Cost { return stage.Cost{} }
+func (m *told) Summary() models.Summary                           { return models.Summary{} }
+func (m *told) Encode() (*models.Encoded, error)                  { return nil, fmt.Errorf("no files") }
 func (m *told) Predict(_ context.Context, x data.Points, _ *models.PredictSettings) (*models.Prediction, error) {
 	n, d := x.Dims()
 	raw, row := mat.NewDense(n, m.columns, nil), make([]float64, d)

@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // HeldOut holds the answers of one setting for labeled points that were held out.
@@ -104,9 +105,9 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 // HeldOutCost estimates what [NewHeldOut] and [HeldOut.Calibration] take beside what in
 // has: the fits, the codes of the labels of every fold, the answers, and the search for
 // probabilities. It deals no folds: each counts as if it had all labels.
-func HeldOutCost(l models.Learner, in *models.Input, folds int) (models.Cost, error) {
+func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, error) {
 	if err := in.Check(); err != nil {
-		return models.Cost{}, err
+		return stage.Cost{}, err
 	}
 	t := in.Targets
 	labels := len(t.Labeled)
@@ -115,19 +116,19 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (models.Cost, er
 	}
 	_, columns := t.Y.Dims()
 	columns = max(columns, len(t.Classes))
-	var cost models.Cost
+	var cost stage.Cost
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		all := data.Range(0, labels)
 		h := &HeldOut{Folds: folds, Targets: t, Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all, Held: all[:labels/max(1, folds)]}}, folds)}
 		c, err := grid.GridCost(h.grid(l, in))
 		if err != nil {
-			return models.Cost{}, err
+			return stage.Cost{}, err
 		}
 		cost = c.Cost(folds)
 	} else {
 		c, err := l.Cost(in)
 		if err != nil {
-			return models.Cost{}, err
+			return stage.Cost{}, err
 		}
 		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds), Remedy: c.Remedy}.Cost(folds)
 	}

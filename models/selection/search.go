@@ -12,9 +12,10 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/bigfit/bigfit/internal/par"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // defaultFolds of a cross-validation, where there are as many labels.
@@ -146,10 +147,10 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 
 // Cost estimates what [Search] takes beside its data, and returns the number of
 // settings.
-func Cost(d *Data, g *Grid, s *Settings) (cost models.Cost, settings int, err error) {
+func Cost(d *Data, g *Grid, s *Settings) (cost stage.Cost, settings int, err error) {
 	t, err := newSearch(d, g, s)
 	if err != nil {
-		return models.Cost{}, 0, err
+		return stage.Cost{}, 0, err
 	}
 	cost, err = t.cost()
 	return cost, len(t.points), err
@@ -235,7 +236,7 @@ func (t *search) fillSettings() (err error) {
 }
 
 // cost estimates the run.
-func (t *search) cost() (models.Cost, error) {
+func (t *search) cost() (stage.Cost, error) {
 	splits := len(t.grid.Splits)
 	if l, ok := t.learner.(models.GridLearner); ok {
 		c, err := l.GridCost(t.grid)
@@ -247,7 +248,7 @@ func (t *search) cost() (models.Cost, error) {
 		in.Edges = t.data.edges(t.learner, t.points[i])
 		c, err := t.learner.Cost(in)
 		if err != nil {
-			return models.Cost{}, err
+			return stage.Cost{}, err
 		}
 		total.Fold = max(total.Fold, c.Bytes)
 		total.Operations += c.Operations * float64(splits)

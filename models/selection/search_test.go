@@ -23,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // checkScores compares every score with fits made one by one.
@@ -429,7 +430,7 @@ func TestCost(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	defer runtime.GOMAXPROCS(before)
 	c, settings, err := selection.Cost(d, &selection.Grid{Learner: teller{models.LearnsClasses}, Axes: axes("speed 3 5")}, &selection.Settings{Folds: 4})
-	if err != nil || settings != 2 || c != (models.Cost{Bytes: 2 * 5000, Operations: 7 * 2 * 4, Remedy: "speak less"}) {
+	if err != nil || settings != 2 || c != (stage.Cost{Bytes: 2 * 5000, Operations: 7 * 2 * 4, Remedy: "speak less"}) {
 		t.Errorf("%d settings, %+v, %v", settings, c, err)
 	}
 }

@@ -1,0 +1,360 @@
+package artifact
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
+)
+
+// Answers is the difference of two files of answers, or of the answers for training points
+// of two models.
+type Answers struct {
+	// Rows are those that both files have: by their ids where both have ids, else by their
+	// place.
+	Rows   int     `json:"rows"`
+	Differ int     `json:"differ"`
+	Share  float64 `json:"share"` // Differ/Rows
+	// OnlyA and OnlyB are rows that one file has alone, Columns columns that differ in
+	// number, name or type.
+	OnlyA   int      `json:"only_a"`
+	OnlyB   int      `json:"only_b"`
+	Columns []Change `json:"columns,omitempty"`
+	// Largest is the largest difference of numbers.
+	Largest float64 `json:"largest"`
+	First   []Row   `json:"first,omitempty"` // rows that differ
+}
+
+// Row is a row that differs.
+type Row struct {
+	ID string `json:"id"`
+	A  string `json:"a"`
+	B  string `json:"b"`
+}
+
+// mostRows is the number of rows that are shown.
+const mostRows = 5
+
+func (a *Answers) equal() bool {
+	return a.Differ == 0 && a.OnlyA == 0 && a.OnlyB == 0 && a.Columns == nil
+}
+
+func (a *Answers) String() string {
+	if a.equal() {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  answers: %d of %d rows differ (%.3g %%)", a.Differ, a.Rows, 100*a.Share)
+	if a.Largest > 0 && !math.IsInf(a.Largest, 0) {
+		fmt.Fprintf(&b, ", by at most %.6g", a.Largest)
+	}
+	b.WriteString("\n")
+	if a.OnlyA+a.OnlyB > 0 {
+		fmt.Fprintf(&b, "  %d rows in the first only, %d in the second only\n", a.OnlyA, a.OnlyB)
+	}
+	for _, c := range a.Columns {
+		fmt.Fprintf(&b, "  column %s: %s | %s\n", c.What, short(c.A), short(c.B))
+	}
+	for _, r := range a.First {
+		fmt.Fprintf(&b, "    %s: %s | %s\n", r.ID, short(r.A), short(r.B))
+	}
+	return b.String()
+}
+
+// columns are answers in memory.
+type columns struct {
+	path  string
+	ids   []string // nil if rows have numbers only
+	rows  int
+	names []string
+	of    []column
+}
+
+// column holds numbers or texts, width a row.
+type column struct {
+	numbers []float64
+	texts   []string
+	width   int
+}
+
+// value is value j of row i as text.
+func (c *column) value(k int) string {
+	if c.texts != nil {
+		return c.texts[k]
+	}
+	return strconv.FormatFloat(c.numbers[k], 'g', -1, 64)
+}
+
+// row is row i as text.
+func (c *columns) row(i int) string {
+	var out []string
+	for _, x := range c.of {
+		for j := range x.width {
+			out = append(out, x.value(i*x.width+j))
+		}
+	}
+	return list(out, 8)
+}
+
+func (c *columns) id(i int) string {
+	if c.ids != nil {
+		return c.ids[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// add appends a column; an id names the rows.
+func (c *columns) add(name string, x column, rows int, id bool) error {
+	if c.of != nil || c.ids != nil {
+		if rows != c.rows {
+			return fmt.Errorf("%s: column %q has %d rows, those before it %d", c.path, name, rows, c.rows)
+		}
+	}
+	c.rows = rows
+	if id {
+		c.ids = x.texts
+		return nil
+	}
+	c.names, c.of = append(c.names, name), append(c.of, x)
+	return nil
+}
+
+// answers compares two files of answers.
+func (d *Difference) answers(limit int64) error {
+	a, err := readColumns(d.A, limit)
+	if err != nil {
+		return err
+	}
+	b, err := readColumns(d.B, limit)
+	if err != nil {
+		return err
+	}
+	d.Answers, err = compareAnswers(a, b)
+	return err
+}
+
+// readColumns reads answers in any format.
+func readColumns(path string, limit int64) (*columns, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy":
+		x, err := npy.ReadFile(path, limit)
+		if err != nil {
+			return nil, err
+		}
+		c := &columns{path: path}
+		return c, c.addArray("", x, false)
+	case ".npz":
+		a, err := npy.OpenArchive(path, limit)
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close()
+		c := &columns{path: path}
+		for _, name := range a.Names() {
+			if name == manifest.Name {
+				continue
+			}
+			x, err := a.Read(name)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.addArray(name, x, name == "id"); err != nil {
+				return nil, err
+			}
+		}
+		return c, nil
+	}
+	t, err := table.Read(path, table.Options{Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	return tableColumns(path, t)
+}
+
+func (c *columns) addArray(name string, x *npy.Array, id bool) error {
+	if len(x.Shape) == 0 {
+		return fmt.Errorf("%s: the array %s is a single value; answers have a row a point", c.path, name)
+	}
+	col := column{width: 1}
+	for _, s := range x.Shape[1:] {
+		col.width *= s
+	}
+	if texts, ok := x.Data.([]string); ok {
+		col.texts = texts
+	} else if numbers, err := x.Float64s(); err == nil && !id {
+		col.numbers = numbers
+	} else {
+		whole, err := x.Int64s()
+		if err != nil {
+			return fmt.Errorf("%s: the array %s: %w", c.path, name, err)
+		}
+		for _, v := range whole {
+			col.texts = append(col.texts, strconv.FormatInt(v, 10))
+		}
+	}
+	return c.add(name, col, x.Shape[0], id)
+}
+
+func tableColumns(path string, t *table.Table) (*columns, error) {
+	c := &columns{path: path}
+	for i, col := range t.Columns {
+		v := &t.Values[i]
+		x := column{width: 1}
+		id := col.Name == "id"
+		switch {
+		case col.Kind == table.Float:
+			x.numbers = v.Floats
+		case col.Kind == table.Int && !id:
+			for _, n := range v.Ints {
+				x.numbers = append(x.numbers, float64(n))
+			}
+		case col.Kind == table.Int:
+			for _, n := range v.Ints {
+				x.texts = append(x.texts, strconv.FormatInt(n, 10))
+			}
+		case col.Kind == table.Bool:
+			for _, b := range v.Bools {
+				x.texts = append(x.texts, strconv.FormatBool(b))
+			}
+		case col.Kind == table.FloatList:
+			x.width, x.numbers = max(v.Width, 1), v.Float64s
+			for _, f := range v.Float32s {
+				x.numbers = append(x.numbers, float64(f))
+			}
+		default:
+			x.texts = v.Texts
+		}
+		for r := range t.Rows {
+			if v.Missing(r) && x.numbers != nil {
+				for j := range x.width {
+					x.numbers[r*x.width+j] = math.NaN()
+				}
+			}
+		}
+		if err := c.add(col.Name, x, t.Rows, id); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// resultColumns are answers that were computed.
+func resultColumns(path string, results []table.Result) *columns {
+	c := &columns{path: path}
+	for _, r := range results {
+		x := column{width: max(r.Width, 1)}
+		switch v := r.Values.(type) {
+		case []int64:
+			for _, n := range v {
+				x.numbers = append(x.numbers, float64(n))
+			}
+		case []float64:
+			x.numbers = v
+		case []string:
+			x.texts = v
+		}
+		c.rows = max(len(x.numbers), len(x.texts)) / x.width
+		c.names, c.of = append(c.names, r.Name), append(c.of, x)
+	}
+	return c
+}
+
+// compareAnswers compares the rows of two files. Columns are those of one place; their names
+// may differ where a file has none.
+func compareAnswers(a, b *columns) (*Answers, error) {
+	out := &Answers{}
+	match := make([]int, a.rows) // row of b
+	if a.ids != nil && b.ids != nil {
+		rows := make(map[string]int, b.rows)
+		for i, id := range b.ids {
+			if _, ok := rows[id]; ok {
+				return nil, fmt.Errorf("%s: the id %q is there twice", b.path, id)
+			}
+			rows[id] = i
+		}
+		seen := make([]bool, b.rows)
+		for i, id := range a.ids {
+			p, ok := rows[id]
+			if ok && seen[p] {
+				return nil, fmt.Errorf("%s: the id %q is there twice", a.path, id)
+			}
+			if match[i] = -1; ok {
+				match[i], seen[p] = p, true
+				out.Rows++
+			}
+		}
+	} else {
+		for i := range match {
+			if match[i] = i; i >= b.rows {
+				match[i] = -1
+			}
+		}
+		out.Rows = min(a.rows, b.rows)
+	}
+	out.OnlyA, out.OnlyB = a.rows-out.Rows, b.rows-out.Rows
+	if out.Columns = columnChanges(a, b); out.Columns != nil {
+		return out, nil
+	}
+	for i, p := range match {
+		if p < 0 || !out.differ(a, b, i, p) {
+			continue
+		}
+		if out.Differ++; len(out.First) < mostRows {
+			out.First = append(out.First, Row{a.id(i), a.row(i), b.row(p)})
+		}
+	}
+	if out.Rows > 0 {
+		out.Share = float64(out.Differ) / float64(out.Rows)
+	}
+	return out, nil
+}
+
+// columnChanges lists columns that cannot be compared.
+func columnChanges(a, b *columns) []Change {
+	var out []Change
+	widths := func(c *columns) (n int) {
+		for _, x := range c.of {
+			n += x.width
+		}
+		return n
+	}
+	if wa, wb := widths(a), widths(b); wa != wb {
+		out = append(out, Change{"count", strconv.Itoa(wa), strconv.Itoa(wb)})
+	}
+	named := func(c *columns) bool { return !slices.Contains(c.names, "") }
+	if out == nil && named(a) && named(b) && len(a.names) == len(b.names) && !slices.Equal(a.names, b.names) {
+		out = append(out, Change{"names", strings.Join(a.names, ", "), strings.Join(b.names, ", ")})
+	}
+	return out
+}
+
+// differ reports whether row i of a is another than row p of b.
+func (o *Answers) differ(a, b *columns, i, p int) bool {
+	differs := false
+	ca, cb, ja, jb := 0, 0, 0, 0
+	for ca < len(a.of) && cb < len(b.of) {
+		x, y := &a.of[ca], &b.of[cb]
+		k, l := i*x.width+ja, p*y.width+jb
+		if x.numbers != nil && y.numbers != nil {
+			if gap := distance(x.numbers[k], y.numbers[l]); gap > 0 {
+				differs = true
+				o.Largest = max(o.Largest, gap)
+			}
+		} else if x.value(k) != y.value(l) {
+			differs = true
+		}
+		if ja++; ja == x.width {
+			ca, ja = ca+1, 0
+		}
+		if jb++; jb == y.width {
+			cb, jb = cb+1, 0
+		}
+	}
+	return differs
+}

@@ -1,0 +1,157 @@
+// Package findings makes the sections of a report on somebody's own points: how the
+// classes are shared out, where the points lie, how sure the answers are, and which of
+// them a person should look at.
+//
+// It draws what others computed: answers are those of a model for all points, places
+// those of [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
+package findings
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// A Fit is n points with what is known of them and what a model answers. Fields that
+// are nil leave out what needs them; without Answers it is a report on points and labels.
+type Fit struct {
+	Points data.Points // looked at for images
+	IDs    *data.IDs   // what points are called; nil: their numbers from 0
+	Graph  *sparse.CSR // of the points
+	Plane  *pipeline.Plane
+
+	Targets *pipeline.Targets
+	Answers *models.Prediction // for all points, with the scores of classes
+	// Probabilities are those of the classes, n×c, each row of sum 1. Without them
+	// certainty is the difference between the two largest scores.
+	Probabilities *mat.Dense
+}
+
+// Sections returns the sections of the report.
+func (f *Fit) Sections() []report.Section {
+	switch {
+	case f.Targets.Labels != nil:
+		return f.labels()
+	case f.Targets.Used() == nil:
+		return f.values()
+	}
+	v := newView(f)
+	sections := []report.Section{{Title: "Classes", Blocks: v.shares()}}
+	add := func(title string, blocks []report.Block) {
+		if len(blocks) > 0 {
+			sections = append(sections, report.Section{Title: title, Blocks: blocks})
+		}
+	}
+	add("The points in the plane", v.maps())
+	add("How sure the answers are", v.reliability())
+	add("Points to look at", v.lists())
+	return sections
+}
+
+// A view is a Fit of classes with what follows from it.
+type view struct {
+	*Fit
+	known, used *data.Labels
+	answers     []int32   // nil without
+	sure        []float64 // the certainty of each answer; nil without
+	images      *imageShape
+}
+
+func newView(f *Fit) *view {
+	v := &view{Fit: f, known: f.Targets.Known(), used: f.Targets.Used(), images: findImages(f.Points)}
+	if f.Answers != nil {
+		v.answers = f.Answers.Classes
+		v.sure = certainty(f.Answers, f.Probabilities)
+	}
+	return v
+}
+
+// held tells whether the label of point i is known and was held back from the fit.
+func (v *view) held(i int) bool {
+	return v.known.Index[i] != data.Unlabeled && v.used.Index[i] == data.Unlabeled
+}
+
+// wrong tells whether the answer for point i differs from its label held back.
+func (v *view) wrong(i int) bool { return v.held(i) && v.answers[i] != v.known.Index[i] }
+
+// name is what point i is called.
+func (f *Fit) name(i int) string {
+	if f.IDs != nil {
+		return f.IDs.Values[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// names are those of the classes.
+func (v *view) names() []string {
+	out := make([]string, len(v.known.Classes))
+	for c := range out {
+		out[c] = v.known.Name(int32(c))
+	}
+	return out
+}
+
+// certainty returns the probability of each answer or, where p is nil, the largest score
+// less the second largest. It is nil if there are neither. An answer need not be the most
+// probable class: a training point may keep the label that was given.
+func certainty(a *models.Prediction, p *mat.Dense) []float64 {
+	from := p
+	if from == nil {
+		from = a.Scores
+	}
+	if from == nil {
+		return nil
+	}
+	n, c := from.Dims()
+	if n != len(a.Classes) || c < 2 {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		if p != nil {
+			out[i] = p.At(i, int(a.Classes[i]))
+			continue
+		}
+		first, second := math.Inf(-1), math.Inf(-1)
+		for _, x := range from.RawRowView(i) {
+			if x > first {
+				first, second = x, first
+			} else if x > second {
+				second = x
+			}
+		}
+		out[i] = first - second
+	}
+	return out
+}
+
+// second returns the class of point i that is second, by probabilities or scores.
+func (v *view) second(i int) int32 {
+	from := v.Probabilities
+	if from == nil {
+		from = v.Answers.Scores
+	}
+	best := int32(-1)
+	for c, x := range from.RawRowView(i) {
+		if int32(c) != v.answers[i] && (best < 0 || x > from.At(i, int(best))) {
+			best = int32(c)
+		}
+	}
+	return best
+}
+
+// percent writes a share of counts.
+func percent(part, of int) string {
+	if of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(of))
+}

@@ -1,0 +1,149 @@
+// Package shell holds what the commands of bigfit share: the run of a command line and its
+// exit codes, common flags and their environment variables, flags made of parameters,
+// reading of points, labels, targets and graphs, and what is printed.
+package shell
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// App holds the state that all commands share.
+type App struct {
+	stdout, stderr io.Writer
+	Progress       *progress.Sink
+	busy           sync.Mutex           // held while files are written
+	started        bool                 // the command line was accepted
+	Checkpoint     *pipeline.Checkpoint // nil without
+	args           []string
+	Given          map[string]bool // flags on the command line
+	environment    map[string]bool // flags set by environment variables
+
+	Threads  int
+	Seed     uint64
+	Memory   machine.Size
+	Points   PointOptions
+	Warnings []string // of the input
+	Files    manifest.Files
+	budget   machine.Budget
+	JSON     bool
+	quiet    bool
+	mode     progress.Mode
+}
+
+// Print writes the result of a command: v as JSON, or text.
+func (a *App) Print(v any, text string) error {
+	if a.JSON {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(v)
+		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
+			return fmt.Errorf("a number of the result is %s: the values are too large to compute with; scale them", infinite.Str)
+		}
+		return Output(err)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, err := io.WriteString(a.stdout, a.names().Plain(text))
+	return Output(err)
+}
+
+// Args returns the command line without the name of the program.
+func (a *App) Args() []string { return a.args }
+
+// Note writes a line to stderr, with flags for the names of parameters.
+func (a *App) Note(format string, args ...any) {
+	text := param.Show(fmt.Sprintf(format, args...), a.FlagName)
+	fmt.Fprintln(a.Progress, a.names().Plain(text))
+}
+
+// Notes writes lines to stderr.
+func (a *App) Notes(lines ...string) {
+	for _, text := range lines {
+		a.Note("%s", text)
+	}
+}
+
+// Warn writes warnings of the input to stderr and keeps them for the result.
+func (a *App) Warn(lines ...string) {
+	for _, text := range lines {
+		text = param.Show(text, a.FlagName)
+		a.Note("warning: %s", text)
+		a.Warnings = append(a.Warnings, text)
+	}
+}
+
+// Reads notes the name of a file that is read, for the manifests of what is written.
+func (a *App) Reads(what, path string) {
+	if a.Files == nil {
+		a.Files = manifest.Files{}
+	}
+	if path != "" {
+		a.Files[what] = path
+	}
+}
+
+// names quotes the names on the command line that are not fit for a terminal.
+func (a *App) names() *progress.Quoter { return progress.NewQuoter(a.args) }
+
+// say writes the last words of a run to stderr, as an event where those are asked
+// for, with the kind of the error.
+func (a *App) say(text, kind string) {
+	text = a.names().Plain(text)
+	if a.Progress.IsJSON() {
+		a.Progress.Error(text, kind)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
+}
+
+// checkStdout returns an error if there is no stdout.
+func (a *App) checkStdout() error {
+	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
+		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): subprocess.DEVNULL looks like a closed one)"))
+	}
+	return nil
+}
+
+// Write runs fn, which writes files: after an interrupt not at all, and an
+// interrupt waits for it.
+func (a *App) Write(ctx context.Context, fn func() error) error {
+	a.busy.Lock()
+	defer a.busy.Unlock()
+	if err := cmp.Or(ctx.Err(), mapped.Check()); err != nil {
+		return err
+	}
+	return Output(fn())
+}
+
+// Need says what a stage will take, alone and with all that is held, and refuses what
+// does not fit. operations may be 0 if nothing is known about time.
+func (a *App) Need(stage string, bytes int64, operations float64, remedy string) error {
+	var time string
+	// Shorter times are not worth an estimate: they are those of other things.
+	if seconds := machine.Seconds(operations); seconds >= 2 {
+		time = fmt.Sprintf(", about %s", choice.Duration(seconds))
+	}
+	total, fits := a.budget.Announce(bytes, int64(a.Memory))
+	if !fits {
+		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)}
+	}
+	a.Note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
+	return nil
+}

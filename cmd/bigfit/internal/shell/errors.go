@@ -1,0 +1,124 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
+)
+
+// Exit codes beside 0.
+const (
+	ExitFailure      = 1
+	ExitInput        = 2
+	ExitNotConverged = 3
+	ExitInterrupted  = 130
+)
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
+		return ExitInput
+	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+		return ExitFailure
+	case err != nil && models.Usable(err):
+		return ExitNotConverged
+	}
+	return ExitInput
+}
+
+// ErrDiffer ends bigfit diff with exit code 1, without words.
+var ErrDiffer = errors.New("the files differ")
+
+// outputError is a failure to write a result, as opposed to bad input.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// Output marks an error of writing.
+func Output(err error) error {
+	if err == nil {
+		return nil
+	}
+	return outputError{err}
+}
+
+// usageError is a command line that says too little or contradicts itself; the
+// help of the command is named after it.
+type usageError struct{ error }
+
+// Usagef is an error of the command line, after which the help of the command is named.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// memoryError refuses a stage that needs more memory than is allowed.
+type memoryError struct{ error }
+
+// errorKind returns the kind of an error for events: "memory" if work was refused because
+// it needs more memory than is allowed, else "".
+func errorKind(err error) string {
+	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) {
+		return "memory"
+	}
+	return ""
+}
+
+// panicError is a bug of ours.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
+
+// plainFlagError says what is wrong with the value of a flag, without words of
+// the parser.
+func plainFlagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	f := invalid.GetFlag()
+	if errors.As(err, new(*strconv.NumError)) {
+		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0", "float64": "a number", "bool": "true or false"}[f.Value.Type()]
+		return fmt.Errorf("--%s is %q; it must be %s", f.Name, invalid.GetValue(), what)
+	}
+	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
+}
+
+// packages are names that errors of the library begin with.
+var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest papers parts pca pipeline propagation selection solvers sparse sums synthetic")
+
+// Reword puts an error of the library in the words of the command line: parameters become
+// flags, and the names of packages are left out. A word of the command line may name a file.
+func (a *App) Reword(text string) string {
+	text = param.Show(text, a.FlagName)
+	for _, name := range packages {
+		if !slices.Contains(a.args, name) {
+			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")
+			text = strings.ReplaceAll(text, "\n"+name+": ", "\n")
+		}
+	}
+	return text
+}
+
+// OneArgument refuses anything but one argument; what names it.
+func OneArgument(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usagef("%s takes one argument, %s; %d are given", cmd.CommandPath(), what, len(args))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,119 @@
+package shell
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
+	"github.com/bigfit/bigfit/internal/machine"
+)
+
+// CommonFlags adds the flags that every command has and, before any command
+// runs, fills flags that are not given from the environment.
+func (a *App) CommonFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.IntVar(&a.Threads, "threads", 0, "threads to use, 0 for all")
+	f.Uint64Var(&a.Seed, "seed", 0, "seed of everything random")
+	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
+	f.Lookup("memory-limit").DefValue = ""
+	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
+	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.Given, a.environment = map[string]bool{}, map[string]bool{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { a.Given[f.Name] = true })
+		if err := cmp.Or(checkEnvironment(root), a.flagsFromEnvironment(cmd.Flags())); err != nil {
+			return err
+		}
+		if a.Threads < 0 {
+			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.Threads)
+		}
+		a.started = true
+		a.limits()
+		return a.checkStdout()
+	}
+}
+
+// limits applies the common flags to the process.
+func (a *App) limits() {
+	if a.Threads > 0 {
+		runtime.GOMAXPROCS(a.Threads)
+	}
+	if a.Memory == 0 {
+		a.Memory = machine.Size(machine.AvailableMemory())
+	}
+	// Large blocks come and go: collect early rather than hold twice the memory.
+	debug.SetGCPercent(40)
+	debug.SetMemoryLimit(int64(a.Memory))
+	a.budget.Begin()
+	a.busy.Lock()
+	defer a.busy.Unlock()
+	switch {
+	case a.quiet || a.mode == progress.None:
+		a.Progress = progress.Quiet()
+	case a.mode == progress.JSON:
+		a.Progress = progress.NewJSON(a.stderr)
+	default:
+		terminal := progress.IsTerminal(os.Stderr) || os.Getenv(supervise.Variable) == "terminal"
+		a.Progress = progress.New(a.stderr, a.stderr == io.Writer(os.Stderr) && terminal)
+	}
+}
+
+// flagsFromEnvironment sets flags that are not given from BIGFIT_ and their
+// name in capitals, with underscores for dashes. An empty variable is none.
+func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
+	var fault error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := variable(f.Name)
+		value := os.Getenv(name)
+		if value == "" || f.Changed || fault != nil || f.Name == "help" || f.Name == "version" {
+			return
+		}
+		if err := flags.Set(f.Name, value); err != nil {
+			fault = fmt.Errorf("environment variable %s: %w", name, plainFlagError(err))
+		}
+		a.environment[f.Name] = true
+	})
+	return fault
+}
+
+// name is a value that is one of several names.
+type name interface {
+	encoding.TextUnmarshaler
+	encoding.TextMarshaler
+}
+
+// nameValue is a flag for a name.
+type nameValue struct{ name }
+
+func (v nameValue) Set(text string) error { return v.UnmarshalText([]byte(text)) }
+
+func (v nameValue) String() string {
+	if v.name == nil {
+		return ""
+	}
+	text, err := v.MarshalText()
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Type stands for the value in help texts.
+func (v nameValue) Type() string { return "name" }
+
+// Width is the number of columns that help texts are wrapped at.
+const Width = 120
+
+// NameFlag adds a flag for a name; its default is the value that it has.
+func NameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }

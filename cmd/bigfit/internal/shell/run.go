@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
+
+// Version of the program.
+const Version = manifest.Release
+
+// grace is how long a run may take to stop after an interrupt.
+const grace = time.Second
+
+// Run executes the command line args of the commands that root makes, and returns
+// the exit code. Only after an interrupt may work go on after it has returned; it writes
+// no files then.
+func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command) int {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	defer stop()
+	// A second interrupt kills the process: after the first, handling ends.
+	defer context.AfterFunc(ctx, stop)()
+	a := &App{stdout: stdout, stderr: stderr}
+	done := make(chan error, 1)
+	go func() { done <- a.execute(ctx, args, root) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(grace):
+			// Not every computation can be stopped. A file being written is
+			// finished first, and none begun after it.
+			a.busy.Lock()
+		}
+	}
+	if text := a.budget.String(); text != "" && ctx.Err() == nil {
+		a.Note("memory: %s", text)
+	}
+	a.Progress.Close()
+	if ctx.Err() != nil {
+		a.say("bigfit: interrupted; no file is half-written", "")
+		return ExitInterrupted
+	}
+	return a.report(err)
+}
+
+// execute runs the command line; a panic becomes an error.
+func (a *App) execute(ctx context.Context, args []string, command func(*App) *cobra.Command) (err error) {
+	debug.SetPanicOnFault(true)
+	mapped.Begin()
+	defer func() {
+		if r := recover(); r != nil {
+			if err = mapped.Fault(r); err == nil {
+				err = &panicError{r, debug.Stack()}
+			}
+		}
+	}()
+	a.args = args
+	root := command(a)
+	root.SetArgs(args)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		complete(root, args[1:])
+	}
+	cmd, err := root.ExecuteContextC(ctx)
+	var name string
+	if err != nil && cmd == root && !a.started {
+		if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &name); n == 1 { // of cobra, which has no type for it
+			err = unknownCommand(root, name)
+		}
+	}
+	if err != nil && (!a.started || errors.As(err, new(usageError))) {
+		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
+	}
+	if err == nil {
+		err = mapped.Check()
+	}
+	return err
+}
+
+// report prints an error and returns its exit code.
+func (a *App) report(err error) int {
+	if err == nil {
+		return 0
+	}
+	if errors.Is(err, ErrDiffer) {
+		return exitCode(err)
+	}
+	text := "bigfit: " + a.Reword(err.Error())
+	var p *panicError
+	if errors.As(err, &p) {
+		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", Version, p.stack)
+	}
+	var limit *npy.LimitError
+	if errors.As(err, &limit) {
+		text += "\nbigfit: raise --memory-limit if the machine has the memory"
+	}
+	a.say(text, errorKind(err))
+	return exitCode(err)
+}

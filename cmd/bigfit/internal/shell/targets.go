@@ -1,0 +1,164 @@
+package shell
+
+import (
+	"cmp"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// TargetOptions say what a model is to learn.
+type TargetOptions struct {
+	Y          string
+	Labels     int // number to use; 0 for all
+	Regression bool
+	Asked      bool // --regression was given
+	Drawn      bool // fits draw from the labels: see pipeline.Targets
+	Label      LabelOptions
+}
+
+// LearnsValues tells whether a learner can learn values.
+func LearnsValues(l models.Learner) bool { return l.Info().Learns.Has(models.LearnsValues) }
+
+// ReadTargets reads the labels or values and draws those that are used. What can be
+// known to be wrong before anything is computed is refused.
+func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.Targets, error) {
+	info := l.Info()
+	learns := info.Learns
+	regression := o.Regression
+	// What cannot be read is for the reader of labels to complain about.
+	how := &data.LabelFile{}
+	numbers, notNumbers := a.ReadNumbers(o.Y, n, how)
+	switch {
+	case o.Asked && regression && !LearnsValues(l):
+		return nil, Usagef("%s is no regression; %s are", info.Name, LearnersThat(LearnsValues))
+	case o.Asked && !regression && learns == models.LearnsValues:
+		return nil, Usagef("%s is a regression; leave --regression=false out", info.Name)
+	case !o.Asked && learns == models.LearnsValues:
+		regression = true
+	case !o.Asked && notNumbers == nil && pipeline.HoldsFractions(numbers):
+		if regression = LearnsValues(l); !regression && !learns.Has(models.LearnsInside) {
+			if _, err := o.Label.Read(a, o.Y, n); err != nil {
+				return nil, fmt.Errorf("%w; %s learns classes, and %s values too", err, info.Name, LearnersThat(LearnsValues))
+			}
+		}
+	}
+	switch {
+	case regression && notNumbers != nil:
+		return nil, notNumbers
+	case regression:
+		a.Notes(how.Notes...)
+		a.Warn(how.Warnings...)
+		return a.regression(o, numbers, learns)
+	case learns.Has(models.LearnsLabels) && o.Y == "":
+		return nil, Usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
+	case learns.Has(models.LearnsLabels):
+		return a.readLabelBlock(o)
+	}
+	y, err := o.Label.Read(a, o.Y, n)
+	if err != nil {
+		return nil, err
+	}
+	if learns.Has(models.LearnsInside) {
+		t, err := pipeline.InsideTargets(y, o.Labels, a.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: no point is labeled; the labeled ones are those to be inside", o.From(a))
+		}
+		return t, nil
+	}
+	if need := targetBytes(y, o.Labels); need > int64(a.Memory) {
+		return nil, &npy.LimitError{What: o.From(a) + ": a number for each labeled point and class", Need: need, Limit: int64(a.Memory)}
+	}
+	t, err := pipeline.ClassTargets(y, o.Labels, a.Seed)
+	if t.Used() != nil {
+		if err := pipeline.CheckTwoClasses(t.Used(), o.From(a)); err != nil {
+			a.SayLabels(t, nil)
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.From(a), err)
+	}
+	return t, nil
+}
+
+// From names the file of the labels, or the column of the points.
+func (o *TargetOptions) From(a *App) string { return cmp.Or(o.Y, "--label "+a.Points.Label) }
+
+// targetBytes is the memory of the targets of classes: see [models.Targets].
+func targetBytes(y *data.Labels, labels int) int64 {
+	l := len(y.Labeled())
+	if labels > 0 {
+		l = min(l, labels)
+	}
+	return 8 * int64(l) * int64(len(y.Classes))
+}
+
+// ReadNumbers reads the values of n points, without a path those in the file of the points.
+func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, error) {
+	if path == "" {
+		return a.Points.table.Values()
+	}
+	a.Reads(pipeline.HashLabels, path)
+	ids, err := a.Points.Identify(a)
+	if err != nil {
+		return nil, err
+	}
+	return data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory), Points: n, IDs: ids, File: how})
+}
+
+// regression takes the values of a regression.
+func (a *App) regression(o *TargetOptions, values *mat.Dense, learns models.Learns) (*pipeline.Targets, error) {
+	if o.Label.Unlabeled != nil {
+		return nil, Usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
+	}
+	code := models.ValueTargets
+	if learns.Has(models.LearnsLabels) {
+		code = models.PartialTargets
+	}
+	t, err := pipeline.BlockTargets(values, code, o.Labels, a.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.From(a), err)
+	}
+	a.Note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
+	return t, nil
+}
+
+// readLabelBlock reads labels of which a point may have several.
+func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
+	if o.Label.Unlabeled != nil {
+		return nil, Usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
+	}
+	a.Reads(pipeline.HashLabels, o.Y)
+	y, err := pipeline.ReadMultiLabels(o.Y, nil, "", int64(a.Memory))
+	if err != nil {
+		return nil, err
+	}
+	t, err := pipeline.BlockTargets(y.Y, func(block *mat.Dense) (*models.Targets, error) {
+		t, err := models.LabelTargets(block, y.Values)
+		if err != nil && y.Values == nil {
+			err = fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
+		}
+		return t, err
+	}, o.Labels, a.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.From(a), err)
+	}
+	return t, nil
+}
+
+// SayLabels says how labels were understood, and what may be wrong with them.
+func (a *App) SayLabels(t *pipeline.Targets, x data.Points) {
+	if s := t.Summary(); s != nil {
+		a.Note("labels: %s", s)
+	}
+	a.Warn(t.Warnings()...)
+	if x != nil {
+		a.Warn(a.Points.table.Suspects(x, t.Used())...)
+	}
+}

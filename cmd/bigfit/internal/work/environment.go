@@ -1,0 +1,71 @@
+package work
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+)
+
+// job is what the environment says of this process.
+type job struct {
+	name   string // of the variable
+	number int
+	array  bool // the number is that of a part
+	count  int  // of processes; 0 if it is not known
+}
+
+// variables that number jobs, in the order in which they count, with those of the number of
+// processes. Slurm's own comes last: it is 0 in all processes that an mpirun within a job starts.
+var variables = []struct{ number, count string }{
+	{"SLURM_ARRAY_TASK_ID", ""},
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+	{"PMI_RANK", "PMI_SIZE"},
+	{"SLURM_PROCID", "SLURM_NTASKS"},
+}
+
+func fromEnvironment() (*job, error) {
+	var names []string
+	for _, v := range variables {
+		names = append(names, v.number)
+		text := os.Getenv(v.number)
+		if text == "" {
+			continue
+		}
+		j := &job{name: v.number, array: v.count == ""}
+		var err error
+		if j.number, err = strconv.Atoi(text); err != nil || j.number < 0 {
+			return nil, shell.Usagef("--part env: %s is %q; it must be a number from 0", v.number, text)
+		}
+		if count, err := strconv.Atoi(os.Getenv(v.count)); err == nil && count > j.number {
+			j.count = count
+		}
+		return j, nil
+	}
+	return nil, shell.Usagef("--part env: none of %s is set; start the command by a job script, or give the number", strings.Join(names, ", "))
+}
+
+// processes returns how many numbers apart the parts of this process are.
+func (j *job) processes(parts int) int {
+	if j.array || j.count == 0 {
+		return parts
+	}
+	return j.count
+}
+
+// describe says which parts the process makes, and why.
+func (j *job) describe(list []int) string {
+	text := fmt.Sprintf("%s is %d", j.name, j.number)
+	if j.count > 0 {
+		text += fmt.Sprintf(" of %d processes", j.count)
+	}
+	switch len(list) {
+	case 0:
+		return text + ", so none"
+	case 1:
+		return fmt.Sprintf("%d, as %s", list[0], text)
+	}
+	return fmt.Sprintf("%d to %d, %d parts, as %s", list[0], list[len(list)-1], len(list), text)
+}

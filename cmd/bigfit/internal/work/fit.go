@@ -1,0 +1,297 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/linear/sums"
+	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
+)
+
+// FitOptions are the flags of a fit in parts.
+type FitOptions struct{ Steps }
+
+// Flags adds the flags. DryRun is set by the command, as engines have that flag too.
+func (o *FitOptions) Flags(f *pflag.FlagSet) { o.flags(f) }
+
+// Asked reports whether a fit is to be made in parts.
+func (o *FitOptions) Asked() bool {
+	return o.Parts != 0 || o.Work != "" || o.Part != "" || o.Merge || o.DryRun || o.Script != ""
+}
+
+// check returns an error for flags that do not go together.
+func (o *FitOptions) check(a *shell.App) error {
+	if o.Parts < 1 || o.Work == "" {
+		return shell.Usagef("a fit in parts needs their number and a folder for their sums: --parts P --work DIR")
+	}
+	if err := o.checkOne("", false); err != nil {
+		return err
+	}
+	for _, name := range []string{"calibrate", "checkpoint", "resume"} {
+		if a.Given[name] {
+			return shell.Usagef("--%s does not go with --parts", name)
+		}
+	}
+	return nil
+}
+
+// FitInput says what is to be fitted to what. In has the values of the learner; what is read is put
+// there and into Hashes.
+type FitInput struct {
+	X       shards.Names
+	Graph   string // file or folder
+	Params  shell.ParamFlags
+	Targets *shell.TargetOptions
+	Learner models.Learner
+	In      *models.Input
+	Hashes  pipeline.Hashes
+}
+
+// A fit in parts.
+type fit struct {
+	*shell.App
+	o   *FitOptions
+	f   *FitInput
+	in  *models.Input // of f
+	t   *pipeline.Targets
+	run *sums.Run
+	obs stage.Observer
+}
+
+// Fit does what the flags ask for. It returns the model if that was made in this step, with
+// what was made of the targets; a usable error comes with the model.
+func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.Model, *pipeline.Targets, error) {
+	if err := o.check(a); err != nil {
+		return nil, nil, err
+	}
+	c := &fit{App: a, o: o, f: f, in: f.In, obs: a.Observer()}
+	s, err := c.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err := o.numbers(a, o.Parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Script != "" {
+		return nil, nil, c.script()
+	}
+	if err := c.open(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case o.DryRun:
+		return nil, nil, c.plan(true)
+	case o.Part == missing:
+		return nil, nil, printMissing(a, c.run.Missing(), o.Parts)
+	case o.Part != "":
+		return nil, nil, c.parts(ctx, numbers)
+	}
+	if !o.Merge {
+		if err := c.plan(false); err != nil {
+			return nil, nil, err
+		}
+		if err := c.parts(ctx, c.all()); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := c.merge(ctx)
+	if m != nil {
+		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points), c.t.Hash()
+	}
+	return m, c.t, err
+}
+
+// settings decodes the values of the learner, which must be one with parts and have its weights.
+func (c *fit) settings() (linear.Settings, error) {
+	name := c.f.Learner.Info().Name
+	switch {
+	case linear.InParts(c.f.Learner):
+	case name == linear.SVMName:
+		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points and no others: fit it without --parts and --work", name)
+	default:
+		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
+	}
+	scaling := "" // fᵀLf grows with the number of points
+	if c.f.Learner.Info().Needs.Has(models.NeedsGraph) {
+		scaling = " --scaling per-edge, which suits samples of any size"
+	}
+	for _, p := range c.f.Learner.Params() {
+		if p.Required && c.in.Values[p.Name] == "" {
+			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model %s SAMPLE.npy LABELS.npy%s, and give them", name, p.Name, name, scaling)
+		}
+	}
+	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
+	if err == nil && s.Regularizer.GammaI > 0 && c.f.Graph == "" {
+		err = shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph --parts makes it", name)
+	}
+	return s, c.FlagFaults(name, err)
+}
+
+// open reads what the step needs. A part checks the points of its rows alone.
+func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
+	if c.in.Points, err = c.ReadPoints(c.f.X, data.ReadOptions{Unchecked: true}); err != nil {
+		return err
+	}
+	n, _ := c.in.Points.Dims()
+	if c.t, err = c.ReadTargets(c.f.Targets, c.f.Learner, n); err != nil {
+		return err
+	}
+	if c.t.Len != n {
+		return fmt.Errorf("%s has %d points but %s has %d labels", c.f.X, n, c.f.Targets.From(c.App), c.t.Len)
+	}
+	c.in.Targets = c.t.Targets
+	c.SayLabels(c.t, nil)
+	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts, GraphName: c.f.Graph, Report: c.obs.Update}
+	switch {
+	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
+	case c.o.Part == "" || c.o.DryRun: // the graph is checked whole
+		g, err := c.GivenGraph(c.f.Graph, c.f.Params, &pipeline.GraphSettings{})
+		if err != nil {
+			return err
+		}
+		c.in.Graph, in.Graph = &g.Graph.Graph, g.W
+	default: // each part checks its rows
+		if in.Graph, err = sparse.Open(c.f.Graph, int64(c.Memory)); err != nil {
+			return err
+		}
+	}
+	if in.Graph != nil && in.Graph.Rows != n {
+		return fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
+	}
+	if err := in.Check(); err != nil {
+		return err
+	}
+	folder, err := checkpoint.Open(c.o.Work, true, int64(c.Memory), func(fn func() error) error { return c.Write(ctx, fn) })
+	if err != nil {
+		return err
+	}
+	c.run, err = sums.New(in, folder)
+	return err
+}
+
+// all returns the numbers of all parts.
+func (c *fit) all() []int { return data.Range(0, c.o.Parts) }
+
+// plan announces what a part and the merge take, or prints it.
+func (c *fit) plan(result bool) error {
+	part, merge := c.run.PartCost(c.all()...), c.mergeCost()
+	left := len(c.run.Missing())
+	first, end := c.run.Rows(0)
+	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
+		machine.Size(part.Bytes), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
+	if !result {
+		c.Notes(strings.Split(text, "\n")...)
+		return nil
+	}
+	return c.Print(struct {
+		Parts      int     `json:"parts"`
+		Missing    int     `json:"missing"`
+		Rows       int     `json:"rows"`
+		PartBytes  int64   `json:"part_bytes"`
+		KeptBytes  int64   `json:"kept_bytes"`
+		MergeBytes int64   `json:"merge_bytes"`
+		Operations float64 `json:"operations"`
+	}{c.o.Parts, left, end - first, part.Bytes, c.run.Kept(), merge.Bytes, part.Operations}, text)
+}
+
+// parts makes parts.
+func (c *fit) parts(ctx context.Context, list []int) error {
+	for _, p := range list {
+		if err := c.run.CheckPart(p); err != nil {
+			return fmt.Errorf("part %d: %w", p, err)
+		}
+	}
+	if err := c.obs.Announce("a part", c.run.PartCost(list...)); err != nil {
+		return err
+	}
+	made := 0
+	for _, p := range list {
+		c.obs.Begin(fmt.Sprintf("part %d", p))
+		done, err := c.run.Part(ctx, p)
+		if err != nil {
+			return fmt.Errorf("part %d: %w", p, err)
+		}
+		lo, hi := c.run.Rows(p)
+		note := "there already"
+		if done {
+			note = fmt.Sprintf("rows %d to %d", lo, hi-1)
+			made++
+		}
+		c.obs.End(note)
+	}
+	if c.o.Part == "" {
+		return nil
+	}
+	return c.Print(map[string]any{"parts": list, "made": made}, fmt.Sprintf("%s: made %d of %d parts; %d of all %d are missing", c.o.Work, made, len(list), len(c.run.Missing()), c.o.Parts))
+}
+
+// mergeCost is that of the merge and of the hash of the labels, a number a point, that goes into
+// the model.
+func (c *fit) mergeCost() stage.Cost {
+	cost := c.run.MergeCost()
+	cost.Bytes += 8 * int64(c.t.Len)
+	return cost
+}
+
+// merge makes the model.
+func (c *fit) merge(ctx context.Context) (models.Model, error) {
+	if err := c.obs.Announce("merge", c.mergeCost()); err != nil {
+		return nil, err
+	}
+	c.obs.Begin("merge")
+	m, err := c.run.Merge(ctx)
+	var lacks *checkpoint.MissingError
+	if errors.As(err, &lacks) {
+		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine by the command without --merge", err, c.line("merge"), lacks.Missing[0])
+	}
+	if m == nil || !models.Usable(err) {
+		return nil, err
+	}
+	c.obs.End(m.Summary().Text)
+	named, fault := models.WithNames(m, c.t.Names)
+	return named, errors.Join(err, fault)
+}
+
+// script prints a job script of the command line.
+func (c *fit) script() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	line := c.line("print-script")
+	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
+	if err != nil {
+		return err
+	}
+	return printScript(c.App, strings.Replace(text, "set -e\n", "set -e\ncd "+quote(dir)+"\n", 1))
+}
+
+// line returns the command line without a flag.
+func (c *fit) line(without string) string {
+	words := []string{"bigfit"}
+	given := c.Args()
+	for i := 0; i < len(given); i++ {
+		switch name, _, joined := strings.Cut(given[i], "="); {
+		case name != "--"+without:
+			words = append(words, quote(given[i]))
+		case !joined && without == "print-script":
+			i++ // its value
+		}
+	}
+	return strings.Join(words, " ")
+}

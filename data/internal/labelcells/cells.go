@@ -1,0 +1,236 @@
+// Package labelcells makes labels of the cells of files: it says which mark rows without
+// label, which are integers and which names, and which rows of a table belong to which
+// points. What can be read in two ways it says in notes and warnings.
+package labelcells
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/param"
+)
+
+// Cells are the labels of rows as a file has them: text, or integers.
+type Cells struct {
+	What string // names the file and the array or column in errors
+
+	Text *Column
+	Unit string // what Column.Add was told of the rows: "line" or "row"
+
+	Values  []int64
+	Labeled []bool // of Values; nil if all are
+	Floats  bool   // Values were floats
+}
+
+// Len returns the number of rows.
+func (c *Cells) Len() int {
+	if c.Text != nil {
+		return c.Text.Len()
+	}
+	return len(c.Values)
+}
+
+// Labels are at most one label a row: integers, or names if Names is not nil.
+type Labels struct {
+	Values  []int64
+	Labeled []bool // of Values
+
+	Names []string
+	Codes []int32 // positions among Names, −1 without label
+}
+
+// Notes say how labels were understood where it could be otherwise, and Warnings what
+// may be a mistake.
+type Notes struct {
+	Notes, Warnings []string
+}
+
+// Note appends a note.
+func (f *Notes) Note(format string, args ...any) {
+	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
+}
+
+// Warn appends a warning.
+func (f *Notes) Warn(format string, args ...any) {
+	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Labels makes labels of cells. f gets the warnings.
+func (c *Cells) Labels(m *Marker, f *Notes) (*Labels, error) {
+	var l *Labels
+	var err error
+	if c.Text != nil && slices.Contains(c.Text.codes, -1) {
+		m.Seen = append(m.Seen, "not listed")
+	}
+	if c.Text != nil {
+		l, err = c.textLabels(m, f)
+	} else {
+		l, err = c.integerLabels(m, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if text, unused := m.unused(); unused {
+		f.Warn("%s: no label is %s, which %s names", c.What, fields.Quote([]byte(text)), param.Name("unlabeled"))
+	}
+	return l, nil
+}
+
+// integerLabels makes labels of values. In floats NaN marks a row without label, and
+// where none is NaN the integers that mark one elsewhere.
+func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
+	for _, text := range m.texts {
+		if _, ok := fields.Integer([]byte(text)); m.Given && !ok && !isAbsent(text) {
+			return nil, fmt.Errorf("%s: it holds integers, and %s is %s; it must be an integer here, or none", c.What, param.Name("unlabeled"), fields.Quote([]byte(text)))
+		}
+	}
+	if c.Labeled == nil {
+		c.Labeled = slices.Repeat([]bool{true}, len(c.Values))
+	} else if slices.Contains(c.Labeled, false) {
+		m.saw("NaN")
+	}
+	integers := m.integers
+	if c.Floats && !m.Given && slices.Contains(m.Seen, "NaN") {
+		if at := c.find(-1); at >= 0 {
+			f.Warn("%s: -1 (first in row %d) is a class, as NaN marks the points without label; if both do, give %s -1", c.What, at, param.Name("unlabeled"))
+		}
+		integers = nil
+	}
+	for i, v := range c.Values {
+		if c.Labeled[i] && slices.Contains(integers, v) {
+			c.Labeled[i] = false
+			m.saw(strconv.FormatInt(v, 10))
+		}
+	}
+	if c.Floats && !m.Given && slices.Contains(m.Seen, "-1") {
+		f.Warn("%s: it holds floats, of which none is NaN, so that -1 marks the points without label; if -1 is a class, give %s none", c.What, param.Name("unlabeled"))
+	}
+	return &Labels{Values: c.Values, Labeled: c.Labeled}, nil
+}
+
+// find returns the first labeled row with a value, −1 without one.
+func (c *Cells) find(v int64) int {
+	for i, x := range c.Values {
+		if x == v && c.Labeled[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// textLabels makes labels of text: integers if all that mark nothing are some, and
+// names otherwise.
+func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
+	t := c.Text
+	labeled := make([]bool, len(t.texts))
+	integers, names := -1, -1 // the first of each
+	fraction := -1
+	for k, text := range t.texts {
+		if isAbsent(text) || m.marks(text) {
+			m.saw(text)
+			continue
+		}
+		labeled[k] = true
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("%s: %s %d: the label is %s, which is not UTF-8; save the file as UTF-8", c.What, c.Unit, t.first[k], fields.Quote([]byte(text)))
+		}
+		_, numeric := fields.Number([]byte(text))
+		_, whole := fields.Integer([]byte(text))
+		switch {
+		case whole && integers < 0:
+			integers = k
+		case !whole && numeric && fraction < 0:
+			fraction = k
+		case !numeric && names < 0:
+			names = k
+		}
+	}
+	if names < 0 && fraction >= 0 {
+		return nil, fmt.Errorf("%s: %s %d: the label is %s; classes are integers or names", c.What, c.Unit, t.first[fraction], fields.Quote([]byte(t.texts[fraction])))
+	}
+	for _, text := range m.Seen {
+		if !m.Given && slices.Contains(usualMarks[1:], strings.ToLower(text)) {
+			f.Warn("%s: %q marks points without label; if it is a class, give %s none", c.What, text, param.Name("unlabeled"))
+		}
+	}
+	if names < 0 {
+		return t.integers(labeled), nil
+	}
+	if integers >= 0 {
+		f.Warn("%s: labels are integers, such as %s (%s %d), and names, such as %s (%s %d), so that all of them are names; an integer in the wrong place, or a typing error?",
+			c.What, t.texts[integers], c.Unit, t.first[integers], fields.Quote([]byte(t.texts[names])), c.Unit, t.first[names])
+	}
+	c.alike(labeled, f)
+	codes := make([]int32, len(t.codes))
+	for i, k := range t.codes {
+		codes[i] = -1
+		if k >= 0 && labeled[k] {
+			codes[i] = k
+		}
+	}
+	return &Labels{Names: t.texts, Codes: codes}, nil
+}
+
+// integers makes labels of texts that are integers where labeled is true.
+func (c *Column) integers(labeled []bool) *Labels {
+	distinct := make([]int64, len(c.texts))
+	for k, text := range c.texts {
+		if labeled[k] {
+			distinct[k], _ = fields.Integer([]byte(text))
+		}
+	}
+	values, given := make([]int64, len(c.codes)), make([]bool, len(c.codes))
+	for i, k := range c.codes {
+		if k >= 0 {
+			values[i], given[i] = distinct[k], labeled[k]
+		}
+	}
+	return &Labels{Values: values, Labeled: given}
+}
+
+// alike warns of two names that differ in capitals or blanks only.
+func (c *Cells) alike(labeled []bool, f *Notes) {
+	seen := map[string]int{}
+	for k, text := range c.Text.texts {
+		if !labeled[k] {
+			continue
+		}
+		folded := strings.Join(strings.Fields(strings.ToLower(text)), " ")
+		if other, ok := seen[folded]; ok {
+			f.Warn("%s: classes %s (%s %d) and %s (%s %d) differ in capitals or blanks only; they are two classes", c.What,
+				fields.Quote([]byte(c.Text.texts[other])), c.Unit, c.Text.first[other], fields.Quote([]byte(text)), c.Unit, c.Text.first[k])
+			return
+		}
+		seen[folded] = k
+	}
+}
+
+// DropHeader takes the first row off if it names the column: its text is not there
+// again, and all others are integers or absent, or it is a usual name, or the
+// points are one less than the rows. points is 0 if their number is not known.
+func (c *Cells) DropHeader(points int, f *Notes) {
+	t := c.Text
+	rows := len(t.codes)
+	if rows < 1 || !fields.IsName([]byte(t.texts[0])) || isAbsent(t.texts[0]) || slices.Contains(t.codes[1:], 0) {
+		return
+	}
+	numbers := true
+	for _, text := range t.texts[1:] {
+		_, whole := fields.Integer([]byte(text))
+		numbers = numbers && (whole || isAbsent(text))
+	}
+	header := numbers || IsLabelName(t.texts[0])
+	if points == rows || points == rows-1 {
+		header = points == rows-1
+	} else if !header {
+		f.Warn("%s: %s %d is %s, which is no other label; it is read as a label and not as a header", c.What, c.Unit, t.first[0], fields.Quote([]byte(t.texts[0])))
+	}
+	if header {
+		f.Note("%s is the header of %s", fields.Quote([]byte(t.texts[0])), c.What)
+		t.drop()
+	}
+}

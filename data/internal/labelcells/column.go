@@ -1,0 +1,54 @@
+package labelcells
+
+import (
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
+
+// Column is a column of text: for each row a position among the distinct texts, or −1 for
+// none.
+type Column struct {
+	texts []string // in the order of their first appearance
+	first []int    // line or row of each text's first appearance
+	codes []int32
+
+	index map[string]int32
+	size  int64 // bytes of the texts, about
+}
+
+// Add appends a text that is met at a line, or a row, with this number.
+func (c *Column) Add(text []byte, at int) {
+	code, ok := c.index[string(text)]
+	if !ok {
+		if c.index == nil {
+			c.index = map[string]int32{}
+		}
+		code = int32(len(c.texts))
+		c.texts, c.first = append(c.texts, string(text)), append(c.first, at)
+		c.index[c.texts[code]] = code
+		c.size += int64(len(text)) + 64
+	}
+	c.codes = append(c.codes, code)
+}
+
+// Within returns an error if the column, read from what, takes more than the limit.
+func (c *Column) Within(what string, limit int64) error {
+	if need := c.size + 8*int64(len(c.codes)); limit > 0 && need > limit {
+		return &npy.LimitError{What: what, Need: need, Limit: limit}
+	}
+	return nil
+}
+
+// Len returns the number of rows.
+func (c *Column) Len() int { return len(c.codes) }
+
+// Shorten leaves the first rows only.
+func (c *Column) Shorten(rows int) { c.codes = c.codes[:rows] }
+
+// drop takes the first row off, whose text is nowhere else.
+func (c *Column) drop() {
+	c.texts, c.first, c.codes = c.texts[1:], c.first[1:], c.codes[1:]
+	for i := range c.codes {
+		c.codes[i]--
+	}
+	c.index = nil
+}

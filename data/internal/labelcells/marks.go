@@ -1,0 +1,94 @@
+package labelcells
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/data/internal/fields"
+)
+
+// absent are texts that mark a row without label, in any case, whatever the
+// options say.
+var absent = []string{"", "?", "nan", "null"}
+
+// usualMarks are texts that mark one unless the options say what does.
+var usualMarks = []string{"-1", "none", "na", "n/a"}
+
+// isAbsent tells whether a text is no label by itself.
+func isAbsent(text string) bool {
+	if slices.Contains(absent, strings.ToLower(text)) {
+		return true
+	}
+	f, ok := fields.Number([]byte(text))
+	return ok && math.IsNaN(f)
+}
+
+// Marker decides what marks rows without label.
+type Marker struct {
+	texts    []string // in place of usualMarks
+	integers []int64  // those of texts that are integers
+	// Given says that the caller gave them.
+	Given bool
+	// Seen are those that marked a row, as in the file; "empty" stands for no text, "not
+	// listed" for a point that a table leaves out.
+	Seen []string
+}
+
+// NewMarker returns a marker of the texts that the caller gives, of none at all, or, if
+// texts is nil, of the usual ones, of which −1 may be a class.
+func NewMarker(texts []string, none, classMinusOne bool) *Marker {
+	m := &Marker{texts: usualMarks, Given: none || texts != nil}
+	switch {
+	case none:
+		m.texts = nil
+	case texts != nil:
+		m.texts = texts
+	case classMinusOne:
+		m.texts = usualMarks[1:]
+	}
+	for _, text := range m.texts {
+		if v, ok := fields.Integer([]byte(text)); ok {
+			m.integers = append(m.integers, v)
+		}
+	}
+	return m
+}
+
+// marks tells whether a text that is not absent marks a row without label.
+func (m *Marker) marks(text string) bool {
+	if v, ok := fields.Integer([]byte(text)); ok {
+		return slices.Contains(m.integers, v)
+	}
+	if m.Given {
+		return slices.Contains(m.texts, text)
+	}
+	return slices.Contains(m.texts, strings.ToLower(text))
+}
+
+// unused returns a mark that the caller gave and that marked nothing.
+func (m *Marker) unused() (string, bool) {
+	if !m.Given {
+		return "", false
+	}
+	for _, text := range m.texts {
+		v, whole := fields.Integer([]byte(text))
+		if !slices.ContainsFunc(m.Seen, func(s string) bool {
+			w, ok := fields.Integer([]byte(s))
+			return s == text || ok && whole && v == w
+		}) && !isAbsent(text) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// saw remembers that a value marked a row.
+func (m *Marker) saw(text string) {
+	if text == "" {
+		text = "empty"
+	}
+	if !slices.Contains(m.Seen, text) {
+		m.Seen = append(m.Seen, text)
+	}
+}

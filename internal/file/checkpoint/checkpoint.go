@@ -1,0 +1,319 @@
+// Package checkpoint keeps what an unfinished run has done in a folder, so that the
+// same run, started again, goes on from there and ends with the same bits.
+//
+// Every file is one stage of the run, whole or not there, and says what run it is
+// of by a [Key]: settings and hashes of the inputs. A file of another run, and one
+// that was changed, is an error that names it.
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
+)
+
+// BeginAnew is the remedy for a checkpoint from which a run cannot go on.
+var BeginAnew = fmt.Sprintf("without %s the run begins anew", param.Name("resume"))
+
+// Names of the files that a folder can have.
+const (
+	Choice     = "choice.npz"        // of the method of a search, where its time decided
+	Graph      = "graph.npz"         // a graph
+	Neighbors  = "neighbours.npz"    // of all points
+	Search     = "search.npz"        // an unfinished search for them
+	Eigenpairs = "eigenpairs.npz"    //
+	Snapshot   = "eigs-snapshot.npz" // of their computation
+	Fits       = "fits.npz"          // of a cross-validation
+)
+
+var names = []string{Choice, Graph, Neighbors, Search, Eigenpairs, Snapshot, Fits}
+
+// Every is the time until an unfinished stage is saved for the first time and again,
+// more if saving takes long. Only tests change it.
+var Every = 10 * time.Second
+
+// share is the most of the time that saving may take, where it takes longer than free.
+const (
+	share = 0.1
+	free  = time.Second / 4
+)
+
+// A Key says what a stage was made with: names of settings and inputs, with values
+// and hashes.
+type Key map[string]string
+
+// Folder holds the checkpoint of a run.
+type Folder struct {
+	dir    string
+	resume bool
+	memory int64
+	write  func(func() error) error
+	last   time.Time     // when the last saving ended, or the run began
+	rest   time.Duration // after it, so that savings take no more than their share
+	// Inputs are the hashes of what the run is made from, which are a part of every
+	// key of [Folder.Key].
+	Inputs map[string]string
+	// Remedy says what to do with a file that the run cannot go on from.
+	Remedy string
+}
+
+// Open makes the folder dir, if it is not there, for a run that goes on from what
+// it holds if resume is set, and that else begins anew: then what an earlier run
+// left there is removed. A positive memory bounds the bytes of an array that is
+// read. write is called to write files, such as one that keeps interrupts away; nil
+// for none. The error is one of writing.
+func Open(dir string, resume bool, memory int64, write func(func() error) error) (*Folder, error) {
+	if write == nil {
+		write = func(fn func() error) error { return fn() }
+	}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
+	err := write(func() error {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		return atomicfile.CheckWritable(f.Path(Snapshot))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !resume {
+		f.Remove(names...)
+	}
+	return f, nil
+}
+
+// Path returns the path of a file of the folder.
+func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
+
+// Has reports whether the run goes on from a file of the folder. A nil Folder has
+// none.
+func (f *Folder) Has(name string) bool {
+	if f == nil || !f.resume {
+		return false
+	}
+	_, err := os.Stat(f.Path(name))
+	return err == nil
+}
+
+// Any reports whether there is anything to go on from.
+func (f *Folder) Any() bool { return slices.ContainsFunc(names, f.Has) }
+
+// Due reports whether it is time to save an unfinished stage: ten seconds after the
+// run began or saved, and so late that savings take a tenth of the time at most.
+func (f *Folder) Due() bool { return f.Affordable() && time.Since(f.last) >= Every }
+
+// Affordable reports whether saving now keeps to a tenth of the time: for a good moment
+// that comes before one is due.
+func (f *Folder) Affordable() bool { return f != nil && (Every == 0 || time.Since(f.last) >= f.rest) }
+
+// Key returns a key of settings, anything that marshals to JSON as one object, and
+// of the Inputs named.
+func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	key := Key{}
+	for name, v := range fields {
+		key[name] = string(v)
+	}
+	for _, name := range inputs {
+		key["hash of the "+name] = f.Inputs[name]
+	}
+	return key, nil
+}
+
+// Store has save write a file of the folder over the one before it.
+func (f *Folder) Store(name string, save func(path string) error) error {
+	begun, path := time.Now(), f.Path(name)
+	err := f.write(func() error { return save(path) })
+	if err != nil {
+		if _, missing := os.Stat(path); missing == nil {
+			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and %s goes on from it", err, param.Name("resume"))
+		}
+		return err
+	}
+	f.saved(begun)
+	return nil
+}
+
+// saved notes that saving, which began then, has ended.
+func (f *Folder) saved(begun time.Time) {
+	f.last = time.Now()
+	f.rest = time.Duration(float64(max(0, f.last.Sub(begun)-free)) / share)
+}
+
+// stage is the manifest of a file.
+type stage struct {
+	Name  string          `json:"name"`
+	Key   Key             `json:"key"`
+	State json.RawMessage `json:"state"`
+	// Sum is the hash of the arrays and of all above.
+	Sum string `json:"sum,omitempty"`
+}
+
+func (s stage) sum(arrays []npy.Entry) (string, error) {
+	s.Sum = ""
+	text, err := json.Marshal(s)
+	if err != nil {
+		return "", err
+	}
+	return npy.Sum(append([]npy.Entry{{Name: manifest.Name, Data: text}}, arrays...))
+}
+
+// Save writes a stage: its state, anything that marshals to JSON, and its arrays.
+func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) error {
+	s := stage{Name: name, Key: key}
+	var err error
+	if s.State, err = json.Marshal(state); err != nil {
+		return err
+	}
+	if s.Sum, err = s.sum(arrays); err != nil {
+		return err
+	}
+	m, err := manifest.New(manifest.Checkpoint, s, nil)
+	if err != nil {
+		return err
+	}
+	text, err := m.Bare().Bytes()
+	if err != nil {
+		return err
+	}
+	return f.Store(name, func(path string) error {
+		return npy.WriteArchive(path, append(slices.Clone(arrays), npy.Entry{Name: manifest.Name, Data: text}))
+	})
+}
+
+// Arrays of a stage, by name.
+type Arrays map[string]*npy.Array
+
+// Load reads a stage that [Folder.Save] wrote with the same key, and its state. It
+// returns nil if there is nothing to go on from.
+func (f *Folder) Load(name string, key Key, state any) (Arrays, error) {
+	if !f.Has(name) {
+		return nil, nil
+	}
+	arrays, err := f.load(name, key, state)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // another process has just ended this run
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, f.Remedy)
+	}
+	return arrays, nil
+}
+
+// Made returns the key that a stage was saved with; nil if there is nothing to go on from.
+func (f *Folder) Made(name string) (Key, error) {
+	if !f.Has(name) {
+		return nil, nil
+	}
+	a, err := npy.OpenArchive(f.Path(name), f.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var s stage
+	_, err = a.Manifest(manifest.Checkpoint, &s)
+	return s.Key, err
+}
+
+func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
+	path := f.Path(name)
+	a, err := npy.OpenArchive(path, f.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	var s stage
+	if _, err := a.Manifest(manifest.Checkpoint, &s); err != nil {
+		return nil, err
+	}
+	if s.Name != name {
+		return nil, fmt.Errorf("%s: holds the stage %q", path, s.Name)
+	}
+	if err := key.agree(s.Key, path); err != nil {
+		return nil, err
+	}
+	out := Arrays{}
+	var entries []npy.Entry
+	for _, array := range a.Names() {
+		if array == manifest.Name {
+			continue
+		}
+		x, err := a.Read(array)
+		if err != nil {
+			return nil, err
+		}
+		out[array] = x
+		entries = append(entries, npy.Entry{Name: array, Shape: x.Shape, Data: x.Data})
+	}
+	sum, err := s.sum(entries)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if sum != s.Sum {
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
+	}
+	if err := manifest.Unmarshal(s.State, state); err != nil {
+		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
+	}
+	return out, nil
+}
+
+// agree returns an error if the stage in the file path was made with another key.
+func (k Key) agree(made Key, path string) error {
+	all := Key{}
+	maps.Copy(all, k)
+	maps.Copy(all, made)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if k[name] != made[name] {
+			short := func(v string) string {
+				if len(v) > 40 {
+					return v[:40] + "…"
+				}
+				return v
+			}
+			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name, short(made[name]), short(k[name]))
+		}
+	}
+	return nil
+}
+
+// Elements returns the elements of an array of a stage that was loaded; an array
+// that is not there or of another type has none.
+func Elements[T any](a Arrays, name string) []T {
+	if a[name] == nil {
+		return nil
+	}
+	x, _ := a[name].Data.([]T)
+	return x
+}
+
+// Remove removes files of the folder: what they hold is done.
+func (f *Folder) Remove(names ...string) {
+	if f == nil {
+		return
+	}
+	for _, name := range names {
+		os.Remove(f.Path(name))
+	}
+}
+
+// Clear removes all: the results of the run are written. The folder stays.
+func (f *Folder) Clear() { f.Remove(names...) }

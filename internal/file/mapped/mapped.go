@@ -1,0 +1,205 @@
+// Package mapped maps files into memory to be read, and keeps a list of them, so that
+// a file that changes while it is mapped is an error that names it.
+//
+// A mapping lasts as long as the process: slices of it may be anywhere. Its pages are
+// those of the page cache, clean, and the kernel takes them back where memory is short.
+// Where a file cannot be mapped, [Open] says so and its caller reads it.
+package mapped
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/bigfit/bigfit/internal/num/par"
+)
+
+// mapping is a mapped file.
+type mapping struct {
+	path  string
+	bytes []byte
+	info  fs.FileInfo // when it was mapped
+}
+
+var (
+	mutex sync.Mutex
+	all   []*mapping // by address
+)
+
+// ErrUnsupported says that a file cannot be mapped and has to be read.
+var ErrUnsupported = errors.New("the file cannot be mapped")
+
+// Open returns the content of an open file, mapped to be read: a write to it kills the
+// process. path names the file in errors; the file may be closed afterwards. A file that
+// has changed is a panic on access, which [Fault] explains: the goroutine must have
+// debug.SetPanicOnFault, as those of internal/num/par have.
+func Open(f *os.File, path string) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := info.Size()
+	if size < 1 || size != int64(int(size)) {
+		return nil, ErrUnsupported
+	}
+	bytes, err := mapFile(f, int(size))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	m := &mapping{path, bytes, info}
+	at, _ := place(m.first())
+	all = slices.Insert(all, at, m)
+	return bytes, nil
+}
+
+// Size returns the bytes of all mapped files.
+func Size() int64 {
+	mutex.Lock()
+	defer mutex.Unlock()
+	var sum int64
+	for _, m := range all {
+		sum += int64(len(m.bytes))
+	}
+	return sum
+}
+
+// Drop gives back the pages that lie within b if b is a part of a mapped file, when they
+// are not needed soon; they stay in the page cache. It does nothing to other memory.
+func Drop(b []byte) {
+	if len(b) < os.Getpagesize() {
+		return
+	}
+	if Holds(b) {
+		drop(b)
+	}
+}
+
+func (m *mapping) first() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m.bytes))) }
+
+// holds reports whether an address lies in the mapping.
+func (m *mapping) holds(at uintptr) bool {
+	return at >= m.first() && at-m.first() < uintptr(len(m.bytes))
+}
+
+// place returns the place of the first mapping that begins at an address or behind it, and
+// whether one begins there.
+func place(at uintptr) (int, bool) {
+	return slices.BinarySearchFunc(all, at, func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
+}
+
+// Check returns an error that names a mapped file that is no longer what was
+// mapped: removed, replaced, or of another size or time of change. It asks the system
+// once a file.
+func Check() error {
+	mutex.Lock()
+	list := slices.Clone(all)
+	mutex.Unlock()
+	for _, m := range list {
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget takes a file off the list of what [Check] looks at: this process is about to
+// replace it.
+func Forget(path string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	for _, m := range all {
+		if os.SameFile(info, m.info) {
+			m.info = nil
+		}
+	}
+}
+
+// Begin begins a run: [Check] looks at the files only that are mapped from now on.
+func Begin() {
+	mutex.Lock()
+	defer mutex.Unlock()
+	for _, m := range all {
+		m.info = nil
+	}
+}
+
+func (m *mapping) check() error {
+	if m.info == nil {
+		return nil
+	}
+	info, err := os.Stat(m.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return m.changed("the file was removed")
+	case err != nil:
+		return m.changed(err.Error())
+	case info.Size() != m.info.Size():
+		return m.changed(fmt.Sprintf("the file had %d bytes and has %d", m.info.Size(), info.Size()))
+	case !os.SameFile(info, m.info):
+		return m.changed("the file was replaced")
+	case !info.ModTime().Equal(m.info.ModTime()):
+		return m.changed("the file was written to")
+	}
+	return nil
+}
+
+// A ChangedError says that a file changed while it was read.
+type ChangedError struct{ Path, Why string }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s: %s while it was read; nothing of it can be trusted: run again when it is complete", e.Path, e.Why)
+}
+
+func (m *mapping) changed(why string) error { return &ChangedError{m.path, why} }
+
+// Fault returns the error behind a recovered panic if that was an access to a mapped
+// file that is no longer there, and nil for every other.
+func Fault(recovered any) error {
+	for {
+		p, ok := recovered.(*par.Panic)
+		if !ok {
+			break
+		}
+		recovered = p.Value
+	}
+	fault, ok := recovered.(interface{ Addr() uintptr })
+	if !ok {
+		return nil
+	}
+	mutex.Lock()
+	list := slices.Clone(all)
+	mutex.Unlock()
+	for _, m := range list {
+		if !m.holds(fault.Addr()) {
+			continue
+		}
+		if err := m.check(); err != nil {
+			return err
+		}
+		return m.changed("it could not be read")
+	}
+	return nil
+}
+
+// Holds reports whether b is a part of a mapped file.
+func Holds(b []byte) bool {
+	mutex.Lock()
+	defer mutex.Unlock()
+	if len(b) == 0 {
+		return false
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	p, begins := place(at)
+	return begins || p > 0 && all[p-1].holds(at)
+}

@@ -1,0 +1,237 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/manifest"
+)
+
+// Archive is an open .npz file.
+type Archive struct {
+	path  string
+	file  *os.File
+	size  int64
+	limit int64
+	names []string
+	files map[string]*zip.File
+}
+
+// OpenArchive opens a .npz file and reads its directory. A positive limit
+// bounds the memory in bytes that one Read may take. The caller closes it.
+func OpenArchive(path string, limit int64) (*Archive, error) {
+	f, size, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: not a .npz archive, or truncated: %w; save it again with numpy.savez", path, err)
+	}
+	a := &Archive{path: path, file: f, size: size, limit: limit, files: map[string]*zip.File{}}
+	for _, e := range z.File {
+		name, ok := strings.CutSuffix(e.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if a.files[name] != nil {
+			f.Close()
+			return nil, fmt.Errorf("%s: array %s is there twice; save the archive again with numpy.savez", path, quote(name))
+		}
+		a.names = append(a.names, name)
+		a.files[name] = e
+	}
+	slices.Sort(a.names)
+	return a, nil
+}
+
+// Close closes the file.
+func (a *Archive) Close() error { return a.file.Close() }
+
+// Path returns the path that the archive was opened by.
+func (a *Archive) Path() string { return a.path }
+
+// Names returns the names of the arrays, sorted, without their ".npy".
+func (a *Archive) Names() []string { return slices.Clone(a.names) }
+
+// Has reports whether there is an array with this name.
+func (a *Archive) Has(name string) bool { return a.files[name] != nil }
+
+// Header returns type and shape of an array without decoding it.
+func (a *Archive) Header(name string) (*Header, error) {
+	r, h, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return h, r.Close()
+}
+
+// Expect returns an error unless the header of an array claims the given type and
+// extents; an empty type is any one of numbers, a negative extent any. It costs nothing
+// for what the array holds.
+func (a *Archive) Expect(name, dtype string, shape ...int) error {
+	h, err := a.Header(name)
+	if err != nil {
+		return err
+	}
+	same := len(h.Shape) == len(shape) && (dtype == h.DType || dtype == "" && h.kind != 'S' && h.kind != 'U')
+	for i := 0; same && i < len(shape); i++ {
+		same = shape[i] < 0 || shape[i] == h.Shape[i]
+	}
+	if !same {
+		return a.fault(name, fmt.Errorf("it is %s and must be %s: the file is damaged or of another program", h, expected(dtype, shape)))
+	}
+	return nil
+}
+
+// expected writes what [Archive.Expect] wants.
+func expected(dtype string, shape []int) string {
+	if dtype == "" {
+		dtype = "numbers"
+	}
+	var extents []string
+	for _, s := range shape {
+		if s < 0 {
+			extents = append(extents, "any")
+		} else {
+			extents = append(extents, strconv.Itoa(s))
+		}
+	}
+	if len(extents) == 1 {
+		extents = append(extents, "")
+	}
+	return dtype + " (" + strings.TrimSpace(strings.Join(extents, ", ")) + ")"
+}
+
+// Read decodes an array as ReadFile does and verifies its checksum.
+func (a *Archive) Read(name string) (*Array, error) {
+	r, h, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if need := h.memory(); a.limit > 0 && need > a.limit {
+		return nil, &LimitError{a.what(name), need, a.limit}
+	}
+	// Of a stored array every byte is known to be there; a deflated one is
+	// first expected at a usual ratio.
+	packed := a.files[name].CompressedSize64
+	out, err := Decode(r, h, 16*int64(packed))
+	if err == nil {
+		err = atEnd(r)
+	}
+	if err != nil {
+		return nil, a.fault(name, err)
+	}
+	return out, nil
+}
+
+// maxText bounds the bytes of a text, such as a manifest.
+const maxText = 64 << 20
+
+// ReadBytes decodes an array of uint8, such as a text, of at most 64 MiB.
+func (a *Archive) ReadBytes(name string) ([]byte, error) {
+	h, err := a.Header(name)
+	if err != nil {
+		return nil, err
+	}
+	if h.Bytes() > maxText {
+		return nil, a.fault(name, fmt.Errorf("it is %s; a text of at most %d bytes is expected", h, maxText))
+	}
+	x, err := a.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := x.Data.([]uint8)
+	if !ok {
+		return nil, a.fault(name, fmt.Errorf("it has type %s, it must be uint8", x.DType()))
+	}
+	return text, nil
+}
+
+// Manifest reads the manifest of an archive of the given format, and its settings into
+// settings unless that is nil.
+func (a *Archive) Manifest(format string, settings any) (*manifest.Manifest, error) {
+	text, err := a.ReadBytes(manifest.Name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := manifest.Parse(text, format, a.path)
+	if err != nil || settings == nil {
+		return m, err
+	}
+	if err := manifest.Unmarshal(m.Settings, settings); err != nil {
+		return nil, fmt.Errorf("%s: the manifest: %w", a.path, err)
+	}
+	return m, nil
+}
+
+// atEnd reads on to the end, where the checksum is verified.
+func atEnd(r io.Reader) error {
+	var b [1]byte
+	n, err := io.ReadFull(r, b[:])
+	if n > 0 {
+		return errors.New("bytes follow the array; save it again")
+	}
+	if err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+func (a *Archive) what(name string) string {
+	return fmt.Sprintf("%s: array %s", a.path, quote(name))
+}
+
+func (a *Archive) fault(name string, err error) error {
+	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: the archive is truncated or damaged: %w; save it again", a.what(name), err)
+	}
+	return fmt.Errorf("%s: %w", a.what(name), err)
+}
+
+// maxRatio is more than deflate can achieve: 258 bytes from two bits.
+const maxRatio = 1040
+
+// open starts an entry and reads its header. The sizes in the directory are
+// checked against that of the file, and those in the header against the directory.
+func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
+	e := a.files[name]
+	if e == nil {
+		return nil, nil, fmt.Errorf("%s: no array %s; there are %s", a.path, quote(name), strings.Join(a.names, ", "))
+	}
+	switch {
+	case e.Flags&1 != 0:
+		return nil, nil, a.fault(name, errors.New("encrypted archives are not read; save it again with numpy.savez"))
+	case e.Method != zip.Store && e.Method != zip.Deflate:
+		return nil, nil, a.fault(name, fmt.Errorf("compression method %d is not read; save it with numpy.savez or numpy.savez_compressed", e.Method))
+	case e.CompressedSize64 > uint64(a.size),
+		e.Method == zip.Store && e.UncompressedSize64 != e.CompressedSize64,
+		e.Method == zip.Deflate && e.UncompressedSize64/maxRatio > e.CompressedSize64:
+		return nil, nil, a.fault(name, fmt.Errorf("the directory claims %d bytes from %d packed ones in a file of %d: it is damaged; save it again", e.UncompressedSize64, e.CompressedSize64, a.size))
+	}
+	r, err := e.Open()
+	if err != nil {
+		return nil, nil, a.fault(name, err)
+	}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	h, at, err := parseHeader(r)
+	if err == nil {
+		err = checkSize(h, int64(e.UncompressedSize64)-at, "the entry")
+	}
+	if err != nil {
+		return nil, nil, a.fault(name, err)
+	}
+	return r, h, nil
+}

@@ -1,0 +1,314 @@
+// Package table reads and writes tables: columns with names, one row a point. The
+// formats are csv, JSON Lines and parquet; the text ones may be compressed with gzip or
+// zstd.
+//
+// A table is read in batches of rows, so that its size is not bounded by memory:
+//
+//	r, err := table.Open("metadata_0.parquet", table.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	defer r.Close()
+//	// Any reads a column as it is in the file; Text reads numbers as they are written.
+//	if err := r.Choose(table.Column{Name: "id", Kind: table.Text}, table.Column{Name: "embedding"}); err != nil {
+//		return err
+//	}
+//	for {
+//		b, err := r.Next() // valid until the next call
+//		if err == io.EOF {
+//			break
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		ids, vectors := b.Values[0], b.Values[1]
+//		for i := range b.Rows {
+//			if ids.Missing(i) {
+//				return fmt.Errorf("%s: the id is missing", b.Place(i)) // "metadata_0.parquet: row 17"
+//			}
+//			use(ids.Texts[i], vectors.Float32s[i*vectors.Width:(i+1)*vectors.Width])
+//		}
+//	}
+//
+// Columns that fit in memory are read at once:
+//
+//	t, err := table.Read("labels.csv", table.Options{Limit: limit}, table.Column{Name: "id", Kind: table.Text}, table.Column{Name: "label"})
+//	ids, labels := t.Values[0].Texts, t.Values[1]
+//
+// No claim of a file is believed: sizes are compared with the bytes that are there before
+// memory is taken, and panics of the parquet library become errors that name the file.
+package table
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
+
+// Kind is the type of the values of a column.
+type Kind int
+
+const (
+	// Any stands in a choice for the kind that the column has.
+	Any Kind = iota
+	// Int are 64-bit integers.
+	Int
+	// Float are 64-bit numbers.
+	Float
+	// Text are strings in UTF-8.
+	Text
+	// Bool are truth values.
+	Bool
+	// FloatList are vectors of numbers, all of the same width.
+	FloatList
+	// Other cannot be read; Column.Why says what it is.
+	Other
+)
+
+var kinds = enum.New[Kind]("kind", "any", "integer", "number", "text", "boolean", "list of numbers", "other")
+
+// String returns the name of the kind, as errors have it.
+func (k Kind) String() string { return kinds.String(k) }
+
+// Column describes a column.
+type Column struct {
+	Name string
+	Kind Kind
+	// Width is the number of elements of a FloatList, 0 where the file has no row.
+	Width int
+	// Bits is 32 where numbers are stored in 32 or fewer bits, else 64.
+	Bits int
+	// Why says why a column of kind Other cannot be read.
+	Why string
+}
+
+// Header says whether the first line of a csv file holds the names of the columns.
+type Header int
+
+const (
+	// HeaderGuess takes the first line for names if none of its fields is a number and
+	// not all are empty; also if the others are 0, 1, 2, … in order, as pandas writes them.
+	HeaderGuess Header = iota
+	// HeaderYes says that the first line holds names.
+	HeaderYes
+	// HeaderNo says that it is a row.
+	HeaderNo
+)
+
+// Options are the options of [Open] and [Read]. The zero value suits every file.
+type Options struct {
+	// Limit bounds the bytes that reading may take; beyond it the error is an
+	// *npy.LimitError. Default: no bound for what is read, 1 GiB for what a file claims
+	// about itself.
+	Limit int64
+	// Header says what the first line of a csv file is. Default: [HeaderGuess].
+	Header Header
+}
+
+// Reader reads a table from its first row to its last.
+type Reader struct {
+	path   string
+	format Format
+	eng    engine
+	chosen []int    // columns of the file
+	want   []Column // what they are read as
+	row    int64
+	done   bool
+}
+
+// engine is a format's reader.
+type engine interface {
+	columns() []Column
+	// rows returns the number of rows, −1 if only reading tells.
+	rows() int64
+	// choose sets the columns that fill reads; it is called before the first fill.
+	choose(at []int, as []Column) error
+	// fill reads at most a batch of rows into b. At the end it returns io.EOF and no row.
+	fill(b *Batch) error
+	// scan reads the whole file to make the columns and their kinds exact.
+	scan() error
+	close() error
+}
+
+// Open opens a table and recognizes its format by its content: parquet by its mark,
+// JSON Lines by an object in its first line, else csv.
+func Open(path string, opt Options) (*Reader, error) {
+	f, size, err := npy.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{path: path}
+	if r.format, r.eng, err = recognize(path, f, size, opt); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Format returns the format of the file.
+func (r *Reader) Format() Format { return r.format }
+
+// Columns returns the columns of the file. The kinds of text formats are those of the
+// first rows, unless [Reader.Scan] was called.
+func (r *Reader) Columns() []Column { return slices.Clone(r.eng.columns()) }
+
+// Names returns the names of the columns of the file.
+func (r *Reader) Names() []string {
+	var out []string
+	for _, c := range r.eng.columns() {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// Rows returns the number of rows, and false if only reading tells.
+func (r *Reader) Rows() (int64, bool) { n := r.eng.rows(); return max(n, 0), n >= 0 }
+
+// Header reports whether the first line of a csv file was taken for names.
+func (r *Reader) Header() bool {
+	t, ok := r.eng.(*textReader)
+	return ok && t.header
+}
+
+// Scan reads a text file once to its end, so that [Reader.Columns] holds every column and
+// the kind that all of its values have: integers and numbers are numbers, other mixtures
+// text. It must be called before [Reader.Choose]. For parquet it does nothing.
+func (r *Reader) Scan() error { return r.eng.scan() }
+
+// Choose sets the columns that are read, in the given order, and their kinds. Without
+// names all columns are read but those of kind Other. It is called at most once, before
+// [Reader.Next].
+//
+// A column whose name no column of the file has is found by its number, from 0. Integers
+// can be read as numbers, integers, numbers and booleans as text, and the fields of a csv
+// file as any of these; every other difference of kinds is an error.
+func (r *Reader) Choose(want ...Column) error {
+	var at []int
+	var as []Column
+	for i, c := range r.eng.columns() {
+		if len(want) == 0 && c.Kind != Other {
+			at, as = append(at, i), append(as, c)
+		}
+	}
+	for _, w := range want {
+		p, err := r.find(w.Name)
+		if err != nil {
+			return err
+		}
+		c := r.eng.columns()[p]
+		if c.Kind == Other {
+			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, text or lists of one length", r.path, c.Name, c.Why)
+		}
+		if w.Kind != Any && w.Kind != c.Kind {
+			if !r.format.converts(c.Kind, w.Kind) {
+				return fmt.Errorf("%s: column %q holds values of kind %s, not %s; choose another column", r.path, c.Name, c.Kind, w.Kind)
+			}
+			c.Kind = w.Kind
+		}
+		at, as = append(at, p), append(as, c)
+	}
+	if len(at) == 0 {
+		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path, names(r.eng.columns()))
+	}
+	r.chosen, r.want = at, as
+	return r.eng.choose(at, as)
+}
+
+// find returns the number of a column by its name, or by its number.
+func (r *Reader) find(name string) (int, error) {
+	for again := range 2 {
+		have := r.eng.columns()
+		at := -1
+		for i, c := range have {
+			if c.Name == name && at >= 0 {
+				return 0, fmt.Errorf("%s: columns %d and %d both have the name %q; rename one, or give the number of the column", r.path, at, i, name)
+			} else if c.Name == name {
+				at = i
+			}
+		}
+		if at < 0 {
+			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
+				at = n
+			}
+		}
+		if at >= 0 {
+			return at, nil
+		}
+		if again == 0 && r.format == JSONL { // fields may first appear in a late row
+			if err := r.eng.scan(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name, names(r.eng.columns()))
+}
+
+// names lists the names of at most 20 columns.
+func names(cs []Column) string {
+	var out []string
+	for _, c := range cs[:min(20, len(cs))] {
+		out = append(out, strconv.Quote(c.Name))
+	}
+	if len(cs) > 20 {
+		out = append(out, fmt.Sprintf("and %d more", len(cs)-20))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Next returns the next rows, at the end io.EOF. The batch is valid until the next call.
+func (r *Reader) Next() (*Batch, error) {
+	if r.done {
+		return nil, io.EOF
+	}
+	if r.want == nil {
+		if err := r.Choose(); err != nil {
+			return nil, err
+		}
+	}
+	b := &Batch{First: r.row, Columns: r.want, Values: make([]Values, len(r.want)), path: r.path}
+	for i, c := range r.want {
+		b.Values[i].column = c
+		b.Values[i].Width = c.Width
+	}
+	if err := r.eng.fill(b); err != nil {
+		r.done = true
+		return nil, err
+	}
+	r.row += int64(b.Rows)
+	return b, nil
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.eng.close() }
+
+// Batch holds consecutive rows of the chosen columns.
+type Batch struct {
+	First   int64 // number of the first row, from 0
+	Rows    int
+	Columns []Column
+	Values  []Values // one a column
+
+	path  string
+	lines []int // of text files: the line of each row, from 1
+}
+
+// Place names the file and the place of row i of the batch, for errors.
+func (b *Batch) Place(i int) string {
+	if b.lines != nil {
+		return fmt.Sprintf("%s: line %d: row %d", b.path, b.lines[i], b.First+int64(i))
+	}
+	return fmt.Sprintf("%s: row %d", b.path, b.First+int64(i))
+}
+
+// Line returns the line of row i of a text file, from 1; 0 of other files.
+func (b *Batch) Line(i int) int {
+	if b.lines == nil {
+		return 0
+	}
+	return b.lines[i]
+}

@@ -1,0 +1,267 @@
+package table
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
+
+// Extensions are those of the files that [Write] writes.
+var Extensions = []string{".npy", ".npz", ".csv", ".jsonl", ".parquet"}
+
+// CheckExtension returns an error unless [Write] can write files of these names. Empty
+// names are none.
+func CheckExtension(paths ...string) error {
+	for _, path := range paths {
+		if ext := strings.ToLower(filepath.Ext(path)); path != "" && !slices.Contains(Extensions, ext) {
+			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext, strings.Join(Extensions, ", "))
+		}
+	}
+	return nil
+}
+
+// HasManifest reports whether a file of this name has room for a manifest.
+func HasManifest(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".npz" || ext == ".parquet"
+}
+
+// IsTable reports whether a file of this name holds a table: columns beside each other.
+func IsTable(path string) bool {
+	return slices.Contains([]string{".csv", ".jsonl", ".parquet"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// Output is a result to be written: one row a point.
+type Output struct {
+	// IDs name the rows, nil if they have numbers only.
+	IDs     []string
+	Columns []Result
+	// Manifest is JSON that goes into .npz, as the array "manifest", and into parquet, as
+	// metadata of the key "bigfit"; the other formats have no room for it.
+	Manifest string
+}
+
+// Result is a column of an output.
+type Result struct {
+	Name string
+	// Values are a slice of int64, int32, float64, string or bool, row by row.
+	Values any
+	// Width is the number of values of a row; 0 is one, of which .npy has one dimension.
+	Width int
+	// Names are those of the values of a row in csv. Default: the name of the column
+	// followed by _0, _1, …
+	Names []string
+}
+
+// rows returns the number of rows.
+func (r *Result) rows() int {
+	n := 0
+	switch v := r.Values.(type) {
+	case []int64:
+		n = len(v)
+	case []int32:
+		n = len(v)
+	case []float64:
+		n = len(v)
+	case []string:
+		n = len(v)
+	case []bool:
+		n = len(v)
+	}
+	return n / max(r.Width, 1)
+}
+
+// Write writes a result in the format that the extension of path names; see [Extensions].
+//
+//   - .npy holds the only column, without ids.
+//   - .npz holds a column an array, and the ids if they are given.
+//   - .csv has a header and a column "id", the number of the row where there are no ids; a
+//     column of some width is as many columns.
+//   - .jsonl has an object a row, with "id", a list where a column has a width, and null for
+//     numbers that are not finite.
+//   - .parquet has a column "id" and lists, in row groups.
+//
+// The file appears whole or not at all, and the same output gives the same bytes. Beyond
+// the output itself a batch of rows is held.
+func Write(path string, o *Output) error {
+	if err := CheckExtension(path); err != nil {
+		return err
+	}
+	rows := -1
+	for i := range o.Columns {
+		n := o.Columns[i].rows()
+		if rows >= 0 && n != rows || o.IDs != nil && n != len(o.IDs) {
+			return fmt.Errorf("%s: column %q has %d rows, not as many as the others or the ids", path, o.Columns[i].Name, n)
+		}
+		rows = n
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy":
+		if len(o.Columns) != 1 {
+			return fmt.Errorf("%s: .npy holds one array and there are %d; write .npz, .csv, .jsonl or .parquet", path, len(o.Columns))
+		}
+		e := o.Columns[0].entry()
+		return npy.WriteFile(path, e.Shape, e.Data)
+	case ".npz":
+		return npy.WriteArchive(path, o.entries())
+	case ".csv":
+		return atomicfile.Atomically(path, func(w io.Writer) error { return o.csv(w, rows) })
+	case ".jsonl":
+		return atomicfile.Atomically(path, func(w io.Writer) error { return o.jsonl(w, rows) })
+	}
+	return atomicfile.Atomically(path, func(w io.Writer) error { return o.parquet(w, rows) })
+}
+
+func (r *Result) entry() npy.Entry {
+	e := npy.Entry{Name: r.Name, Data: r.Values}
+	if r.Width > 0 {
+		e.Shape = []int{r.rows(), r.Width}
+	}
+	return e
+}
+
+func (o *Output) entries() []npy.Entry {
+	var out []npy.Entry
+	if o.IDs != nil {
+		out = append(out, npy.Entry{Name: "id", Data: o.IDs})
+	}
+	for i := range o.Columns {
+		out = append(out, o.Columns[i].entry())
+	}
+	if o.Manifest != "" {
+		out = append(out, npy.Entry{Name: "manifest", Data: []byte(o.Manifest)})
+	}
+	return out
+}
+
+// id is the name of row i.
+func (o *Output) id(i int) string {
+	if o.IDs != nil {
+		return o.IDs[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// text is value k as csv has it.
+func (r *Result) text(k int) string {
+	switch v := r.Values.(type) {
+	case []int64:
+		return strconv.FormatInt(v[k], 10)
+	case []int32:
+		return strconv.FormatInt(int64(v[k]), 10)
+	case []float64:
+		return strconv.FormatFloat(v[k], 'g', -1, 64)
+	case []string:
+		return v[k]
+	case []bool:
+		return strconv.FormatBool(v[k])
+	}
+	return ""
+}
+
+func (o *Output) csv(out io.Writer, rows int) error {
+	w := csv.NewWriter(bufio.NewWriterSize(out, 1<<20))
+	record := []string{"id"}
+	for _, c := range o.Columns {
+		for j := range max(c.Width, 1) {
+			switch {
+			case c.Names != nil:
+				record = append(record, c.Names[j])
+			case c.Width > 0:
+				record = append(record, fmt.Sprintf("%s_%d", c.Name, j))
+			default:
+				record = append(record, c.Name)
+			}
+		}
+	}
+	for i := 0; ; i++ {
+		if err := w.Write(record); err != nil {
+			return err
+		}
+		if i >= rows {
+			break
+		}
+		record = append(record[:0], o.id(i))
+		for c := range o.Columns {
+			width := max(o.Columns[c].Width, 1)
+			for j := range width {
+				record = append(record, o.Columns[c].text(i*width+j))
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// json appends value k as JSON.
+func (r *Result) json(b []byte, k int) ([]byte, error) {
+	switch v := r.Values.(type) {
+	case []float64:
+		if math.IsNaN(v[k]) || math.IsInf(v[k], 0) {
+			return append(b, "null"...), nil
+		}
+	case []string:
+		text, err := json.Marshal(v[k])
+		return append(b, text...), err
+	}
+	return append(b, r.text(k)...), nil
+}
+
+func (o *Output) jsonl(out io.Writer, rows int) error {
+	w := bufio.NewWriterSize(out, 1<<20)
+	names := make([]string, len(o.Columns))
+	for c := range names {
+		name, err := json.Marshal(o.Columns[c].Name)
+		if err != nil {
+			return err
+		}
+		names[c] = string(name)
+	}
+	var line []byte
+	for i := range rows {
+		line = append(line[:0], `{"id": `...)
+		if o.IDs == nil {
+			line = strconv.AppendInt(line, int64(i), 10)
+		} else {
+			id, err := json.Marshal(o.IDs[i])
+			if err != nil {
+				return err
+			}
+			line = append(line, id...)
+		}
+		for c := range o.Columns {
+			r := &o.Columns[c]
+			line = append(append(append(line, ", "...), names[c]...), ": "...)
+			if r.Width > 0 {
+				line = append(line, '[')
+			}
+			width := max(r.Width, 1)
+			for j := range width {
+				if j > 0 {
+					line = append(line, ", "...)
+				}
+				var err error
+				if line, err = r.json(line, i*width+j); err != nil {
+					return err
+				}
+			}
+			if r.Width > 0 {
+				line = append(line, ']')
+			}
+		}
+		if _, err := w.Write(append(line, "}\n"...)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package npy
-
-import "errors"
-
-// swap exchanges the names of two files in one step, where the system can.
-func swap(string, string) error { return errors.ErrUnsupported }

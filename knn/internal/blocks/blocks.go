@@ -1,0 +1,345 @@
+// Package blocks finds the pairs of points nearest to each other by blocks of inner
+// products, in exact integers or in float32. It knows no metric and no point types: who
+// uses it gives squared norms and a function that multiplies a block of queries by a
+// block of points. float32 values are for candidates, which are then measured again.
+package blocks
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
+)
+
+// Value is a type in which blocks of distances are computed: exact integers or
+// float32.
+type Value interface{ float32 | int32 }
+
+// Sizes of the blocks of inner products, of which a stripe is computed and
+// searched at a time: it stays in the second-level cache. They are rounded down
+// to whole tiles.
+const (
+	blockSize  = 448
+	stripeSize = 112
+)
+
+// Blocks compares queries with points, a block of both at a time, through
+// D = (Col[j] − 2·⟨query i, point j⟩) + Row[i], with squared norms in Row and Col.
+type Blocks[T Value] struct {
+	Row, Col []T // one for every query, one for every point
+	// Stripe is the number of queries and Block the number of points that are compared
+	// at a time. Stripe divides Block; both sides can be cut at its multiples.
+	Stripe, Block int
+	// Multiply writes the inner products of queries i0 to i1 with points j0 to
+	// j1 to w.C, its rows Block apart.
+	Multiply func(w *Workspace[T], i0, i1, j0, j1 int)
+	scan     func(hits []int32, c, col, limits []T, row, limit T) []int32
+}
+
+// tiles sets the sizes for tiles of mr×nr.
+func (b *Blocks[T]) tiles(mr, nr int) {
+	b.Stripe = stripeSize / mr * mr
+	b.Block = b.Stripe
+	for size := b.Stripe; size <= blockSize || b.Block%nr != 0; size += b.Stripe {
+		if size%nr == 0 {
+			b.Block = size
+		}
+	}
+}
+
+// NewFloats returns blocks of float32 for products by tiles of mr×nr. Row, Col and Multiply
+// are still to be set.
+func NewFloats(mr, nr int) *Blocks[float32] {
+	b := &Blocks[float32]{scan: simd.ScanFloats}
+	b.tiles(mr, nr)
+	return b
+}
+
+// NewInts returns blocks of int32 for products by tiles of mr×nr. Row, Col and Multiply
+// are still to be set.
+func NewInts(mr, nr int) *Blocks[int32] {
+	b := &Blocks[int32]{scan: simd.ScanInts}
+	b.tiles(mr, nr)
+	return b
+}
+
+// Workspace is the memory of one goroutine.
+type Workspace[T Value] struct {
+	C       []T           // inner products
+	Ints    []int32       // for Multiply
+	Scratch dense.Scratch // for Multiply
+	hits    []int32
+	none    []T // limits that no distance is below
+}
+
+// NewWorkspace returns the memory that one goroutine needs.
+func (b *Blocks[T]) NewWorkspace() *Workspace[T] {
+	return &Workspace[T]{C: make([]T, b.Stripe*b.Block), hits: make([]int32, b.Block), none: slices.Repeat([]T{Nothing[T]()}, b.Block)}
+}
+
+// Span is the range from Lo to Hi, without Hi.
+type Span struct{ Lo, Hi int }
+
+// Visit calls near(i, j, D) for the queries i and points j of two ranges with D <
+// max(limits[i−i0], ownLimits[j−j0]), both as they are when row i begins. i0 and j0
+// begin the ranges, which are at most a stripe and a block. Without ownLimits the others decide alone.
+func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimits []T, near func(i, j int, d T)) {
+	b.Multiply(w, queries.Lo, queries.Hi, points.Lo, points.Hi)
+	col := b.Col[points.Lo:points.Hi]
+	if ownLimits == nil {
+		ownLimits = w.none[:len(col)]
+	}
+	for i := queries.Lo; i < queries.Hi; i++ {
+		c := w.C[(i-queries.Lo)*b.Block:][:len(col)]
+		row := b.Row[i]
+		for _, h := range b.scan(w.hits, c, col, ownLimits, row, limits[i-queries.Lo]) {
+			near(i, points.Lo+int(h), (col[h]-2*c[h])+row)
+		}
+	}
+}
+
+// everything returns a limit above every distance that is found.
+func everything[T Value]() T { return limitOf[T](NoHit, 0) }
+
+// Nothing returns a limit that no distance is below.
+func Nothing[T Value]() T {
+	var v T
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = float32(math.Inf(-1))
+	case *int32:
+		*p = math.MinInt32
+	}
+	return v
+}
+
+// A Hit orders pairs of a distance and an index; negative distances, which are
+// due to rounding, count as zero.
+type Hit uint64
+
+// NoHit stands for a neighbour not yet found.
+const NoHit Hit = math.MaxUint64
+
+// NewHit returns the hit of a point with that index at distance d.
+func NewHit[T Value](d T, index int) Hit {
+	if !(d > 0) {
+		return Hit(index)
+	}
+	var bits uint32
+	switch d := any(d).(type) {
+	case float32:
+		bits = math.Float32bits(d)
+	case int32:
+		bits = uint32(d)
+	}
+	return Hit(bits)<<32 | Hit(index)
+}
+
+// Index returns the index of the point.
+func (k Hit) Index() int { return int(uint32(k)) }
+
+// DistanceOf returns the distance of the point.
+func DistanceOf[T Value](k Hit) T {
+	var v T
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = math.Float32frombits(uint32(k >> 32))
+	case *int32:
+		*p = int32(k >> 32)
+	}
+	return v
+}
+
+// limitOf returns the limit below which lies the distance of every point that,
+// with an index of at least from, comes before k. Float distances are not exact:
+// for them ties do not count.
+func limitOf[T Value](k Hit, from int) T {
+	v := DistanceOf[T](k)
+	switch p := any(&v).(type) {
+	case *float32:
+		if k == NoHit {
+			*p = float32(math.Inf(1))
+		}
+	case *int32:
+		if k == NoHit {
+			*p = math.MaxInt32
+		} else if k.Index() > from {
+			*p++
+		}
+	}
+	return v
+}
+
+// Candidates holds the smallest keys of each of some queries as max-heaps, and
+// the limits that follow from the largest.
+type Candidates[T Value] struct {
+	kept   int
+	keys   []Hit
+	limits []T
+}
+
+func newCandidates[T Value](n, kept int) *Candidates[T] {
+	return &Candidates[T]{kept, slices.Repeat([]Hit{NoHit}, n*kept), slices.Repeat([]T{everything[T]()}, n)}
+}
+
+// Of returns the keys of query i, the largest first.
+func (c *Candidates[T]) Of(i int) []Hit { return c.keys[i*c.kept:][:c.kept] }
+
+// offer adds a point to those of query i if it is nearer than one of them. The
+// indices of points to come are at least from.
+func (c *Candidates[T]) offer(i, j int, d T, from int) {
+	heap := c.Of(i)
+	if k := NewHit(d, j); k < heap[0] {
+		replaceLargest(heap, k)
+		c.limits[i] = limitOf[T](heap[0], from)
+	}
+}
+
+// expect sets the limits of queries lo to hi for points with indices of at least
+// from.
+func (c *Candidates[T]) expect(lo, hi, from int) {
+	for i := lo; i < hi; i++ {
+		c.limits[i] = limitOf[T](c.keys[i*c.kept], from)
+	}
+}
+
+// replaceLargest puts k in the place of the root of a max-heap.
+func replaceLargest(heap []Hit, k Hit) {
+	p := 0
+	for {
+		c := 2*p + 1
+		if c+1 < len(heap) && heap[c+1] > heap[c] {
+			c++
+		}
+		if c >= len(heap) || heap[c] <= k {
+			break
+		}
+		heap[p] = heap[c]
+		p = c
+	}
+	heap[p] = k
+}
+
+// Self finds the kept smallest distances of every point to other points. Each
+// pair of blocks is computed once, for the rows and for the columns, in [Rounds], so that
+// the candidates depend on no order of execution.
+func (b *Blocks[T]) Self(ctx context.Context, kept int, report func(share float64)) (*Candidates[T], error) {
+	n := len(b.Col)
+	found := newCandidates[T](n, kept)
+	teams := (n-1)/b.Block + 1
+	scratch := make([]*Workspace[T], par.Workers(teams, 1))
+	err := Rounds(ctx, teams, report, func(worker, p, q int) {
+		if scratch[worker] == nil {
+			scratch[worker] = b.NewWorkspace()
+		}
+		b.meet(scratch[worker], found, p*b.Block, q*b.Block)
+	})
+	return found, err
+}
+
+// Rounds calls meet for every pair p ≤ q of so many teams. No team is in two pairs that
+// meet at a time: these are the rounds of a tournament in which everyone meets everyone
+// (the circle method). worker, below [par.Workers](teams, 1), names the calling goroutine.
+// report is given the share of the work that is done, below 1.
+func Rounds(ctx context.Context, teams int, report func(share float64), meet func(worker, p, q int)) error {
+	odd := teams % 2
+	pairs := (teams + odd) / 2
+	pair := func(worker, p, q int) {
+		if q < teams && ctx.Err() == nil {
+			meet(worker, p, q)
+		}
+	}
+	par.ForWorker(teams, 1, func(worker, p, _ int) { pair(worker, p, p) })
+	rounds := teams + odd - 1
+	for r := range rounds {
+		par.ForWorker(pairs, 1, func(worker, t, _ int) {
+			p, q := (r+t)%rounds, (r-t+rounds)%rounds
+			if t == 0 {
+				q = rounds
+			}
+			pair(worker, min(p, q), max(p, q))
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		report(float64(r+1) / float64(rounds+1))
+	}
+	return ctx.Err()
+}
+
+// meet offers the points of the blocks that begin at p and at q ≥ p to each other.
+func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
+	n := len(b.Col)
+	pEnd, qEnd := min(p+b.Block, n), min(q+b.Block, n)
+	found.expect(p, pEnd, q)
+	var own []T
+	near := func(i, j int, d T) {
+		if d < found.limits[i] && i != j {
+			found.offer(i, j, d, q)
+		}
+	}
+	if p < q {
+		found.expect(q, qEnd, p)
+		own = found.limits[q:qEnd]
+		near = func(i, j int, d T) {
+			if d < found.limits[i] {
+				found.offer(i, j, d, q)
+			}
+			if d < found.limits[j] {
+				found.offer(j, i, d, p)
+			}
+		}
+	}
+	for i := p; i < pEnd; i += b.Stripe {
+		end := min(i+b.Stripe, pEnd)
+		b.Visit(w, Span{i, end}, Span{q, qEnd}, found.limits[i:end], own, near)
+	}
+}
+
+// Search finds the kept smallest distances of queries lo to hi, at most a stripe,
+// to all points. m, if not nil, is told of pairs on the way.
+func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *Candidates[T] {
+	found := newCandidates[T](hi-lo, kept)
+	for j := 0; j < len(b.Col); j += b.Block {
+		b.search(w, found, Span{lo, hi}, j, m)
+	}
+	return found
+}
+
+// SearchIn is Search among the points of some blocks, which are numbered from 0.
+func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []int) *Candidates[T] {
+	found := newCandidates[T](queries.Hi-queries.Lo, kept)
+	for _, p := range numbers {
+		b.search(w, found, queries, p*b.Block, nil)
+	}
+	return found
+}
+
+// search offers the points of the block that begins at j to queries.
+func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Meetings[T]) {
+	lo := queries.Lo
+	found.expect(0, queries.Hi-lo, j)
+	end := min(j+b.Block, len(b.Col))
+	var own []T
+	if m != nil {
+		own = m.Limits[j:end]
+	}
+	b.Visit(w, queries, Span{j, end}, found.limits, own, func(i, j int, d T) {
+		if d < found.limits[i-lo] {
+			found.offer(i-lo, j, d, j)
+		}
+		if m != nil && d < m.Limits[j] {
+			m.Met(i, j, d)
+		}
+	})
+}
+
+// Meetings are the pairs of query i and point j with D below the limit of the point:
+// Met is called for each of them, queries in ascending order for each block of points.
+type Meetings[T Value] struct {
+	Limits []T // one for every point
+	Met    func(i, j int, d T)
+}

@@ -1,0 +1,286 @@
+// Package parts makes the graph of the nearest neighbours of points that are too many for
+// one search: on one machine in bounded memory, part after part, or by independent jobs on
+// many.
+//
+// Centres of a sample cut space into cells, and every point is in the cells of its nearest
+// centres, so that near points share at least one of them more often than not. Each part is
+// searched alone. Then every point is compared with the neighbours of its neighbours in all
+// of its lists, as NN-descent does (Dong, Moses & Li, WWW 2011), which finds neighbours
+// across borders and those that a quick search of a part has missed.
+//
+// Everything is kept in a folder: centres and parts of the points, lists of each part, final
+// lists, weights. A file is written whole or not at all, and its content follows from its inputs.
+// So a run that was killed goes on from there, parts may be made in any order, by any number
+// of processes and more than once, and the graph has the same bits (on machines of the same
+// instruction set).
+package parts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/sparse"
+	"github.com/bigfit/bigfit/stage"
+)
+
+// Settings of a graph in parts.
+type Settings struct {
+	// Parts is the number of parts, from 2 to MaxParts.
+	Parts int `json:"parts"`
+	// Overlap is the number of parts that a point is in, from 2 to 8 and at most Parts.
+	Overlap int `json:"overlap"`
+	// Metric is Euclidean, Angle or Cosine.
+	Metric knn.Metric `json:"metric"`
+	// Method searches a part. Auto compares all pairs of a part of up to 8192 points and
+	// takes NN-descent for a larger one.
+	Method knn.Method `json:"method"`
+	// Graph has K neighbours of each point, and no radius.
+	Graph knn.GraphSettings `json:"graph"`
+	// Seed determines centres, trees and the sample by which the recall is estimated.
+	Seed uint64 `json:"seed"`
+}
+
+// MaxParts is the largest number of parts.
+const MaxParts = 1 << 14
+
+// width is the length of the lists of a part.
+func (s *Settings) width() int { return s.Graph.K + spare }
+
+// check returns what is wrong with the settings for points x.
+func (s *Settings) check(x data.Points) error {
+	n, d := x.Dims()
+	_, isSparse := x.(*sparse.CSR)
+	switch {
+	case isSparse:
+		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out", param.Name("parts"))
+	case s.Metric != knn.Euclidean && s.Metric != knn.Angle && s.Metric != knn.Cosine:
+		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; leave %s out", s.Metric, param.Name("parts"))
+	case s.Graph.Radius > 0 || s.Graph.K < 1:
+		return fmt.Errorf("a graph in parts joins nearest neighbours; give %s and no %s", param.Name("neighbors"), param.Name("radius"))
+	case s.Parts < 2 || s.Parts > MaxParts:
+		return fmt.Errorf("%s is %d; it must be between 2 and %d", param.Name("parts"), s.Parts, MaxParts)
+	case s.Overlap < 2 || s.Overlap > min(8, s.Parts):
+		return fmt.Errorf("%s is %d; it must be between 2 and %d, as parts without common points would not be joined", param.Name("overlap"), s.Overlap, min(8, s.Parts))
+	case n > math.MaxInt32 || d < 1:
+		return fmt.Errorf("%d points of %d columns; a graph has at most %d points", n, d, math.MaxInt32)
+	case int64(n)*int64(s.Overlap) < 2*int64(s.Parts)*int64(s.width()):
+		return fmt.Errorf("%s is %d: a part of %d points would have about %d of them, too few for %d neighbours; take at most %d parts", param.Name("parts"),
+			s.Parts, n, n*s.Overlap/s.Parts, s.Graph.K, n*s.Overlap/(2*s.width()))
+	}
+	return s.Method.Supports(s.Metric, x)
+}
+
+// A Run makes a graph in parts in a folder. It is for one goroutine.
+type Run struct {
+	s        Settings
+	x        data.Points
+	files    []string
+	observed stage.Observer
+	folder   *folder
+	rows     *rows     // nil before the division
+	div      *division // nil before the division
+	round    int       // of the exchange, from 1
+}
+
+// Input is points and the names of their files, which a run keeps for [Made].
+type Input struct {
+	X     data.Points
+	Files []string
+}
+
+// Open begins or goes on with a run in the folder dir. A folder of other points or settings
+// is an error. A positive memory bounds what is read of the files; write is called to write
+// them, as for [checkpoint.Open].
+func Open(dir string, in Input, s Settings, memory int64, o stage.Observer, write func(func() error) error) (*Run, error) {
+	x := in.X
+	if err := s.check(x); err != nil {
+		return nil, err
+	}
+	f, err := openFolder(dir, memory, write)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{s: s, x: x, files: in.Files, observed: o, folder: f}
+	f.Inputs["points"] = data.HashSample(x) // a job need not read all; CheckPoints compares all
+	if f.key, err = f.Key(s, "points"); err != nil {
+		return nil, err
+	}
+	return r, r.loadDivision()
+}
+
+func openFolder(dir string, memory int64, write func(func() error) error) (*folder, error) {
+	c, err := checkpoint.Open(dir, true, memory, write)
+	if err != nil {
+		return nil, err
+	}
+	c.Remedy = fmt.Sprintf("give another %s folder, or remove this one to begin anew", param.Name("work"))
+	return &folder{Folder: c, open: map[string]any{}}, nil
+}
+
+// Made returns the settings and the files of the points of the run in a folder.
+func Made(dir string) (s Settings, files []string, err error) {
+	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with the points, %s and %s %s", dir, param.Name("parts"), param.Name("work"), dir)
+	}
+	f, err := openFolder(dir, 0, nil)
+	if err != nil {
+		return s, nil, err
+	}
+	if f.key, err = f.Made(divisionFile); err != nil {
+		return s, nil, err
+	}
+	var fields []string
+	for name, value := range f.key {
+		if !strings.HasPrefix(name, "hash of ") {
+			fields = append(fields, fmt.Sprintf("%q:%s", name, value))
+		}
+	}
+	if err := decode("{"+strings.Join(fields, ",")+"}", &s); err != nil {
+		return s, nil, fmt.Errorf("%s: %w", f.Path(divisionFile), err)
+	}
+	var state divisionState
+	_, err = f.Load(divisionFile, f.key, &state)
+	return s, state.Files, err
+}
+
+// loadDivision reads the division if it is there.
+func (r *Run) loadDivision() error {
+	div := &division{}
+	arrays, err := r.folder.Load(divisionFile, r.folder.key, &div.divisionState)
+	if err != nil || arrays == nil {
+		return err
+	}
+	if len(div.Sizes) != r.s.Parts || len(div.Own) != r.s.Parts {
+		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile), len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
+	}
+	if mean := checkpoint.Elements[float64](arrays, "mean"); len(mean) > 0 { // none for angles
+		div.scaling.Mean = mean
+	}
+	div.scaling.Scale = div.Scale
+	if n, d := r.x.Dims(); div.N != n || div.D != d || div.scaling.Mean != nil && len(div.scaling.Mean) != d {
+		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s", r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
+	}
+	if div.of, _, err = load[uint16](r.folder, assigned); err != nil {
+		return err
+	}
+	if len(div.of) != div.N*r.s.Overlap {
+		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N, r.folder.Remedy)
+	}
+	r.div, r.rows = div, newRows(r.x, &div.scaling)
+	return nil
+}
+
+// Divided reports whether the points are divided.
+func (r *Run) Divided() bool { return r.div != nil }
+
+// CheckPoints returns an error unless the points are all those that were divided. It reads
+// them all.
+func (r *Run) CheckPoints() error {
+	if r.div == nil || data.HashPoints(r.x) == r.div.Hash {
+		return nil
+	}
+	return fmt.Errorf("the points have changed since %s was made: their hash is another one; %s", r.folder.Path(divisionFile), r.folder.Remedy)
+}
+
+// Hash returns data.HashPoints of the points that were divided.
+func (r *Run) Hash() string { return r.div.Hash }
+
+// Divide finds the parts of all points, unless they are known.
+func (r *Run) Divide(ctx context.Context) error {
+	if r.div != nil {
+		return nil
+	}
+	n, d := r.x.Dims()
+	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: fmt.Sprintf("take fewer %s", param.Name("parts"))}
+	if err := r.observed.Announce("division", cost); err != nil {
+		return err
+	}
+	r.observed.Begin("division")
+	form := prepared.Lengths
+	if r.s.Metric != knn.Euclidean {
+		form = prepared.Angles
+	}
+	scaling, err := prepared.NewScaling(r.x, form)
+	if err != nil {
+		return err
+	}
+	div, err := divide(ctx, newRows(r.x, scaling), &r.s)
+	if err != nil {
+		return err
+	}
+	div.Files, div.Hash, div.Scale = r.files, data.HashPoints(r.x), scaling.Scale
+	if err := save(r.folder, assigned, r.s.Overlap, div.of); err != nil {
+		return err
+	}
+	err = r.folder.Save(divisionFile, r.folder.key, div.divisionState,
+		npy.Entry{Name: "mean", Data: div.scaling.Mean},
+		npy.Entry{Name: "centres", Shape: []int{r.s.Parts, d}, Data: div.centres.at},
+		npy.Entry{Name: "offsets", Data: div.centres.offset})
+	if err != nil {
+		return err
+	}
+	r.observed.End(fmt.Sprintf("%d parts of %d to %d points", r.s.Parts, slices.Min(div.Sizes), slices.Max(div.Sizes)))
+	return r.loadDivision()
+}
+
+// Missing returns the numbers of the parts whose lists are not there.
+func (r *Run) Missing() (missing []int, err error) {
+	for p := range r.s.Parts {
+		there, err := r.folder.has(partName(p))
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			missing = append(missing, p)
+		}
+	}
+	return missing, nil
+}
+
+// Search finds the lists of some parts, those that are there left out.
+func (r *Run) Search(ctx context.Context, parts []int) error {
+	missing, err := r.Missing()
+	if err != nil {
+		return err
+	}
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p int) bool { return !slices.Contains(missing, p) })
+	if len(parts) == 0 {
+		return nil
+	}
+	largest, total := 0, 0.0
+	for _, p := range parts {
+		largest = max(largest, r.div.Sizes[p])
+		total += searchOperations(r.div.Sizes[p], r.div.D, &r.s)
+	}
+	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: fmt.Sprintf("take more %s", param.Name("parts"))}
+	if err := r.observed.Announce("neighbours in parts", cost); err != nil {
+		return err
+	}
+	r.observed.Begin("parts")
+	for at, p := range parts {
+		r.observed.Update(float64(at), float64(len(parts)), fmt.Sprintf("part %d", p))
+		table, err := searchPart(ctx, r.rows, &r.s, r.div.members(p, false))
+		if err != nil {
+			return err
+		}
+		if err := save(r.folder, partName(p), 2*r.s.width(), table); err != nil {
+			return err
+		}
+		table = nil
+		runtime.GC() // else the rows of the next part stand beside those of this one
+	}
+	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts, r.s.Parts-len(missing)))
+	return nil
+}
