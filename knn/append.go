@@ -271,7 +271,7 @@ const fewNew = 4000
 func insertable(x data.Points, old int, metric Metric) bool {
 	n, _ := x.Dims()
 	_, isSparse := x.(*sparse.CSR)
-	return !isSparse && metric != Hamming && metric != Jaccard && n-old <= fewNew && old > nndescent.LeafSize
+	return !isSparse && !metric.ofSets() && n-old <= fewNew && old > nndescent.LeafSize
 }
 
 // insertDescent is Append for few new points; out is an index of all without a graph.
@@ -323,7 +323,7 @@ func (nb *Neighbors) CheckLists(n int, m Metric) error {
 		return fmt.Errorf("knn: neighbor_indices has %d elements and neighbor_distances %d for %d neighbours of each of %d points", len(nb.Index), len(nb.Distance), nb.K, n)
 	}
 	least, kind := 0.0, "finite, not negative"
-	if m == InnerProduct {
+	if m.Space() == Products {
 		least, kind = math.Inf(-1), "finite"
 	}
 	for i := range n {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/param"
 )
 
@@ -72,7 +73,7 @@ func (e *UnusedError) Error() string {
 	if e.Value != "" {
 		what += " " + e.Value
 	}
-	return fmt.Sprintf("%s is for %s %s, not %s", what, param.Name(e.Only.Param), oneOf(e.Only.In), e.Is)
+	return fmt.Sprintf("%s is for %s %s, not %s", what, param.Name(e.Only.Param), enum.Or(e.Only.In), e.Is)
 }
 
 // MissingError is a required parameter that is not given.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 )
 
@@ -27,18 +28,18 @@ type KernelChoice struct {
 }
 
 // WidthKernels are the names of the kernels with a width.
-var WidthKernels = slices.DeleteFunc(Names(kernel.Cosine+1), func(name string) bool {
+var WidthKernels = slices.DeleteFunc(enum.All[kernel.Kind](), func(name string) bool {
 	var k kernel.Kind
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
 // widthRules are the names that may stand in the place of a width: that of a rule, or
 // of a rule and what its width is divided by.
-var widthRules = append(Names(kernel.Mean+1), "median/2", "median/4")
+var widthRules = append(enum.All[kernel.Rule](), "median/2", "median/4")
 
 // KernelParams are the parameters of a [KernelChoice].
 var KernelParams = Table[KernelChoice]{
-	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(Names(kernel.Cosine+1), Precomputed)},
+	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(enum.All[kernel.Kind](), Precomputed)},
 		func(k *KernelChoice) any { return &k.Kind }},
 	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points, or a half or a quarter of the median", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
 		Range: Positive(), Choices: widthRules, Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true, Grid: []string{"median/4", "median/2", "median"}},
@@ -104,7 +105,7 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 			return v, nil
 		}
 		if !slices.Contains(widthRules, c.Sigma) {
-			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or " + oneOf(widthRules)}
+			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or " + enum.Or(widthRules)}
 		}
 		name, part, divided := strings.Cut(c.Sigma, "/")
 		if divided {

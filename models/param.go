@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/manifest"
 )
 
@@ -163,7 +164,7 @@ func (c *Condition) String() string {
 	if len(c.In) == 0 {
 		return "a positive " + c.Param
 	}
-	return c.Param + " " + oneOf(c.In)
+	return c.Param + " " + enum.Or(c.In)
 }
 
 // Values are parameters by name, as text. Those that are missing have their
@@ -246,7 +247,7 @@ func (p *Param) Check(text string) error {
 		}
 	case Choice:
 		if !slices.Contains(p.Choices, text) {
-			return fault(oneOf(p.Choices))
+			return fault(enum.Or(p.Choices))
 		}
 	case List:
 		for part := range strings.SplitSeq(text, ",") {
@@ -269,7 +270,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	}
 	must := p.Range.String()
 	if len(p.Choices) > 0 {
-		must += ", or " + oneOf(p.Choices)
+		must += ", or " + enum.Or(p.Choices)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -290,13 +291,6 @@ func (p *Param) CheckElement(text string) error {
 		value.Element = true
 	}
 	return err
-}
-
-func oneOf(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // Checker is a learner whose parameters depend on each other in ways that conditions
@@ -484,19 +478,6 @@ func (t Table[S]) Change(name string, fn func(*Param)) Table[S] {
 // Without returns t without the named parameters.
 func (t Table[S]) Without(names ...string) Table[S] {
 	return slices.DeleteFunc(slices.Clone(t), func(f Field[S]) bool { return slices.Contains(names, f.Name) })
-}
-
-// Names returns the texts of an enumeration with n values from 0 on.
-func Names[T interface {
-	~int
-	encoding.TextMarshaler
-}](n T) []string {
-	var out []string
-	for v := range n {
-		text, _ := v.MarshalText()
-		out = append(out, string(text))
-	}
-	return out
 }
 
 // Same tells whether two texts are the same value of the parameter.

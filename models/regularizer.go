@@ -80,7 +80,7 @@ var Norms = Table[Regularizer]{
 	{Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: Positive(), Axis: true, Grid: gammaAGrid, Few: "0.01"}, func(r *Regularizer) any { return &r.GammaA }},
 	{Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: NotNegative(), Axis: true, Grid: gammaIGrid, Few: "0.0001"}, func(r *Regularizer) any { return &r.GammaI }},
 	{Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1", Range: AtLeast(1), Axis: true, Smaller: true, Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Power }},
-	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct", Choices: Names(PerEdge + 1), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
+	{Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct", Choices: scalings.All(), Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Scaling }},
 	{Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian", Only: &Condition{Param: "gamma-i"}}, func(r *Regularizer) any { return &r.Laplacian }},
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
@@ -48,13 +49,13 @@ type GraphSettings struct {
 // GraphParams are the parameters of [GraphSettings].
 var GraphParams = models.Table[GraphSettings]{
 	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0), func(s *GraphSettings) any { return &s.PCA }),
-	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Jaccard+1)...),
+	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, enum.All[knn.Metric]()...),
 	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8", Range: models.AtLeast(1), Axis: true, Smaller: true},
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
-	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
-	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
-	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
+	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, enum.All[sparse.Symmetry]()...),
+	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, enum.All[knn.Weighting]()...),
+	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, enum.All[knn.Method]()...),
 	graphParam("patience", "seconds that an exact search may take before the method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
 	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share; where auto chooses it, 0.95", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),

@@ -52,9 +52,9 @@ func (w Work) Operations(m knn.Method) float64 {
 	switch {
 	case isSparse:
 		count = 30*count + 100*float64(n)*float64(n)
-	case ofSets(w.Metric):
+	case w.Metric.Space() == knn.Sets:
 		count = float64(n) * float64(n) * (d + 400)
-	case w.Metric == knn.Manhattan || w.Metric == knn.Chebyshev:
+	case w.Metric.Space() == knn.Positions:
 		count *= 20 // no matrix product computes these
 	}
 	if w.Queries > 0 {
@@ -70,7 +70,7 @@ func (w Work) length() float64 {
 	if x, ok := w.X.(*sparse.CSR); ok {
 		return float64(x.NNZ()) / float64(max(1, n))
 	}
-	if ofSets(w.Metric) {
+	if w.Metric.Space() == knn.Sets {
 		return float64(d) / 16
 	}
 	return float64(d)
@@ -84,7 +84,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	}
 	_, d := w.X.Dims()
 	tree := knn.KDTree
-	if w.Metric == knn.Angle || w.Metric == knn.Cosine {
+	if w.Metric.Space() == knn.Directions {
 		tree = knn.BallTree
 	}
 	switch {
@@ -140,6 +140,3 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%.1f h", n/3600)
 }
-
-// ofSets reports whether the metric compares sets.
-func ofSets(m knn.Metric) bool { return m == knn.Hamming || m == knn.Jaccard }

@@ -47,14 +47,14 @@ func TestChoose(t *testing.T) {
 		why      string
 	}{
 		{dense(60_000, 784), knn.Euclidean, 60, 1e11, knn.Brute, false, "in 784 dimensions all pairs"},
-		{dense(60_000, 784), knn.Euclidean, 60, 1e9, knn.NNDescent, true, "brute, the fastest exact method, would take about 24 min, longer than --patience 60 s"},
+		{dense(60_000, 784), knn.Euclidean, 60, 1e9, knn.NNDescent, true, "brute, the fastest exact method, would take about 24 min, longer than patience 60 s"},
 		{dense(60_000, 784), knn.Euclidean, 3000, 1e9, knn.Brute, false, "all pairs"},
 		{dense(60_000, 784), knn.Euclidean, 1, 1e11, knn.NNDescent, true, "method brute is exact"},
 		{dense(1_000, 784), knn.Euclidean, 0.001, 1e11, knn.Brute, true, "but so does nn-descent"},
 		{dense(1_000_000, 3), knn.Euclidean, 60, 1e11, knn.KDTree, false, "in 3 dimensions a tree"},
 		{dense(1_000_000, 3), knn.Angle, 60, 1e11, knn.BallTree, false, "in 3 dimensions a tree"},
 		{dense(100_000, 3), knn.Manhattan, 60, 1e11, knn.KDTree, false, "in 3 dimensions a tree"},
-		{dense(2_000_000, 64), knn.Euclidean, 60, 1e11, knn.NNDescent, true, "longer than --patience 60 s"},
+		{dense(2_000_000, 64), knn.Euclidean, 60, 1e11, knn.NNDescent, true, "longer than patience 60 s"},
 		{dense(2_000_000, 64), knn.Chebyshev, 60, 1e11, knn.Brute, true, "nn-descent does not know chebyshev"},
 		{dense(20_000, 64), knn.Chebyshev, 60, 1e11, knn.Brute, false, "all pairs"},
 		{dense(20_000, 2), knn.InnerProduct, 60, 1e11, knn.Brute, false, "no tree knows inner-product"},

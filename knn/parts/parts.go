@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -41,7 +42,7 @@ type Settings struct {
 	Parts int `json:"parts"`
 	// Overlap is the number of parts that a point is in, from 2 to 8 and at most Parts.
 	Overlap int `json:"overlap"`
-	// Metric is Euclidean, Angle or Cosine.
+	// Metric is one of vectors or directions: Euclidean, Angle or Cosine.
 	Metric knn.Metric `json:"metric"`
 	// Method searches a part. Auto compares all pairs of a part of up to 8192 points and
 	// takes NN-descent for a larger one.
@@ -58,6 +59,9 @@ const MaxParts = 1 << 14
 // width is the length of the lists of a part.
 func (s *Settings) width() int { return s.Graph.K + spare }
 
+// divisible are the metrics under which points have means, to which parts are near.
+var divisible = knn.Metrics(knn.Vectors, knn.Directions)
+
 // check returns what is wrong with the settings for points x.
 func (s *Settings) check(x data.Points) error {
 	n, d := x.Dims()
@@ -65,8 +69,8 @@ func (s *Settings) check(x data.Points) error {
 	switch {
 	case isSparse:
 		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out", param.Name("parts"))
-	case s.Metric != knn.Euclidean && s.Metric != knn.Angle && s.Metric != knn.Cosine:
-		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; leave %s out", s.Metric, param.Name("parts"))
+	case !slices.Contains(divisible, s.Metric):
+		return fmt.Errorf("a graph in parts takes the distance %s, not %v; leave %s out", enum.Or(divisible), s.Metric, param.Name("parts"))
 	case s.Graph.Radius > 0 || s.Graph.K < 1:
 		return fmt.Errorf("a graph in parts joins nearest neighbours; give %s and no %s", param.Name("neighbors"), param.Name("radius"))
 	case s.Parts < 2 || s.Parts > MaxParts:
@@ -209,7 +213,7 @@ func (r *Run) Divide(ctx context.Context) error {
 	}
 	r.observed.Begin("division")
 	form := prepared.Lengths
-	if r.s.Metric != knn.Euclidean {
+	if r.s.Metric.Space() == knn.Directions {
 		form = prepared.Angles
 	}
 	scaling, err := prepared.NewScaling(r.x, form)

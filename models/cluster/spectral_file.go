@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -26,7 +27,7 @@ var spectralParams = append(models.Table[spectralChoice]{
 		At: func(c *spectralChoice) any { return &c.Landmarks }},
 	{Param: models.Param{Name: "restarts", Doc: "runs of k-means, of which the best counts", Default: "10 for more than two clusters", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Restarts }},
-	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)},
+	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: enum.All[sparse.Kind]()},
 		At: func(c *spectralChoice) any { return &c.Laplacian }},
 	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Power }},

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
@@ -38,7 +39,7 @@ const (
 )
 
 // laplacianParam chooses the Laplacian whose eigenvectors are used.
-var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)}
+var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian", Default: "combinatorial", Choices: enum.All[sparse.Kind]()}
 
 // only is the condition that the penalty has one of some forms.
 func only(forms ...string) *models.Condition {
@@ -54,7 +55,7 @@ var params = models.Table[options]{
 	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200; one or more for each component with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
 		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
-	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none", Choices: models.Names(Polynomial + 1)},
+	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none", Choices: penalties.All()},
 		At: func(o *options) any { return &o.Penalty }},
 	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2", Range: models.Positive(), Only: only("iterated")},
 		At: func(o *options) any { return &o.Power }},
@@ -64,7 +65,7 @@ var params = models.Table[options]{
 		At: func(o *options) any { return &o.Order }},
 	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
-	{Param: models.Param{Name: "penalty-unit", Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: models.Names(One + 1), Only: penalized},
+	{Param: models.Param{Name: "penalty-unit", Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: units.All(), Only: penalized},
 		At: func(o *options) any { return &o.Unit }},
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
 		At: func(o *options) any { return &o.Folds }},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
@@ -348,7 +349,7 @@ var approximationParams = models.Table[ApproximationSettings]{
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},
 	{Param: models.Param{Name: "features", Doc: "number of random Fourier features, even", Default: "2000, of fourier", Range: models.AtLeast(2)},
 		At: func(s *ApproximationSettings) any { return &s.Features }},
-	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn", Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free", Choices: models.Names(solvers.PlusPlus + 1)},
+	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn", Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free", Choices: enum.All[solvers.Sampling]()},
 		At: func(s *ApproximationSettings) any { return &s.Sampling }},
 }
 

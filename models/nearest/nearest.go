@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
@@ -34,9 +35,9 @@ type Settings struct {
 var params = models.Table[Settings]{
 	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote", Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true, Grid: []string{"1", "3", "5", "9", "15"}},
 		At: func(s *Settings) any { return &s.Vote }},
-	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: models.Names(knn.Jaccard + 1)},
+	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: enum.All[knn.Metric]()},
 		At: func(s *Settings) any { return &s.Metric }},
-	{Param: models.Param{Name: "method", Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto", Choices: models.Names(knn.NNDescent + 1)},
+	{Param: models.Param{Name: "method", Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto", Choices: enum.All[knn.Method]()},
 		At: func(s *Settings) any { return &s.Method }},
 }
 

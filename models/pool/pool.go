@@ -68,7 +68,7 @@ var params = models.Table[settings]{
 		At: func(s *settings) any { return &s.Folds }},
 	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds", Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
 		At: func(s *settings) any { return &s.Repeats }},
-	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as answers are certain, or of the labels, as drawn at random from all points", Default: FromPoints.String(), Choices: models.Names(FromLabels + 1)},
+	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as answers are certain, or of the labels, as drawn at random from all points", Default: FromPoints.String(), Choices: sharesNames.All()},
 		At: func(s *settings) any { return &s.Shares }},
 }
 
