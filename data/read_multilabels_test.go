@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -26,7 +27,7 @@ func TestReadMultiLabels(t *testing.T) {
 	}
 	must(npy.WriteFile("Y.npy", []int{2, 3}, []float64{1, -1, nan, -1, 1, 1}))
 	must(npy.WriteFile("y.npy", nil, []int64{0, 1}))
-	must(npy.WriteArchive("a.npz", []npy.Entry{{Name: "y", Data: []float64{8}}, {Name: "Y", Shape: []int{1, 2}, Data: []int8{1, 0}}}))
+	must(npy.WriteArchive("a.npz", []archive.Array{{Name: "y", Data: []float64{8}}, {Name: "Y", Shape: []int{1, 2}, Data: []int8{1, 0}}}))
 	// The first lines are as scikit-learn writes points without a label.
 	files := map[string]string{
 		"some.svm": " 1:2\n\t3:1 # none\n7,-2 2:4\n# comment\nnan 1:1\n5 2:1\n7 3:1\n",

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -46,10 +47,10 @@ func TestPythonReadsOurFiles(t *testing.T) {
 	write("b1.npy", nil, []bool{true, false})
 	write("scalar.npy", []int{}, []float64{2.5})
 	write("empty.npy", []int{0, 4}, []float64{})
-	err := npy.WriteArchive(filepath.Join(dir, "a.npz"), []npy.Entry{
+	err := npy.WriteArchive(filepath.Join(dir, "a.npz"), []archive.Array{
 		{Name: "stored", Shape: []int{2, 2}, Data: []float64{1, 2, 3, 4}},
 		{Name: "deflated", Data: []int32{7, 8}, Compress: true},
-		{Name: "ones", Data: npy.Repeat{Value: 1, Count: 5}},
+		{Name: "ones", Data: archive.Repeat{Value: 1, Count: 5}},
 		{Name: "text", Data: "csr"},
 	})
 	if err != nil {

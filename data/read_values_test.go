@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -32,7 +33,7 @@ func TestReadValues(t *testing.T) {
 	array("cube.npy", []int{1, 1, 2}, []float64{1, 2})
 	array("empty.npy", []int{0}, []float64{})
 	array("big.npy", nil, []int64{1<<53 + 1})
-	if err := npy.WriteArchive("a.npz", []npy.Entry{{Name: "y", Data: []float64{8}}, {Name: "z", Data: []float64{9}}}); err != nil {
+	if err := npy.WriteArchive("a.npz", []archive.Array{{Name: "y", Data: []float64{8}}, {Name: "z", Data: []float64{9}}}); err != nil {
 		t.Fatal(err)
 	}
 	write("v.txt", "price\n1.5\n# a comment\n?\nnan\n-2e3\n\n")

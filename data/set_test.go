@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
@@ -85,7 +86,7 @@ func TestReadFilesOfOtherForms(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	x := []float32{1, 2, 3, 4, 5, 6}
 	archive := func(name string, data []float32) string {
-		if err := npy.WriteArchive(at(name), []npy.Entry{{Name: "emb", Shape: []int{len(data) / 2, 2}, Data: data}, {Name: "y", Data: []int64{1}}}); err != nil {
+		if err := npy.WriteArchive(at(name), []archive.Array{{Name: "emb", Shape: []int{len(data) / 2, 2}, Data: data}, {Name: "y", Data: []int64{1}}}); err != nil {
 			t.Fatal(err)
 		}
 		return at(name) + ":emb"

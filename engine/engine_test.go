@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -429,7 +430,7 @@ func TestSystems(t *testing.T) {
 	y := ringTargets(t, w)
 	for _, s := range []propagation.Settings{
 		{Method: propagation.Harmonic}, {Method: propagation.LGC},
-		{Method: propagation.Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 0.1}}, {Method: propagation.Poisson},
+		{Method: propagation.Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.1}}, {Method: propagation.Poisson},
 	} {
 		checkSystem(t, w, y, s)
 	}

@@ -13,6 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// This file has the one table of methods, metrics and kinds of points. Cosine is Angle with
+// another last step. Inner products go through the blocks of Euclidean distance with the norm
+// of the longest point in place of every norm, which stands for the coordinate that Bachrach
+// et al. (2014) append. Distances are then −⟨x,z⟩, so radii and weights made of lengths are
+// refused.
+
 // Metric is a distance between points: the smaller, the nearer.
 type Metric int
 
@@ -197,21 +203,26 @@ func (m Method) Supports(metric Metric, x data.Points) error {
 	if !metrics.Valid(metric) {
 		return fmt.Errorf("knn: no distance is called %v", metric)
 	}
-	kind, can := "dense", metricTable[metric].dense
+	kind := "dense"
+	can := metricTable[metric].dense
 	if _, ok := x.(*sparse.CSR); ok {
-		kind, can = "sparse", metricTable[metric].sparse
+		kind = "sparse"
+		can = metricTable[metric].sparse
 	}
+
 	if m == Auto && len(can) > 0 || slices.Contains(can, m) {
 		return nil
 	}
 	if len(can) == 0 {
-		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them dense, or take another distance, such as %v", metric, Euclidean)
+		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them "+
+			"dense, or take another distance, such as %v", metric, Euclidean)
 	}
 	names := make([]string, len(can))
 	for i, c := range can {
 		names[i] = c.String()
 	}
-	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m, kind, metric, strings.Join(names, " or "))
+	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m,
+		kind, metric, strings.Join(names, " or "))
 }
 
 // CheckEdges returns an error if a graph with edges such as s cannot be made of the
@@ -221,9 +232,11 @@ func (m Metric) CheckEdges(s *GraphSettings) error {
 	case m.Space() != Products:
 		return nil
 	case s.Radius > 0:
-		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a number of neighbours, or take the distance %v", m, s.Radius, Cosine)
+		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a "+
+			"number of neighbours, or take the distance %v", m, s.Radius, Cosine)
 	case s.Weights.needsDistances():
-		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v or %v, or the distance %v", s.Weights, m, One, Shared, Cosine)
+		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v "+
+			"or %v, or the distance %v", s.Weights, m, One, Shared, Cosine)
 	}
 	return nil
 }
@@ -233,6 +246,7 @@ func (m Metric) distance(d float64) float64 {
 	if f := metricTable[m].distance; f != nil {
 		return f(d)
 	}
+
 	return d
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -56,7 +57,7 @@ for path, arg in zip(sys.argv[1::2], sys.argv[2::2]):
 			}
 		}
 		path := filepath.Join(dir, strconv.Itoa(c))
-		if err := npy.WriteArchive(path+".npz", []npy.Entry{{Name: "indices", Shape: []int{n, k}, Data: index}, {Name: "distances", Shape: []int{n, k}, Data: dist}}); err != nil {
+		if err := npy.WriteArchive(path+".npz", []archive.Array{{Name: "indices", Shape: []int{n, k}, Data: index}, {Name: "distances", Shape: []int{n, k}, Data: dist}}); err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, path, one.arg)

@@ -43,7 +43,8 @@ type CampaignSettings struct {
 // in has the graph or the points, and the values of the learner; targets are made here.
 // The answer depends on p.Seed. It costs a fit a round, rule and draw, and what
 // [active.Choose] says.
-func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels, s *CampaignSettings) ([]active.CampaignRow, error) {
+func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels,
+	s *CampaignSettings) ([]active.CampaignRow, error) {
 	c := &campaign{Planner: p, CampaignSettings: *s, learner: l, in: *in, truth: truth}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Inpu
 		return nil, err
 	}
 	p.Observed().Begin("campaign")
+
 	for draw := range c.Draws {
 		if err := c.draw(ctx, draw); !models.Usable(err) {
 			return nil, err
@@ -60,6 +62,7 @@ func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Inpu
 			short = err
 		}
 	}
+
 	p.Observed().End(fmt.Sprintf("%d fits", c.fits))
 	return c.rows(), short
 }
@@ -82,7 +85,8 @@ type campaign struct {
 func (c *campaign) check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	known, classes := len(c.truth.Labeled()), len(c.truth.Classes)
+	known := len(c.truth.Labeled())
+	classes := len(c.truth.Classes)
 	if len(c.Rules) == 0 {
 		c.Rules = active.Rules
 	}
@@ -103,6 +107,7 @@ func (c *campaign) check() error {
 	case c.To >= known:
 		fault("a campaign to %d labels and the oracle knows %d; at least one must be left to measure the error", c.To, known)
 	}
+
 	for at := start; at < c.To; at += max(c.Round.Count, 1) {
 		c.counts = append(c.counts, at)
 	}
@@ -120,21 +125,26 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 			asked = append(asked, i)
 		}
 	}
+
 	if c.in.Targets, err = models.ClassTargets(c.seen(c.truth.Keep(asked))); err != nil {
 		return nil, err
 	}
-	c.in.Seed, c.in.Memory = c.Seed, c.Memory
+	c.in.Seed = c.Seed
+	c.in.Memory = c.Memory
 	info := c.learner.Info()
 	if c.in.Graph == nil && c.in.Points == nil {
 		return nil, errors.New("labeling: a campaign needs a graph or points")
 	}
+
 	if c.in.Graph == nil {
 		g, unfinished := c.Graph(ctx, c.in.Points, nil)
 		if !models.Usable(unfinished) {
 			return nil, unfinished
 		}
-		c.in.Graph, short = &g.Graph, unfinished
+		c.in.Graph = &g.Graph
+		short = unfinished
 	}
+
 	if info.UsesGraph(c.in.Values) {
 		unfinished, err := c.Complete(ctx, c.learner, &c.in, nil)
 		if err != nil {
@@ -142,7 +152,9 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		}
 		short = errors.Join(short, unfinished)
 	}
-	c.candidates.Graph, c.candidates.Pairs = c.in.Graph, c.Pairs
+
+	c.candidates.Graph = c.in.Graph
+	c.candidates.Pairs = c.Pairs
 	if slices.ContainsFunc(c.Rules, active.Rule.NeedsPairs) && c.candidates.Pairs == nil {
 		pairs, unfinished := c.FieldPairs(ctx, c.in.Graph, c.Round.Pairs)
 		if !models.Usable(unfinished) {
@@ -150,6 +162,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		}
 		c.candidates.Pairs, short = pairs, errors.Join(short, unfinished)
 	}
+
 	c.candidates.Closed = make([]bool, c.truth.Len())
 	for i, class := range c.truth.Index {
 		c.candidates.Closed[i] = class == data.Unlabeled
@@ -164,6 +177,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		cost.Bytes += choices.Bytes
 		cost.Operations += choices.Operations * float64(c.total())
 	}
+
 	return short, c.Observed().Announce("campaign", cost)
 }
 
@@ -172,10 +186,12 @@ func (c *campaign) total() int { return c.Draws * (1 + len(c.Rules)*(len(c.count
 
 // seen returns labels with the classes that occur in them only.
 func (c *campaign) seen(y *data.Labels) *data.Labels {
-	values, known := make([]int64, y.Len()), make([]bool, y.Len())
+	values := make([]int64, y.Len())
+	known := make([]bool, y.Len())
 	for i, class := range y.Index {
 		if class != data.Unlabeled {
-			values[i], known[i] = y.Classes[class], true
+			values[i] = y.Classes[class]
+			known[i] = true
 		}
 	}
 	return data.NewLabels(values, known)
@@ -194,6 +210,7 @@ func (c *campaign) first(draw int) []int {
 		}
 		return slices.Clone(order[:c.Start])
 	}
+
 	var out []int
 	has := make([]bool, len(c.truth.Classes))
 	for _, i := range order {
@@ -202,6 +219,7 @@ func (c *campaign) first(draw int) []int {
 			out = append(out, i)
 		}
 	}
+
 	return out
 }
 
@@ -221,6 +239,7 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 	if !models.Usable(short) {
 		return short
 	}
+
 	for _, rule := range c.Rules {
 		s := *begin
 		errs := []float64{s.error}
@@ -237,16 +256,19 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 		}
 		c.errors[rule] = append(c.errors[rule], errs)
 	}
+
 	return short
 }
 
 // ask lets a rule choose so many points more.
 func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count int, draw uint64) error {
 	settings := c.Round.Settings
-	settings.Rule, settings.Count = rule, count
+	settings.Rule = rule
+	settings.Count = count
 	settings.Seed = c.Seed + draw<<32 + uint64(len(s.asked))
 	from := c.candidates
-	from.Labeled, from.Scores = s.asked, s.scores
+	from.Labeled = s.asked
+	from.Scores = s.scores
 	choices, err := from.choose(ctx, &settings)
 	s.asked = slices.Clone(s.asked)
 	for _, choice := range choices {
@@ -271,6 +293,7 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 	if !models.Usable(short) {
 		return short
 	}
+
 	p, err := c.answers(ctx, m)
 	if err != nil {
 		return err
@@ -280,12 +303,17 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 		at, _ := slices.BinarySearch(c.truth.Classes, y.Classes[class])
 		predicted[i] = int32(at)
 	}
-	s.scores, s.error = p.Scores, 100*metrics.ErrorRate(predicted, c.truth, known)
+
+	s.scores = p.Scores
+	s.error = 100 * metrics.ErrorRate(predicted, c.truth, known)
 	if u, ok := m.(models.Updater); ok {
-		s.start, s.class = u.Kept().Start, y.Classes
+		s.start = u.Kept().Start
+		s.class = y.Classes
 	}
+
 	c.fits++
-	c.Observed().Update(float64(c.fits), float64(c.total()), fmt.Sprintf("%d labels, error %.2f %%", len(s.asked), s.error))
+	c.Observed().Update(float64(c.fits), float64(c.total()), fmt.Sprintf("%d labels, error %.2f %%",
+		len(s.asked), s.error))
 	return short
 }
 
@@ -317,8 +345,10 @@ func (c *campaign) rows() []active.CampaignRow {
 				}
 				r.Ratio = r.Error / (sum / float64(len(random)))
 			}
+
 			out = append(out, r)
 		}
 	}
+
 	return out
 }

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -158,7 +158,7 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	m, err := manifest.New(manifest.Eigs, map[string]int{"k": s.K}, nil)
+	m, err := archive.New(archive.Eigs, map[string]int{"k": s.K}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

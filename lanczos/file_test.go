@@ -16,7 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
@@ -31,7 +31,7 @@ func newFile(t *testing.T) *lanczos.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := manifest.New(manifest.Eigs, map[string]any{"k": 6}, map[string]string{"graph": "abc"})
+	m, err := archive.New(archive.Eigs, map[string]any{"k": 6}, map[string]string{"graph": "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +220,8 @@ func TestLoadNumPy(t *testing.T) {
 }
 
 func TestLoadErrors(t *testing.T) {
-	good := func() []npy.Entry {
-		return []npy.Entry{
+	good := func() []archive.Array {
+		return []archive.Array{
 			{Name: "values", Data: []float64{0, 0.5}},
 			{Name: "vectors", Shape: []int{3, 2}, Data: []float64{1, 0, 0, 1, 0, 0}},
 			{Name: "residuals", Data: []float64{0, 1e-9}},
@@ -239,37 +239,37 @@ func TestLoadErrors(t *testing.T) {
 	}
 	nan, inf := math.NaN(), math.Inf(-1)
 	for i, c := range []struct {
-		change npy.Entry
+		change archive.Array
 		parts  []string
 	}{
-		{npy.Entry{Name: "values", Data: []float64{0, nan}}, []string{"element 1", "values", "NaN"}},
-		{npy.Entry{Name: "values", Data: []float64{inf, 0}}, []string{"element 0", "values", "-Inf"}},
-		{npy.Entry{Name: "values", Data: []float64{0.5, 0}}, []string{"value 1 is 0 after 0.5", "ascending"}},
-		{npy.Entry{Name: "values", Data: []float64{}}, []string{"values", "(0,)", "(2,)"}},
-		{npy.Entry{Name: "values", Shape: []int{1, 2}, Data: []float64{0, 0.5}}, []string{"values", "(1, 2)", "(2,)"}},
-		{npy.Entry{Name: "values", Data: "two"}, []string{"values"}},
-		{npy.Entry{Name: "values", Data: []float64{0, 0.5, 1}}, []string{"vectors", "(3, 2)", "(3,)"}},
-		{npy.Entry{Name: "vectors", Shape: []int{3, 2}, Data: []float64{1, 0, 0, nan, 0, 0}}, []string{"element 3", "vectors", "NaN"}},
-		{npy.Entry{Name: "vectors", Shape: []int{2, 3}, Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(2, 3)", "n ≥ k"}},
-		{npy.Entry{Name: "vectors", Shape: []int{1, 2}, Data: []float64{1, 0}}, []string{"vectors", "(1, 2)", "n ≥ k"}},
-		{npy.Entry{Name: "vectors", Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(6,)"}},
-		{npy.Entry{Name: "vectors", Shape: []int{3, 2, 1}, Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(3, 2, 1)"}},
-		{npy.Entry{Name: "residuals", Data: []float64{0}}, []string{"residuals", "(1,)", "(2,)"}},
-		{npy.Entry{Name: "residuals", Shape: []int{2, 1}, Data: []float64{0, 0}}, []string{"residuals", "(2, 1)"}},
-		{npy.Entry{Name: "residuals", Data: []float64{0, nan}}, []string{"element 1", "residuals", "NaN"}},
-		{npy.Entry{Name: "degrees", Data: []float64{1, 1}}, []string{"degrees", "(2,)", "(3,)"}},
-		{npy.Entry{Name: "degrees", Data: []float64{1, 1, inf}}, []string{"element 2", "degrees", "-Inf"}},
-		{npy.Entry{Name: "components", Data: []int32{0, 1}}, []string{"components", "(2,)", "(3,)"}},
-		{npy.Entry{Name: "components", Data: []float64{0, 1, 0}}, []string{"components", "float64", "int32"}},
-		{npy.Entry{Name: "components", Data: []int32{1, 0, 0}}, []string{"point 0", "component 1"}},
-		{npy.Entry{Name: "components", Data: []int32{0, 2, 1}}, []string{"point 1", "component 2"}},
-		{npy.Entry{Name: "components", Data: []int32{0, -1, 0}}, []string{"point 1", "component -1"}},
-		{npy.Entry{Name: "manifest", Data: []float64{1}}, []string{"manifest", "float64", "uint8"}},
-		{npy.Entry{Name: "manifest", Data: []byte("{")}, []string{"manifest", "JSON"}},
-		{npy.Entry{Name: "manifest", Data: []byte("null")}, []string{"bigfit eigs"}},
-		{npy.Entry{Name: "manifest", Data: []byte(`{"format":"bigfit graph","version":1}`)}, []string{"bigfit graph", "bigfit eigs"}},
-		{npy.Entry{Name: "manifest", Data: []byte(`{"format":"bigfit eigs","version":99}`)}, []string{"version 99"}},
-		{npy.Entry{Name: "manifest", Data: []byte(`{"format":"bigfit eigs","version":0}`)}, []string{"version 0"}},
+		{archive.Array{Name: "values", Data: []float64{0, nan}}, []string{"element 1", "values", "NaN"}},
+		{archive.Array{Name: "values", Data: []float64{inf, 0}}, []string{"element 0", "values", "-Inf"}},
+		{archive.Array{Name: "values", Data: []float64{0.5, 0}}, []string{"value 1 is 0 after 0.5", "ascending"}},
+		{archive.Array{Name: "values", Data: []float64{}}, []string{"values", "(0,)", "(2,)"}},
+		{archive.Array{Name: "values", Shape: []int{1, 2}, Data: []float64{0, 0.5}}, []string{"values", "(1, 2)", "(2,)"}},
+		{archive.Array{Name: "values", Data: "two"}, []string{"values"}},
+		{archive.Array{Name: "values", Data: []float64{0, 0.5, 1}}, []string{"vectors", "(3, 2)", "(3,)"}},
+		{archive.Array{Name: "vectors", Shape: []int{3, 2}, Data: []float64{1, 0, 0, nan, 0, 0}}, []string{"element 3", "vectors", "NaN"}},
+		{archive.Array{Name: "vectors", Shape: []int{2, 3}, Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(2, 3)", "n ≥ k"}},
+		{archive.Array{Name: "vectors", Shape: []int{1, 2}, Data: []float64{1, 0}}, []string{"vectors", "(1, 2)", "n ≥ k"}},
+		{archive.Array{Name: "vectors", Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(6,)"}},
+		{archive.Array{Name: "vectors", Shape: []int{3, 2, 1}, Data: []float64{1, 0, 0, 1, 0, 0}}, []string{"vectors", "(3, 2, 1)"}},
+		{archive.Array{Name: "residuals", Data: []float64{0}}, []string{"residuals", "(1,)", "(2,)"}},
+		{archive.Array{Name: "residuals", Shape: []int{2, 1}, Data: []float64{0, 0}}, []string{"residuals", "(2, 1)"}},
+		{archive.Array{Name: "residuals", Data: []float64{0, nan}}, []string{"element 1", "residuals", "NaN"}},
+		{archive.Array{Name: "degrees", Data: []float64{1, 1}}, []string{"degrees", "(2,)", "(3,)"}},
+		{archive.Array{Name: "degrees", Data: []float64{1, 1, inf}}, []string{"element 2", "degrees", "-Inf"}},
+		{archive.Array{Name: "components", Data: []int32{0, 1}}, []string{"components", "(2,)", "(3,)"}},
+		{archive.Array{Name: "components", Data: []float64{0, 1, 0}}, []string{"components", "float64", "int32"}},
+		{archive.Array{Name: "components", Data: []int32{1, 0, 0}}, []string{"point 0", "component 1"}},
+		{archive.Array{Name: "components", Data: []int32{0, 2, 1}}, []string{"point 1", "component 2"}},
+		{archive.Array{Name: "components", Data: []int32{0, -1, 0}}, []string{"point 1", "component -1"}},
+		{archive.Array{Name: "manifest", Data: []float64{1}}, []string{"manifest", "float64", "uint8"}},
+		{archive.Array{Name: "manifest", Data: []byte("{")}, []string{"manifest", "JSON"}},
+		{archive.Array{Name: "manifest", Data: []byte("null")}, []string{"bigfit eigs"}},
+		{archive.Array{Name: "manifest", Data: []byte(`{"format":"bigfit graph","version":1}`)}, []string{"bigfit graph", "bigfit eigs"}},
+		{archive.Array{Name: "manifest", Data: []byte(`{"format":"bigfit eigs","version":99}`)}, []string{"version 99"}},
+		{archive.Array{Name: "manifest", Data: []byte(`{"format":"bigfit eigs","version":0}`)}, []string{"version 0"}},
 	} {
 		entries := good()
 		for i := range entries {
@@ -288,7 +288,7 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"values", "vectors"} {
-		entries := slices.DeleteFunc(good(), func(e npy.Entry) bool { return e.Name == name })
+		entries := slices.DeleteFunc(good(), func(e archive.Array) bool { return e.Name == name })
 		if err := npy.WriteArchive(path, entries); err != nil {
 			t.Fatal(err)
 		}

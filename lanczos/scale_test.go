@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/file/manifest"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
@@ -100,14 +100,14 @@ func TestBeyondFloat64(t *testing.T) {
 // by more is refused, by Load and by Save, and the largest pairs descend.
 func TestOrderOfFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "eigs.npz")
-	largest, err := manifest.New(manifest.Eigs, map[string]any{"largest": true}, nil)
+	largest, err := archive.New(archive.Eigs, map[string]any{"largest": true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := mat.NewDense(4, 4, []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})
 	for _, c := range []struct {
 		values, want []float64 // nil: refused
-		manifest     *manifest.Manifest
+		manifest     *archive.Manifest
 	}{
 		{[]float64{0, -9e-18, 0.5, 1.2}, []float64{0, 0, 0.5, 1.2}, nil},
 		{[]float64{-3e-17, -4e-17, 1, 1 - 2e-16}, []float64{-3e-17, -3e-17, 1, 1}, nil},
@@ -128,13 +128,13 @@ func TestOrderOfFile(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), path+" is not written") {
 			t.Errorf("%v: %v", c.values, err)
 		}
-		entries := []npy.Entry{{Name: "values", Data: c.values}, {Name: "vectors", Shape: []int{4, 4}, Data: x.RawMatrix().Data}}
+		entries := []archive.Array{{Name: "values", Data: c.values}, {Name: "vectors", Shape: []int{4, 4}, Data: x.RawMatrix().Data}}
 		if c.manifest != nil {
 			text, err := c.manifest.Bytes()
 			if err != nil {
 				t.Fatal(err)
 			}
-			entries = append(entries, npy.Entry{Name: manifest.Name, Data: text})
+			entries = append(entries, archive.Array{Name: archive.Name, Data: text})
 		}
 		if err := npy.WriteArchive(path, entries); err != nil {
 			t.Fatal(err)

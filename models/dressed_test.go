@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/models/calibration"
 )
 
 // fixed is a model of two classes that does nothing.

@@ -55,7 +55,8 @@ type Grid struct {
 	GraphKey func(setting int) string
 	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
 	// from an earlier grid.
-	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error)
+	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+		s *lanczos.Settings) (*lanczos.Result, error)
 	// Derived keeps what a learner makes of a graph for further grids; may be nil.
 	Derived *Derived
 	// Run has fit answer for the points held out of each split, once for each of
@@ -97,7 +98,8 @@ func (g *Grid) With(setting int) *Input {
 }
 
 // Solve computes eigenpairs by Eigensolver or, without one, by [lanczos.Laplacian].
-func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error) {
+func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+	s *lanczos.Settings) (*lanczos.Result, error) {
 	if g.Eigensolver != nil {
 		return g.Eigensolver(ctx, l, c, s)
 	}
@@ -125,51 +127,8 @@ func Grouped[K comparable](settings []int, key func(int) K) [][]int {
 		}
 		out[group] = append(out[group], i)
 	}
+
 	return out
-}
-
-// EachNorm calls fn for the settings in groups of one intrinsic norm: with the
-// Laplacian of their graph, to their power, or nil for γ_I = 0.
-func (g *Grid) EachNorm(settings []int, norms func(setting int) Regularizer, fn func(l *sparse.Laplacian, settings []int) error) error {
-	for _, half := range Grouped(settings, func(i int) bool { return norms(i).GammaI > 0 }) {
-		for _, sameGraph := range Grouped(half, g.GraphKey) {
-			var l *sparse.Laplacian
-			if first := norms(sameGraph[0]); first.GammaI > 0 {
-				graph, err := g.GraphOf(sameGraph[0])
-				if err != nil {
-					return err
-				}
-				if l, err = sparse.NewLaplacian(graph.W, first.Laplacian); err != nil {
-					return err
-				}
-			}
-			for _, same := range Grouped(sameGraph, func(i int) int { return max(1, norms(i).Power) }) {
-				if l != nil {
-					l = l.With(max(1, norms(same[0]).Power), 0)
-				}
-				if err := fn(l, same); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// NormCount returns the number of different graphs and powers among the settings
-// with a positive γ_I.
-func (g *Grid) NormCount(norms func(setting int) Regularizer) float64 {
-	type norm struct {
-		graph string
-		power int
-	}
-	seen := map[norm]bool{}
-	for i := range g.Settings {
-		if r := norms(i); r.GammaI > 0 {
-			seen[norm{g.GraphKey(i), max(1, r.Power)}] = true
-		}
-	}
-	return float64(len(seen))
 }
 
 // CountOf returns the number of different keys of the settings.
@@ -217,6 +176,7 @@ func AnswerAt(p *Prediction, points []int, err error) Answer {
 		_, c := p.Scores.Dims()
 		a.Scores = dense.Gather(mat.NewDense(len(points), c, nil), p.Scores, points)
 	}
+
 	if p.Classes != nil {
 		for _, i := range points {
 			a.Classes = append(a.Classes, p.Classes[i])

@@ -9,12 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
-	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -214,7 +215,7 @@ type Manifest struct {
 type Encoded struct {
 	Values Values
 	Fit    any // marshals to JSON
-	Arrays []Array
+	Arrays []archive.Array
 }
 
 // ErrNotFinite is that of a model with a number that is not finite: it is not written.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/archive"
 )
 
 // Updater is a model to which points and labels can be added at less cost than that
@@ -69,6 +71,7 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 	if classes == nil {
 		return t
 	}
+
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(classes)), nil)
 	for q, i := range t.Labeled {
 		codeClass(t.Y.RawRowView(q), labels[i])
@@ -77,11 +80,11 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 }
 
 // Entries returns the arrays given_points (l) and given_values (l×m); nil has none.
-func (g *Given) Entries() []Array {
+func (g *Given) Entries() []archive.Array {
 	if g == nil {
 		return nil
 	}
-	out := []Array{{Name: "given_points", Data: g.Points}}
+	out := []archive.Array{{Name: "given_points", Data: g.Points}}
 	if g.Values != nil {
 		out = append(out, MatrixEntry("given_values", g.Values))
 	}
@@ -98,17 +101,22 @@ func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	for q, i := range g.Points {
 		if i < 0 || int(i) >= n || q > 0 && i <= g.Points[q-1] {
 			return nil, fmt.Errorf("models: element %d of given_points is %d; they must ascend within [0, %d)", q, i, n)
 		}
 	}
+
 	if len(g.Points) != labeled || labeled == 0 {
-		return nil, fmt.Errorf("models: given_points has %d elements for %d labeled points", len(g.Points), labeled)
+		return nil, fmt.Errorf("models: given_points has %d elements for %d labeled points",
+			len(g.Points), labeled)
 	}
+
 	if g.Values != nil {
 		if rows, cols := g.Values.Dims(); rows != len(g.Points) || cols != values {
-			return nil, fmt.Errorf("models: given_values is %d×%d for %d points of %d values", rows, cols, len(g.Points), values)
+			return nil, fmt.Errorf("models: given_values is %d×%d for %d points of %d values", rows, cols,
+				len(g.Points), values)
 		}
 	}
 	return g, nil

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/threshold"
@@ -25,15 +25,28 @@ type AnswerSettings struct {
 // the extension of a file names.
 type Answers struct {
 	Settings AnswerSettings
-	Columns  []table.Result
+	Columns  []Column
 	IDs      *data.IDs // nil where points have numbers only
 	Hashes   Hashes
-	Files    manifest.Files
+	Files    archive.Files
+}
+
+// Column is one column of a file of answers.
+type Column struct {
+	Name string
+	// Values are a slice of int64, int32, float64, string or bool, row by row.
+	Values any
+	// Width is the number of values of a row; 0 means one value, and an array of one
+	// dimension in .npy.
+	Width int
+	// Names are the names of the values of a row in csv. Default: the name of the column
+	// followed by _0, _1, …
+	Names []string
 }
 
 // Write writes the answers. That the ids are not as many as the rows is an error.
 func (a *Answers) Write(path string) error {
-	m, err := manifest.New(manifest.Answers, a.Settings, a.Hashes, a.Files)
+	m, err := archive.New(archive.Answers, a.Settings, a.Hashes, a.Files)
 	if err != nil {
 		return err
 	}
@@ -41,7 +54,10 @@ func (a *Answers) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	out := &table.Output{Columns: a.Columns, Manifest: string(text)}
+	out := &table.Output{Manifest: string(text)}
+	for _, c := range a.Columns {
+		out.Columns = append(out.Columns, table.Result(c))
+	}
 	if a.IDs != nil {
 		out.IDs = a.IDs.Values
 	}
@@ -55,14 +71,15 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	a := Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: o.Kind.String()}}
 	switch {
 	case o.Names != nil:
-		a.Columns = []table.Result{{Name: "label", Values: choose(p.Classes, o.Names)}}
+		a.Columns = []Column{{Name: "label", Values: choose(p.Classes, o.Names)}}
 	case o.Kind == models.OutputClasses:
-		a.Columns = []table.Result{{Name: "label", Values: choose(p.Classes, o.Classes)}}
+		a.Columns = []Column{{Name: "label", Values: choose(p.Classes, o.Classes)}}
 	case o.Labels != nil:
-		a.Columns = []table.Result{numbers("score", p.Scores, names("score", o.Labels))}
+		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Labels))}
 	default:
-		a.Columns = []table.Result{numbers("value", p.Scores, nil)}
+		a.Columns = []Column{numbers("value", p.Scores, nil)}
 	}
+
 	return a
 }
 
@@ -75,7 +92,7 @@ func ScoreAnswers(m models.Model, p *models.Prediction) Answers {
 	}
 	return Answers{
 		Settings: AnswerSettings{Learner: m.Name(), Answers: "scores"},
-		Columns:  []table.Result{numbers("score", p.Scores, columns)},
+		Columns:  []Column{numbers("score", p.Scores, columns)},
 	}
 }
 
@@ -84,23 +101,25 @@ func CoordinateAnswers(learner string, e *mat.Dense) Answers {
 	_, width := e.Dims()
 	c := numbers("x", e, nil)
 	c.Width = width
-	return Answers{Settings: AnswerSettings{Learner: learner, Answers: "coordinates"}, Columns: []table.Result{c}}
+	return Answers{Settings: AnswerSettings{Learner: learner, Answers: "coordinates"}, Columns: []Column{c}}
 }
 
 // ClusterAnswers are the numbers of clusters.
 func ClusterAnswers(clusters []int64) Answers {
-	return Answers{Settings: AnswerSettings{Answers: "clusters"}, Columns: []table.Result{{Name: "cluster", Values: clusters}}}
+	return Answers{Settings: AnswerSettings{Answers: "clusters"},
+		Columns: []Column{{Name: "cluster", Values: clusters}}}
 }
 
 // numbers is a matrix as a result, of one dimension if it has one column.
-func numbers(name string, x *mat.Dense, columns []string) table.Result {
+func numbers(name string, x *mat.Dense, columns []string) Column {
 	r := x.RawMatrix()
 	if r.Stride != r.Cols {
 		r = mat.DenseCopyOf(x).RawMatrix()
 	}
-	out := table.Result{Name: name, Values: r.Data}
+	out := Column{Name: name, Values: r.Data}
 	if r.Cols != 1 {
-		out.Width, out.Names = r.Cols, columns
+		out.Width = r.Cols
+		out.Names = columns
 	}
 	return out
 }

@@ -31,6 +31,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		}
 		v[name] = value
 	}
+
 	if x != nil {
 		n, d := x.Dims()
 		_, isSparse := x.(*sparse.CSR)
@@ -41,6 +42,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		case d > autoColumns:
 			set("pca", strconv.Itoa(min(autoComponents, n)), "distance")
 		}
+
 		if given["radius"] == "" {
 			metric := knn.Euclidean
 			if text, ok := v["distance"]; ok {
@@ -54,6 +56,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 			}
 		}
 	}
+
 	s, err := GraphParams.Decode(v)
 	if err != nil {
 		return nil, err

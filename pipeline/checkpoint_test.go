@@ -223,7 +223,7 @@ func TestResumedTune(t *testing.T) {
 	} {
 		resumed(t, c.grid.Learner.Info().Name, c.times, func(p *pipeline.Pipeline, out string) error {
 			if p.Checkpoint != nil {
-				p.Checkpoint.Inputs["labels"] = "those"
+				p.Checkpoint.MadeFrom(pipeline.Hashes{"labels": "those"})
 			}
 			tuning, err := p.Prepare(t.Context(), &models.Input{Points: x, Targets: targets}, c.grid, nil)
 			if err != nil {

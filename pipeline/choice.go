@@ -86,17 +86,22 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 			return err
 		}
 	}
-	s.Method, s.Patience = c.Method, 0
+
+	s.Method = c.Method
+	s.Patience = 0
 	if c.Method == knn.NNDescent && s.Recall == 0 {
 		s.Recall = AutoRecall
-		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what %s says", AutoRecall, param.Name("recall"))
+		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what "+
+			"%s says", AutoRecall, param.Name("recall"))
 	}
+
 	p.Observed().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
 	return nil
 }
 
 // timedChoice returns the choice that the checkpoint holds, or makes one.
-func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, patience float64) (choice.Choice, error) {
+func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings,
+	patience float64) (choice.Choice, error) {
 	if p.Checkpoint == nil {
 		return e.work.Choose(patience, e.seconds)
 	}
@@ -105,11 +110,11 @@ func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, pat
 		return choice.Choice{}, err
 	}
 	var c choice.Choice
-	if a, err := p.Checkpoint.Load(checkpoint.Choice, key, &c); err != nil || a != nil {
+	if a, err := p.kept().Load(checkpoint.Choice, key, &c); err != nil || a != nil {
 		return c, err
 	}
 	if c, err = e.work.Choose(patience, e.seconds); err != nil || !c.Timed {
 		return c, err
 	}
-	return c, p.Checkpoint.Save(checkpoint.Choice, key, c)
+	return c, p.kept().Save(checkpoint.Choice, key, c)
 }

@@ -41,11 +41,14 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 	if len(weights) != len(y.Classes) {
 		return nil, fmt.Errorf("pipeline: %d weights for %d classes", len(weights), len(y.Classes))
 	}
+
 	for c, v := range weights {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("pipeline: the weight of class %s is %v; it must be finite and not negative", y.Name(int32(c)), v)
+			return nil, fmt.Errorf("pipeline: the weight of class %s is %v; it must be finite and "+
+				"not negative", y.Name(int32(c)), v)
 		}
 	}
+
 	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int64, w.Rows+1), Val: []float64{}}
 	for i := range w.Rows {
 		col, val := w.Row(i)
@@ -58,9 +61,11 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 			if val != nil {
 				v *= val[p]
 			}
-			out.Col, out.Val = append(out.Col, j), append(out.Val, v)
+			out.Col = append(out.Col, j)
+			out.Val = append(out.Val, v)
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out, nil
 }

@@ -123,7 +123,7 @@ func TestResumedComparison(t *testing.T) {
 	}
 	resumed(t, "comparison", least, func(p *pipeline.Pipeline, out string) error {
 		if p.Checkpoint != nil {
-			p.Checkpoint.Inputs["labels"] = "those"
+			p.Checkpoint.MadeFrom(pipeline.Hashes{"labels": "those"})
 		}
 		c, err := p.PrepareComparison(t.Context(), &models.Input{Points: x, Targets: targets}, contenders(), nil)
 		if err != nil {

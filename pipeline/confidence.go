@@ -43,6 +43,7 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 		}
 		c.P[i], c.Second[i], c.Margin[i] = row[class], second, row[class]-row[second]
 	}
+
 	return c
 }
 
@@ -87,6 +88,7 @@ func AnswersTo(path string, m models.Model, p *models.Prediction, least, level f
 	case p.Probabilities == nil:
 		return PredictionAnswers(m, p), nil
 	}
+
 	whole := !table.IsTable(path)
 	a, err := SureAnswers(m, p, least, whole)
 	if whole {
@@ -100,13 +102,15 @@ func AnswersTo(path string, m models.Model, p *models.Prediction, least, level f
 // integers, the label is [UnsureClass] if whole is set, as for an array, and else text.
 func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool) (Answers, error) {
 	a := PredictionAnswers(m, p)
-	o, c := m.Output(), ConfidenceOf(p)
+	o := m.Output()
+	c := ConfidenceOf(p)
 	label := &a.Columns[0]
 	values, integers := label.Values.([]int64)
 	switch {
 	case least == 0:
 	case integers && whole && slices.Contains(o.Classes, UnsureClass):
-		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass, param.Name("reject"))
+		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for "+
+			"unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass, param.Name("reject"))
 	case integers && whole:
 		label.Values = reject(c.P, least, values, UnsureClass)
 	case integers:
@@ -120,11 +124,13 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	default:
 		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}
-	second := table.Result{Name: "second", Values: choose(c.Second, o.Classes)}
+
+	second := Column{Name: "second", Values: choose(c.Second, o.Classes)}
 	if o.Names != nil {
 		second.Values = choose(c.Second, o.Names)
 	}
-	a.Columns = append(a.Columns, table.Result{Name: "p", Values: c.P}, second, table.Result{Name: "margin", Values: c.Margin})
+	a.Columns = append(a.Columns, Column{Name: "p", Values: c.P}, second,
+		Column{Name: "margin", Values: c.Margin})
 	return a, nil
 }
 
@@ -146,7 +152,7 @@ func ProbabilityAnswers(m models.Model, p *models.Prediction) Answers {
 		columns = names("p", o.Names)
 	}
 	return Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: "probabilities"},
-		Columns: []table.Result{numbers("p", p.Probabilities, columns)}}
+		Columns: []Column{numbers("p", p.Probabilities, columns)}}
 }
 
 // IntervalAnswers are the values of a regression with the bounds of their intervals of a
@@ -172,12 +178,15 @@ func Interval(m models.Model, p *models.Prediction, level float64) (low, high *m
 		return nil, nil, err
 	}
 	n, m0 := p.Scores.Dims()
-	low, high = mat.NewDense(n, m0, nil), mat.NewDense(n, m0, nil)
+	low = mat.NewDense(n, m0, nil)
+
+	high = mat.NewDense(n, m0, nil)
 	for i := range n {
 		for j, v := range p.Scores.RawRowView(i) {
 			low.Set(i, j, v-half[j])
 			high.Set(i, j, v+half[j])
 		}
 	}
+
 	return low, high, nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -73,7 +74,7 @@ func Example() {
 func writeMoons(dir string) {
 	x, y := synthetic.TwoMoons(300, 0.05, 1)
 	labels := pipeline.ClassValues(y.Keep([]int{0, 1, 2, 3}))
-	for name, e := range map[string]npy.Entry{"X.npy": {Shape: []int{300, 2}, Data: x.Data}, "y.npy": {Shape: []int{300}, Data: labels}} {
+	for name, e := range map[string]archive.Array{"X.npy": {Shape: []int{300, 2}, Data: x.Data}, "y.npy": {Shape: []int{300}, Data: labels}} {
 		if err := npy.WriteFile(filepath.Join(dir, name), e.Shape, e.Data); err != nil {
 			panic(err)
 		}

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
@@ -32,7 +31,8 @@ func (made Hashes) Agree(key, hash, file, other string) error {
 	if made[key] == "" || hash == "" || made[key] == hash {
 		return nil
 	}
-	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file holds %.12s…; make it again", file, key, other, key, made[key], hash)
+	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file "+
+		"holds %.12s…; make it again", file, key, other, key, made[key], hash)
 }
 
 // GraphFile is a graph that was read.
@@ -73,21 +73,25 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	if text != nil {
-		m, err := manifest.Parse(text, manifest.Graph, path)
+		m, err := archive.Parse(text, archive.Graph, path)
 		if err != nil {
 			return nil, err
 		}
 		var made graphManifest
-		if err := manifest.Unmarshal(m.Settings, &made); err != nil {
+		if err := archive.Unmarshal(m.Settings, &made); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
-		g.Settings, g.kept, g.arrays = made.GraphSettings, made.Neighborhood, made.Arrays
+		g.Settings = made.GraphSettings
+		g.kept = made.Neighborhood
+		g.arrays = made.Arrays
 		g.Made = m.Hashes
 		if g.Made == nil {
 			g.Made = Hashes{}
 		}
 	}
+
 	g.describe()
 	return g, nil
 }
@@ -106,18 +110,16 @@ func (g *GraphFile) ReadKept(memory int64) error {
 	if g.kept == nil {
 		return nil
 	}
-	a, err := npy.OpenArchive(g.path, memory)
+	h, err := models.ReadNeighborhood(g.path, memory, g.kept, g.arrays, g.W.Rows)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	h, err := models.NeighborhoodOf(a, g.kept, g.arrays, g.W.Rows)
-	if err != nil {
-		return fmt.Errorf("%s: %w; make the graph again", g.path, err)
+	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K ||
+		h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
+		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make "+
+			"the graph again", g.path)
 	}
-	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K || h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
-		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make the graph again", g.path)
-	}
+
 	h.Degrees = g.Degrees
 	g.Neighborhood = h
 	g.describe()
@@ -136,20 +138,23 @@ func (g *Graph) describe() {
 //
 // A path that ends with a separator names a folder of mapped .npy files
 // ([sparse.WriteFolder]), which holds the matrix and the manifest alone.
-func SaveGraph(path string, g *Graph, hashes Hashes, files ...manifest.Files) error {
+func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) error {
 	h := g.Neighborhood
 	if IsFolderName(path) {
 		h = models.Neighborhood{}
 	}
-	h.Points, h.Degrees = nil, nil
+	h.Points = nil
+	h.Degrees = nil
 	kept, arrays, err := h.Encode()
 	if err != nil {
 		return err
 	}
+
 	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
 		kept = nil
 	}
-	m, err := manifest.New(manifest.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)}, hashes, files...)
+	m, err := archive.New(archive.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)},
+		hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -191,14 +196,17 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 	n, _ := f.Result.Vectors.Dims()
 	e := &EigsFile{Pairs: f.Result}
 	if f.Manifest != nil {
-		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}
-		if err := manifest.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
+		e.Made = f.Manifest.Hashes
+		e.Settings = &EigsSettings{}
+		if err := archive.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		if e.Settings.Largest {
-			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without %s", path, param.Name("largest"))
+			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make "+
+				"it again without %s", path, param.Name("largest"))
 		}
 	}
+
 	switch {
 	case g != nil && n != g.W.Rows:
 		return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, g.W.Rows)
@@ -208,10 +216,12 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		}
 		e.Graph = *g
 	case f.Components == nil || f.Degrees == nil:
-		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with %s", path, param.Name("graph"))
+		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; "+
+			"give it with %s", path, param.Name("graph"))
 	default:
 		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
 	}
+
 	if e.Settings != nil {
 		e.Graph.Settings = e.Settings.Graph
 	}
@@ -220,8 +230,9 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 }
 
 // SaveEigs writes eigenpairs of a graph with their settings.
-func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes, files ...manifest.Files) error {
-	m, err := manifest.New(manifest.Eigs, s, hashes, files...)
+func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes,
+	files ...archive.Files) error {
+	m, err := archive.New(archive.Eigs, s, hashes, files...)
 	if err != nil {
 		return err
 	}

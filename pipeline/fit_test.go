@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/propagation"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/pipeline"
@@ -71,7 +72,7 @@ func fit(t *testing.T, p *pipeline.Pipeline, name string, in *models.Input, g *p
 func TestFitEqualsTheFamilies(t *testing.T) {
 	x, y := few(t, 120)
 	query, _ := clusters(30, 2)
-	norms := models.Regularizer{GammaA: 1e-3, GammaI: 1e-2}
+	norms := regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2}
 	values := models.Values{"gamma-a": "1e-3", "gamma-i": "1e-2"}
 	for _, components := range []int{0, 3} {
 		w, _ := byHand(t, x, components)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -125,11 +126,11 @@ func TestDamagedKept(t *testing.T) {
 	if err := pipeline.SaveGraph(path, g, pipeline.Hashes{}); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(e *npy.Entry) bool{
-		"neighbor_indices":   func(e *npy.Entry) bool { e.Data.([]int32)[3] = 80; return true },
-		"neighbor_distances": func(e *npy.Entry) bool { e.Data.([]float64)[3] = -1; return true },
-		"index_order":        func(e *npy.Entry) bool { e.Data.([]int32)[3] = 80; return true },
-		"pca_components":     func(*npy.Entry) bool { return false },
+	for name, change := range map[string]func(e *archive.Array) bool{
+		"neighbor_indices":   func(e *archive.Array) bool { e.Data.([]int32)[3] = 80; return true },
+		"neighbor_distances": func(e *archive.Array) bool { e.Data.([]float64)[3] = -1; return true },
+		"index_order":        func(e *archive.Array) bool { e.Data.([]int32)[3] = 80; return true },
+		"pca_components":     func(*archive.Array) bool { return false },
 	} {
 		entries := modeltest.Entries(t, path)
 		e := entries[name]
@@ -139,7 +140,7 @@ func TestDamagedKept(t *testing.T) {
 			delete(entries, name)
 		}
 		bad := filepath.Join(t.TempDir(), "bad.npz")
-		var list []npy.Entry
+		var list []archive.Array
 		for _, e := range entries {
 			if text, ok := e.Data.([]string); ok {
 				e.Shape, e.Data = nil, text[0]

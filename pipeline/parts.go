@@ -16,7 +16,8 @@ import (
 
 // partEigenpairs returns eigenpairs of the components of a graph that seats name, as
 // lanczos.Parts does. The checkpoint keeps those of the largest component.
-func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, seats []int32, start *mat.Dense) (*lanczos.Result, error) {
+func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, seats []int32,
+	start *mat.Dense) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -28,6 +29,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}
+
 	solver := *p
 	return lanczos.Parts(ctx, l, g.Components, seats, func(part *lanczos.Part) (*lanczos.Result, error) {
 		one := &models.Graph{W: part.Laplacian.Graph(), Components: part.Components}
@@ -53,6 +55,7 @@ func startOf(start *mat.Dense, vertices []int) *mat.Dense {
 			columns = append(columns, j)
 		}
 	}
+
 	if columns == nil {
 		return nil
 	}

@@ -52,7 +52,8 @@ type silent struct{ memory int64 }
 
 func (s silent) Announce(stage string, c stage.Cost) error {
 	if s.memory > 0 && c.Bytes > s.memory {
-		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes, s.memory, c.Remedy)
+		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes,
+			s.memory, c.Remedy)
 	}
 	return nil
 }
@@ -78,15 +79,18 @@ func (p *Pipeline) Observed() stage.Observer {
 // are those of p.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, error) {
+func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, error) {
 	info := l.Info()
-	in.Seed, in.Memory = p.Seed, p.Memory
+	in.Seed = p.Seed
+	in.Memory = p.Memory
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	if info.Needs.Has(models.NeedsPoints) && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
+
 	settings := g.filled()
 	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
 		var err error
@@ -94,21 +98,25 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 			return nil, err
 		}
 	}
+
 	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
 		return nil, err
 	}
+
 	if c, ok := l.(models.Chooser); ok {
 		v, why, err := c.Choose(in)
 		if err != nil {
 			return nil, err
 		}
 		if why != "" {
-			in.Values, in.Why = v, why
+			in.Values = v
+			in.Why = why
 			p.Observed().Note(info.Name + ": " + why)
 		}
 	}
+
 	cost, err := l.Cost(in)
 	if err != nil {
 		return nil, err
@@ -121,6 +129,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 	if err := p.Observed().Announce("fit", cost); err != nil {
 		return nil, err
 	}
+
 	if info.UsesGraph(in.Values) {
 		fault, err := p.Complete(ctx, l, in, settings)
 		if err != nil {
@@ -128,6 +137,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		}
 		short = errors.Join(short, fault)
 	}
+
 	p.Observed().Begin("fit")
 	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
 	m, err := l.Fit(ctx, in)
@@ -139,6 +149,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 		p.Observed().Note(info.Name + ": " + text)
 		text = ""
 	}
+
 	p.Observed().End(text)
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, errors.Join(short, err, fault)
@@ -147,7 +158,8 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 // toMake returns the bytes of the graph and the eigenpairs that complete will make and
 // that are held during the fit.
 func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) (int64, error) {
-	info, n := l.Info(), int64(in.Len())
+	info := l.Info()
+	n := int64(in.Len())
 	if !info.UsesGraph(in.Values) {
 		return 0, nil
 	}
@@ -157,6 +169,7 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 		// The lists are kept for updates.
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
+
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return bytes, nil
@@ -167,12 +180,14 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 
 // Complete makes the graph and the eigenpairs that a fit needs and in lacks, by s, nil for
 // the defaults. The first error comes with usable results.
-func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (short, err error) {
 	info := l.Info()
 	s = s.filled()
 	if in.Graph == nil && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
+
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -184,11 +199,13 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 			return nil, err
 		}
 	}
+
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
 			return nil, err
 		}
 	}
+
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return short, nil
@@ -199,18 +216,22 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 	}
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
+
 	var seats []int32
 	if parts, ok := l.(models.PartPaired); ok {
 		if seats, err = parts.Seats(in); err != nil {
 			return nil, err
 		}
 	}
+
 	find := p.keptEigenpairs
 	if seats != nil {
-		find = func(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
+		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
+			start *mat.Dense) (*lanczos.Result, error) {
 			return p.partEigenpairs(ctx, g, s, seats, start)
 		}
 	}
+
 	r, unfinished := find(ctx, in.Graph, settings, in.Start)
 	if !models.Usable(unfinished) {
 		return nil, unfinished
@@ -235,7 +256,8 @@ type EigsSettings struct {
 
 // Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil,
 // may add to the settings of the solver.
-func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
+	change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -243,10 +265,12 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed,
+		MemoryLimit: p.Memory}
 	if err := p.snapshots(g, s, settings); err != nil {
 		return nil, err
 	}
+
 	if change != nil {
 		change(settings)
 	}
@@ -260,8 +284,9 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
 	if errors.Is(err, lanczos.ErrSnapshot) {
-		return nil, fmt.Errorf("%s: %w; %s", p.Checkpoint.Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
+		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
+
 	if r != nil {
 		p.Observed().End(r.String())
 	}
@@ -281,9 +306,12 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	}
 	smaller := *s
 	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
-	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
-		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,
+		&smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit = s.MemoryLimit
+		smaller.Basis = 1
 	}
+
 	if announce(smaller) != nil {
 		return err
 	}
@@ -294,7 +322,8 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 // Outside prepares the search for the smallest eigenpairs by another program, as
 // [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
 // the memory ([lanczos.Outside.Spill]).
-func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill string) (*lanczos.Outside, error) {
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool,
+	spill string) (*lanczos.Outside, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -303,21 +332,26 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill
 		return nil, err
 	}
 	if s.Largest || s.Power > 1 {
-		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a " +
+			"Laplacian of power 1")
 	}
+
 	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
 	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
 	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
 		bytes = least
 	}
-	if err := p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
+	if err := p.Observed().Announce("eigenpairs",
+		stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
+
 	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
 	if err == nil {
 		o.Spill(spill, p.Memory/2)
-		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ "+
+			"= %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
 	}
 	return o, err
 }
@@ -330,7 +364,10 @@ func checkWalk(l *sparse.Laplacian) error {
 	}
 	for i, d := range l.Degrees() {
 		if d > 0 && 1/math.Sqrt(d) > lanczos.LongestEntry/2 {
-			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take the normalized Laplacian, or multiply all weights by a constant (of heat weights, give a larger t)", i, d, 1/math.Sqrt(d))
+			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its "+
+				"entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take "+
+				"the normalized Laplacian, or multiply all weights by a constant (of heat weights, "+
+				"give a larger t)", i, d, 1/math.Sqrt(d))
 		}
 	}
 	return nil
@@ -339,16 +376,19 @@ func checkWalk(l *sparse.Laplacian) error {
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
 // edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
 // Where the memory allowed is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings,
+	remedy string) error {
 	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
-		s.MemoryLimit, s.Basis = 0, 1
+		s.MemoryLimit = 0
+		s.Basis = 1
 		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations,
+		Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
@@ -365,10 +405,13 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 	for i := range rows {
 		for j, v := range p.Scores.RawRowView(i) {
 			if v-v != 0 {
-				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the point, or numbers in the model, are too large to compute with; scale the points and fit again", lo+i, v, j)
+				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
+					"point, or numbers in the model, are too large to compute with; scale the points "+
+					"and fit again", lo+i, v, j)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -395,7 +438,8 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for, and so are probabilities, by s.
-func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
+func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings,
+	scores bool) (*models.Prediction, error) {
 	n, d := x.Dims()
 	if dim := m.Dim(); dim > 0 && d != dim {
 		return nil, fmt.Errorf("pipeline: points of %d columns for a model of points of %d", d, dim)
@@ -414,6 +458,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			c.Bytes += 8 * int64(n) * int64(o.Columns)
 		}
 	}
+
 	c.Remedy = "split the new points over several files"
 	if err := p.Observed().Announce("prediction", c); err != nil {
 		return nil, err
@@ -429,10 +474,12 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if s.Probabilities {
 		out.Probabilities = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
+
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
 		s.OnProgress = func(done, total int) {
-			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
+			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)),
+				float64(n), "")
 		}
 		batch := x
 		if hi-lo < n {
@@ -446,7 +493,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		if err := finiteAnswers(answer, lo); err != nil {
 			return nil, err
 		}
-		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall
+
+		out.Classes = append(out.Classes, answer.Classes...)
+		out.Recall = answer.Recall
 		if keep {
 			out.Scores.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Scores)
 		}
@@ -454,6 +503,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			out.Probabilities.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Probabilities)
 		}
 	}
+
 	text := fmt.Sprintf("%d points", n)
 	if o.Extends {
 		text += fmt.Sprintf(", %s extension", s.Extension)

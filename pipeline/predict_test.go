@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -30,7 +31,7 @@ func fitted(t *testing.T) map[string]models.Model {
 	}
 	several := mat.NewDense(90, 2, nil)
 	several.Apply(func(_, _ int, v float64) float64 { return math.Copysign(1, v) }, block)
-	labels, err := models.LabelTargets(several, nil)
+	labels, err := multilabel.LabelTargets(several, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ func GridAround(x, y []float64, columns int) chart.Grid {
 		}
 		return low - d, high + d
 	}
+
 	g := chart.Grid{Columns: columns}
 	g.Left, g.Right = margin(slices.Min(x), slices.Max(x))
 	g.Bottom, g.Top = margin(slices.Min(y), slices.Max(y))
@@ -30,7 +31,8 @@ func GridAround(x, y []float64, columns int) chart.Grid {
 
 // PredictGrid applies a model of two columns to the points of a grid, row by row
 // from below.
-func PredictGrid(ctx context.Context, m models.Model, g *chart.Grid, progress func(done, total int)) (*models.Prediction, error) {
+func PredictGrid(ctx context.Context, m models.Model, g *chart.Grid,
+	progress func(done, total int)) (*models.Prediction, error) {
 	x := data.NewDense[float64](g.Columns*g.Rows, 2)
 	for r := range g.Rows {
 		for c := range g.Columns {
@@ -69,6 +71,7 @@ func SurfaceAreas(classes []int32, o models.Output, labels *data.Labels) []int {
 			}
 		}
 	}
+
 	out := make([]int, len(classes))
 	for i, c := range classes {
 		out[i] = number[c]

@@ -59,6 +59,7 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 			block.Set(i, 0, math.NaN())
 		}
 	}
+
 	t.truth = t.used // nothing to compare with
 	t.Targets, err = models.ValueTargets(block)
 	return t, err
@@ -66,7 +67,8 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 
 // BlockTargets takes targets that code makes of an n×m block, or of so many of its
 // rows with a number, drawn by seed; 0 is all.
-func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int, seed uint64) (*Targets, error) {
+func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int,
+	seed uint64) (*Targets, error) {
 	all, err := code(values)
 	if err != nil {
 		return nil, err
@@ -83,12 +85,14 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 	if err != nil {
 		return nil, err
 	}
+
 	t.usedValues = mat.DenseCopyOf(values)
 	for i, c := range drawn.Index {
 		if c == data.Unlabeled {
 			blankRow(t.usedValues, i)
 		}
 	}
+
 	t.Targets, err = code(t.usedValues)
 	return t, err
 }
@@ -131,6 +135,7 @@ func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 		}
 		return Measured{}, nil
 	}
+
 	rest := mat.DenseCopyOf(t.values)
 	for _, i := range t.Labeled {
 		blankRow(rest, i)
@@ -151,6 +156,7 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 		}
 		return Measured{MultiLabel: r}, err
 	}
+
 	var want, got []float64
 	rows, _ := truth.Dims()
 	for i := range rows {
@@ -160,6 +166,7 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 			}
 		}
 	}
+
 	if len(want) == 0 {
 		return Measured{}, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -112,7 +113,7 @@ func TestBlockTargets(t *testing.T) {
 		code   func(*mat.Dense) (*models.Targets, error)
 	}{
 		"values": {blockOf(smooth), models.ValueTargets},
-		"labels": {blockOf(sign), func(y *mat.Dense) (*models.Targets, error) { return models.LabelTargets(y, []int64{3, 8}) }},
+		"labels": {blockOf(sign), func(y *mat.Dense) (*models.Targets, error) { return multilabel.LabelTargets(y, []int64{3, 8}) }},
 	} {
 		whole, err := pipeline.BlockTargets(c.values, c.code, 0, 1)
 		if err != nil {

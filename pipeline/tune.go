@@ -25,7 +25,8 @@ type Tuning struct {
 // Prepare gathers what a choice among the settings of grid takes: neighbours of
 // in.Points, as many as the largest graph needs, or the graph of a radius, unless
 // in.Graph is given. With knn.ErrRecall comes what was reached.
-func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid, g *GraphSettings) (*Tuning, error) {
+func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid,
+	g *GraphSettings) (*Tuning, error) {
 	t := &Tuning{Data: selectionData(in), Grid: grid, pipeline: p}
 	if g == nil {
 		g = &GraphSettings{}
@@ -39,6 +40,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Grid.Neighbors = nil
 		return t, checkHeldBack(&s)
 	}
+
 	if in.Graph != nil && in.Points != nil && info.KeepsGraph() && in.Graph.Points == nil {
 		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
 		if err != nil {
@@ -46,6 +48,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		}
 		t.Data.Graph = joined
 	}
+
 	var short error
 	if t.graph, short = p.gather(ctx, &t.Data, &s); !models.Usable(short) {
 		return nil, short
@@ -58,13 +61,15 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 
 // selectionData is what a choice among settings is given of in.
 func selectionData(in *models.Input) selection.Data {
-	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs, OutputKernel: in.OutputKernel}
+	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs,
+		OutputKernel: in.OutputKernel}
 }
 
 // checkHeldBack refuses settings of a graph that need the labels that are held back.
 func checkHeldBack(s *GraphSettings) error {
 	if s.ClassWeights != nil {
-		return fmt.Errorf("pipeline: class weights need a class for every point, and cross-validation holds some back; leave %s out", param.Name("class-weights"))
+		return fmt.Errorf("pipeline: class weights need a class for every point, and "+
+			"cross-validation holds some back; leave %s out", param.Name("class-weights"))
 	}
 	return nil
 }
@@ -77,6 +82,7 @@ func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettin
 	if err := checkHeldBack(s); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case d.Graph != nil:
 		g = &Graph{Graph: *d.Graph, Settings: *s.filled()}
@@ -94,6 +100,7 @@ func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettin
 		}
 		d.Edges = g.Settings.Graph
 	}
+
 	return g, short
 }
 
@@ -106,6 +113,7 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 	if !ok {
 		return info.UsesGraph(grid.Fixed)
 	}
+
 	for _, v := range values {
 		if info.UsesGraph(models.Values{info.GraphIf: v}) {
 			return true
@@ -116,9 +124,11 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 
 // Search runs the cross-validation. onProgress, if not nil, is given what is known
 // whenever fits are finished.
-func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress func(*selection.Result)) (*selection.Result, error) {
+func (t *Tuning) Search(ctx context.Context, s selection.Settings,
+	onProgress func(*selection.Result)) (*selection.Result, error) {
 	p := t.pipeline
-	s.Seed, s.Memory = p.Seed, p.Memory
+	s.Seed = p.Seed
+	s.Memory = p.Memory
 	cost, count, err := selection.Cost(&t.Data, &t.Grid, &s)
 	if err != nil {
 		return nil, err
@@ -132,6 +142,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 	if err := p.Observed().Announce("tune", cost); err != nil {
 		return nil, err
 	}
+
 	p.Observed().Begin("tune")
 	s.OnProgress = func(r *selection.Result) {
 		p.Observed().Update(float64(r.Done), float64(r.Total), "")
@@ -139,6 +150,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 			onProgress(r)
 		}
 	}
+
 	if err := t.keepFits(&s); err != nil {
 		return nil, err
 	}
@@ -176,7 +188,7 @@ func keyOf(g *selection.Grid) gridKey {
 // keepFits reads into known the finished fits of a run with the given settings and graph,
 // which may be nil, from the checkpoint, and lets onFits save them there.
 func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *func([]F) error) error {
-	c := p.Checkpoint
+	c := p.kept()
 	if c == nil {
 		return nil
 	}
@@ -184,6 +196,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	if err != nil {
 		return err
 	}
+
 	if g != nil {
 		settings, err := c.Key(g.Settings)
 		if err != nil {
@@ -193,6 +206,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 			key["graph "+name] = v
 		}
 	}
+
 	a, err := c.Load(checkpoint.Fits, key, known)
 	if err != nil {
 		return err
@@ -211,7 +225,8 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 
 // Fit fits a setting of the grid to all targets of in, and leaves the graph in in.
 func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, error) {
-	in.Values, in.Graph = s.Values, t.Data.Graph
+	in.Values = s.Values
+	in.Graph = t.Data.Graph
 	info := t.Grid.Learner.Info()
 	switch {
 	case !info.UsesGraph(s.Values):
@@ -223,6 +238,7 @@ func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting)
 		}
 		in.Graph = &g.Graph
 	}
+
 	var settings *GraphSettings
 	if in.Graph != nil {
 		settings = &t.graph.Settings

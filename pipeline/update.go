@@ -8,14 +8,23 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/calibration"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/param"
 )
+
+// A graph file keeps the lists and the index but not the points: they may be larger than all
+// else, and their hash is in the manifest. A model that is a [models.Updater] keeps its
+// targets too, and a fit anew by the same learner begins with its scores or eigenvectors
+// (Input.Start): a family implements one method and no second fit. The solver of an update
+// stops at a residual of 1e-2 unless told otherwise, which decides classes. A learner that
+// chooses by the targets is a [models.Continuer]: an update of auto keeps members, settings
+// and weights. Its members on the graph share the points, the index and, in prediction, one
+// search (PredictSettings.Found).
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
 // another is asked for, or the new points are more than a tenth of the old ones.
@@ -53,17 +62,22 @@ type Updated struct {
 // its neighbours. What m does not hold for that is an error that names it.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
+func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
+	growth *Growth) (*Updated, error) {
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
-		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its points nor their neighbours; fit it anew to all points (update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson and knn)", m.Name())
+		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its "+
+			"points nor their neighbours; fit it anew to all points (update is for auto, eigenmap, "+
+			"harmonic, lgc, tikhonov, poisson and knn)", m.Name())
 	}
 	kept := u.Kept()
 	if kept.Points == nil {
-		return nil, errors.New("the model was fitted without points, so that no others can join it; fit it anew with the points")
+		return nil, errors.New("the model was fitted without points, so that no others can join it; " +
+			"fit it anew with the points")
 	}
+
 	e, err := m.Encode()
 	if err != nil {
 		return nil, err
@@ -73,6 +87,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if err := out.name(m.Output().Classes, names, growth); err != nil {
 		return nil, err
 	}
+
 	if growth.Points != nil {
 		out.New, _ = growth.Points.Dims()
 	}
@@ -94,12 +109,14 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		}
 		return out, err
 	}
+
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	g.Neighborhood = *kept.Neighborhood
 	if growth.Points == nil {
 		growth.Points = data.Select(kept.Points, nil)
 		g.PCA = nil
 	}
+
 	g, short := p.Append(ctx, g, growth.Points)
 	if g == nil || g.W == nil || !models.Usable(short) {
 		return nil, short
@@ -109,11 +126,13 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if info.Needs.Has(models.NeedsPoints) {
 		in.Points = g.Points
 	}
+
 	if kept.Start != nil {
 		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 			return nil, err
 		}
 	}
+
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
 	fitter := l
@@ -129,7 +148,8 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 
 // recalibrate gives an updated model the calibration c that the model had, or, where labels
 // joined, one fitted anew; where that cannot be, a note says so. fitErr is usable.
-func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration, fitErr error) (models.Model, error) {
+func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration,
+	fitErr error) (models.Model, error) {
 	if c == nil {
 		return u.Model, fitErr
 	}
@@ -161,6 +181,7 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
 		return
 	}
+
 	for _, param := range l.Params() {
 		if param.Name != "tolerance" {
 			continue
@@ -187,8 +208,10 @@ func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
 		growth.Labels = y.Recode(classes, names)
 		u.names = growth.Labels.Names
 	case y.Names != nil:
-		return fmt.Errorf("the classes of the model are integers, and those of the new labels are names, %q among them; name integers, or fit anew", y.Names[0])
+		return fmt.Errorf("the classes of the model are integers, and those of the new labels are "+
+			"names, %q among them; name integers, or fit anew", y.Names[0])
 	}
+
 	return nil
 }
 
@@ -201,10 +224,13 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	case growth.Labels != nil && growth.Values != nil:
 		return nil, errors.New("pipeline: classes and values at once")
 	case growth.Labels != nil:
-		given, what = growth.Labels.Len(), "labels"
+		given = growth.Labels.Len()
+		what = "labels"
 	case growth.Values != nil:
-		given, what = growth.Values.RawMatrix().Rows, "values"
+		given = growth.Values.RawMatrix().Rows
+		what = "values"
 	}
+
 	if given != 0 && given != u.New && given != n {
 		text := fmt.Sprintf("%d for all points", n)
 		if u.New > 0 {
@@ -212,33 +238,42 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		}
 		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
+
 	if before == nil && given != n {
-		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
+		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
+			"before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
 	}
+
 	if before != nil {
 		u.Labels = len(before.Labeled)
 		if given != 0 && (before.Classes != nil) != (growth.Labels != nil) {
 			return nil, errors.New("the model learned classes and values are given, or the other way round")
 		}
 	}
+
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth)
 	}
-	values, known := make([]int64, n), make([]bool, n)
+	values := make([]int64, n)
+	known := make([]bool, n)
 	if before != nil && given != n {
 		for q, i := range before.Labeled {
-			values[i], known[i] = before.Classes[before.Class(q)], true
+			values[i] = before.Classes[before.Class(q)]
+			known[i] = true
 		}
 	}
+
 	if y := growth.Labels; y != nil {
 		for i, c := range y.Index {
 			if c != data.Unlabeled {
 				at := n - given + i
-				values[at], known[at] = y.Classes[c], true
+				values[at] = y.Classes[c]
+				known[at] = true
 				u.NewLabels++
 			}
 		}
 	}
+
 	y := data.NewLabels(values, known)
 	if before != nil {
 		u.NewClasses = missing(y.Classes, before.Classes)
@@ -275,7 +310,9 @@ func missing(a, b []int64) []int64 {
 
 // values is targets for a regression.
 func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Targets, error) {
-	n, columns, given := u.Old+u.New, 0, 0
+	n := u.Old + u.New
+	columns := 0
+	given := 0
 	if before != nil {
 		_, columns = before.Y.Dims()
 	}
@@ -284,8 +321,10 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		if columns != 0 && cols != columns {
 			return nil, fmt.Errorf("%d values a point for a model of %d", cols, columns)
 		}
-		given, columns = rows, cols
+		given = rows
+		columns = cols
 	}
+
 	all := mat.NewDense(n, columns, nil)
 	for i := range n {
 		blankRow(all, i)
@@ -295,6 +334,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 			copy(all.RawRowView(i), before.Y.RawRowView(q))
 		}
 	}
+
 	for i := range given {
 		row := growth.Values.RawRowView(i)
 		copy(all.RawRowView(n-given+i), row)
@@ -302,6 +342,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 			u.NewLabels++
 		}
 	}
+
 	return models.ValueTargets(all)
 }
 
@@ -317,6 +358,7 @@ func (u *Updated) String() string {
 			text += " " + data.ClassName(u.NewClasses, u.NewNames, int32(c))
 		}
 	}
+
 	return text
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -83,28 +84,28 @@ func TestReadNPZErrors(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "bad.npz")
 	for _, c := range []struct {
-		change npy.Entry // replaces the entry of its name
+		change archive.Array // replaces the entry of its name
 		parts  []string
 	}{
-		{npy.Entry{Name: "indices", Data: []int32{1, 5, 0, 2, 3}}, []string{`"indices": element 1 is 5`, "[0, 5)"}},
-		{npy.Entry{Name: "indices", Data: []int64{1, 1 << 40, 0, 2, 3}}, []string{"element 1 is 1099511627776"}},
-		{npy.Entry{Name: "indices", Data: []int32{1, -1, 0, 2, 3}}, []string{"element 1 is -1"}},
-		{npy.Entry{Name: "indices", Data: []int32{1, 0}}, []string{`"indices" is int32 (2,)`, "want 5"}},
-		{npy.Entry{Name: "indices", Data: []float64{1, 4, 0.5, 2, 3}}, []string{"element 2 is 0.5"}},
-		{npy.Entry{Name: "indptr", Data: []int32{0, 2, 1, 4, 5}}, []string{`"indptr": element 2 is 1 after 2`}},
-		{npy.Entry{Name: "indptr", Data: []int32{0, 2, 2, 4, 6}}, []string{"0 to 6, want 0 to 5"}},
-		{npy.Entry{Name: "indptr", Data: []int32{0, 5}}, []string{`"indptr" is int32 (2,)`, "want 5"}},
-		{npy.Entry{Name: "shape", Data: []int64{1e12, 5}}, []string{"1000000000000×5", "2³¹"}},
-		{npy.Entry{Name: "shape", Data: []int64{2e9, 5}}, []string{`"indptr" is int64 (5,)`, "want 2000000001"}},
-		{npy.Entry{Name: "shape", Data: []int64{-4, 5}}, []string{"-4×5"}},
-		{npy.Entry{Name: "shape", Data: []int64{4, 5, 6}}, []string{"two integers"}},
-		{npy.Entry{Name: "data", Data: []float64{2, 1.5, math.NaN(), 3, 4}}, []string{"entry (2, 0) is NaN"}},
-		{npy.Entry{Name: "data", Data: []float64{2, 1.5, 1, 3, math.Inf(1)}}, []string{"entry (3, 3) is +Inf"}},
-		{npy.Entry{Name: "data", Shape: []int{5, 1}, Data: []float64{2, 1.5, 1, 3, 4}}, []string{"one dimension"}},
-		{npy.Entry{Name: "format", Data: "bsr"}, []string{`"bsr"`, ".tocsr()"}},
-		{npy.Entry{Name: "format", Data: []int64{1}}, []string{`"format"`, "want one string"}},
+		{archive.Array{Name: "indices", Data: []int32{1, 5, 0, 2, 3}}, []string{`"indices": element 1 is 5`, "[0, 5)"}},
+		{archive.Array{Name: "indices", Data: []int64{1, 1 << 40, 0, 2, 3}}, []string{"element 1 is 1099511627776"}},
+		{archive.Array{Name: "indices", Data: []int32{1, -1, 0, 2, 3}}, []string{"element 1 is -1"}},
+		{archive.Array{Name: "indices", Data: []int32{1, 0}}, []string{`"indices" is int32 (2,)`, "want 5"}},
+		{archive.Array{Name: "indices", Data: []float64{1, 4, 0.5, 2, 3}}, []string{"element 2 is 0.5"}},
+		{archive.Array{Name: "indptr", Data: []int32{0, 2, 1, 4, 5}}, []string{`"indptr": element 2 is 1 after 2`}},
+		{archive.Array{Name: "indptr", Data: []int32{0, 2, 2, 4, 6}}, []string{"0 to 6, want 0 to 5"}},
+		{archive.Array{Name: "indptr", Data: []int32{0, 5}}, []string{`"indptr" is int32 (2,)`, "want 5"}},
+		{archive.Array{Name: "shape", Data: []int64{1e12, 5}}, []string{"1000000000000×5", "2³¹"}},
+		{archive.Array{Name: "shape", Data: []int64{2e9, 5}}, []string{`"indptr" is int64 (5,)`, "want 2000000001"}},
+		{archive.Array{Name: "shape", Data: []int64{-4, 5}}, []string{"-4×5"}},
+		{archive.Array{Name: "shape", Data: []int64{4, 5, 6}}, []string{"two integers"}},
+		{archive.Array{Name: "data", Data: []float64{2, 1.5, math.NaN(), 3, 4}}, []string{"entry (2, 0) is NaN"}},
+		{archive.Array{Name: "data", Data: []float64{2, 1.5, 1, 3, math.Inf(1)}}, []string{"entry (3, 3) is +Inf"}},
+		{archive.Array{Name: "data", Shape: []int{5, 1}, Data: []float64{2, 1.5, 1, 3, 4}}, []string{"one dimension"}},
+		{archive.Array{Name: "format", Data: "bsr"}, []string{`"bsr"`, ".tocsr()"}},
+		{archive.Array{Name: "format", Data: []int64{1}}, []string{`"format"`, "want one string"}},
 	} {
-		entries := []npy.Entry{
+		entries := []archive.Array{
 			{Name: "indices", Data: goldenA().Col}, {Name: "indptr", Data: goldenA().Ptr}, {Name: "format", Data: "csr"},
 			{Name: "shape", Data: []int64{4, 5}}, {Name: "data", Data: goldenA().Val},
 		}
@@ -121,7 +122,7 @@ func TestReadNPZErrors(t *testing.T) {
 	}
 
 	// Two billion rows that cost nothing in the file must not cost memory.
-	err = npy.WriteArchive(path, []npy.Entry{
+	err = npy.WriteArchive(path, []archive.Array{
 		{Name: "row", Data: []int32{0}}, {Name: "col", Data: []int32{0}}, {Name: "format", Data: "coo"},
 		{Name: "shape", Data: []int64{2e9, 5}}, {Name: "data", Data: []float64{1}},
 	})

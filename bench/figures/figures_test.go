@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/bench/papers"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
@@ -34,7 +35,7 @@ func moonsIn(t *testing.T) papers.Options {
 	dir := t.TempDir()
 	x, y := synthetic.TwoMoons(120, 0.03, 1)
 	xt, yt := synthetic.TwoMoons(40, 0.03, 2)
-	err := npy.WriteArchive(filepath.Join(dir, moonsFile), []npy.Entry{
+	err := npy.WriteArchive(filepath.Join(dir, moonsFile), []archive.Array{
 		{Name: "X", Shape: []int{120, 2}, Data: x.Data}, {Name: "y", Data: y.Index}, {Name: "Xt", Shape: []int{40, 2}, Data: xt.Data}, {Name: "yt", Data: yt.Index}})
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +281,7 @@ func TestFiguresOfBadData(t *testing.T) {
 		}
 	}
 	three := []float64{1, 2, 3, 4, 5, 6}
-	if err := npy.WriteArchive(filepath.Join(dir, moonsFile), []npy.Entry{{Name: "X", Shape: []int{2, 3}, Data: three}, {Name: "y", Data: []int32{0, 1}}}); err != nil {
+	if err := npy.WriteArchive(filepath.Join(dir, moonsFile), []archive.Array{{Name: "X", Shape: []int{2, 3}, Data: three}, {Name: "y", Data: []int32{0, 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{

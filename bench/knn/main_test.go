@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -129,7 +130,7 @@ func TestReadPeer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "theirs.npz")
 	// Point 1 comes behind its duplicate 0, point 2 is not in its own list.
 	index := []int64{0, 1, 2, 0, 1, 2, 0, 1, -1}
-	if err := npy.WriteArchive(path, []npy.Entry{{Name: "indices", Shape: []int{3, 3}, Data: index}}); err != nil {
+	if err := npy.WriteArchive(path, []archive.Array{{Name: "indices", Shape: []int{3, 3}, Data: index}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readPeer(path, 2)

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -42,7 +43,7 @@ func TestMultiLabel(t *testing.T) {
 		}
 	}
 	e := &Experiment{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
-		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
+		Norms:  regularizer.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: []float64{0, 1e-3}, GammaO: []float64{0, 0.5}, Targets: []string{signTargets}, Labeled: 20, Draws: 2, Paper: 84.9, Notes: []string{"points are drawn"}}
 	var training, test []int
 	for i := range n {
@@ -133,7 +134,7 @@ func TestMultiLabelCentred(t *testing.T) {
 		}
 	}
 	e := &Experiment{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1}, Inputs: 5, Outputs: 1,
-		Norms:  models.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
+		Norms:  regularizer.Regularizer{GammaA: 1e-3, Power: 1, Laplacian: sparse.Normalized},
 		GammaI: []float64{0, 10}, GammaO: []float64{0}, Labeled: 30, Draws: 2, Targets: []string{signTargets, centredTargets}}
 	e.split(x, y, data.Range(0, 200), data.Range(200, n))
 	table, picture, err := e.Run(context.Background(), silent{})

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -21,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -50,15 +52,15 @@ func draws(n, l, count int) (rows []int64) {
 	return rows
 }
 
-func write(t *testing.T, dir, name string, entries ...npy.Entry) {
+func write(t *testing.T, dir, name string, entries ...archive.Array) {
 	t.Helper()
 	if err := npy.WriteArchive(filepath.Join(dir, name), entries); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func matrix(name string, rows int, values any, length int) npy.Entry {
-	return npy.Entry{Name: name, Shape: []int{rows, length / rows}, Data: values}
+func matrix(name string, rows int, values any, length int) archive.Array {
+	return archive.Array{Name: name, Shape: []int{rows, length / rows}, Data: values}
 }
 
 // cell returns the error of a method in a row, and the remark about it.
@@ -89,8 +91,8 @@ func TestMoons(t *testing.T) {
 	dir := t.TempDir()
 	x, y := synthetic.TwoMoons(160, 0.05, 1)
 	xt, yt := synthetic.TwoMoons(120, 0.05, 2)
-	write(t, dir, "sindhwani_2moons.npz", matrix("X", 160, x.Data, 320), npy.Entry{Name: "y", Data: y.Index},
-		matrix("Xt", 120, xt.Data, 240), npy.Entry{Name: "yt", Data: yt.Index})
+	write(t, dir, "sindhwani_2moons.npz", matrix("X", 160, x.Data, 320), archive.Array{Name: "y", Data: y.Index},
+		matrix("Xt", 120, xt.Data, 240), archive.Array{Name: "yt", Data: yt.Index})
 	obs := &observer{t: t}
 	table, err := Moons(context.Background(), Options{Dir: dir, Seed: 1}, obs)
 	if err != nil {
@@ -150,7 +152,7 @@ func TestIsolet(t *testing.T) {
 	for i := range speaker {
 		speaker[i] = int32(i / each)
 	}
-	write(t, dir, "isolet.npz", matrix("X", n, x, len(x)), npy.Entry{Name: "y", Data: y}, npy.Entry{Name: "speaker", Data: speaker})
+	write(t, dir, "isolet.npz", matrix("X", n, x, len(x)), archive.Array{Name: "y", Data: y}, archive.Array{Name: "speaker", Data: speaker})
 	table, err := Isolet(context.Background(), Options{Dir: dir}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
@@ -176,14 +178,14 @@ func TestPointCloud(t *testing.T) {
 	dir := t.TempDir()
 	x, y := blobs(90, 2, 3, 4)
 	splits := matrix("idxLabs", 3, draws(90, 10, 3), 30)
-	set := []npy.Entry{matrix("X", 90, x, len(x)), {Name: "y", Data: y}}
+	set := []archive.Array{matrix("X", 90, x, len(x)), {Name: "y", Data: y}}
 	for _, name := range []string{"sindhwani_g50c.npz", "sindhwani_uspst.npz"} {
 		write(t, dir, name, append(set, splits)...)
 	}
 	write(t, dir, "sindhwani_text1_X.npz", set[0])
 	write(t, dir, "sindhwani_text1_y_splits.npz", set[1], splits)
 	x, y = blobs(80, 4, 5, 6)
-	write(t, dir, "coil20.npz", matrix("X", 80, x, len(x)), npy.Entry{Name: "y", Data: y})
+	write(t, dir, "coil20.npz", matrix("X", 80, x, len(x)), archive.Array{Name: "y", Data: y})
 	table, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +217,8 @@ func TestSSLBook(t *testing.T) {
 	sslBookSets = []string{"digit1", "text"}
 	dir := t.TempDir()
 	x, y := blobs(120, 2, 4, 5)
-	splits := []npy.Entry{matrix("idxLabs10", 2, draws(120, 10, 2), 20), matrix("idxLabs100", 2, draws(120, 40, 2), 80)}
-	set := []npy.Entry{matrix("X", 120, x, len(x)), {Name: "y", Data: y}}
+	splits := []archive.Array{matrix("idxLabs10", 2, draws(120, 10, 2), 20), matrix("idxLabs100", 2, draws(120, 40, 2), 80)}
+	set := []archive.Array{matrix("X", 120, x, len(x)), {Name: "y", Data: y}}
 	write(t, dir, "sslbook_digit1.npz", append(set, splits...)...)
 	write(t, dir, "sslbook_text_X.npz", set[0])
 	write(t, dir, "sslbook_text_y_splits.npz", append(splits, set[1])...)
@@ -245,7 +247,7 @@ func TestGridSearchScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := grid{widths: []float64{1}, graphs: binary(5), norms: []models.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
+	v := grid{widths: []float64{1}, graphs: binary(5), norms: []regularizer.Regularizer{{GammaA: 1e-3, GammaI: 0.1, Power: 2, Laplacian: sparse.Normalized}}}
 	if err := v.search(context.Background(), x, Options{}, &observer{t: t}, g); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +339,7 @@ func TestReadSet(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 	x, y := blobs(6, 2, 2, 1)
-	write(t, dir, "a.npz", matrix("X", 6, x, len(x)), npy.Entry{Name: "y", Data: y}, matrix("idxLabs", 2, []int64{0, 1, 2, 6}, 4))
+	write(t, dir, "a.npz", matrix("X", 6, x, len(x)), archive.Array{Name: "y", Data: y}, matrix("idxLabs", 2, []int64{0, 1, 2, 6}, 4))
 	if _, _, _, err := ReadSet(Options{Dir: dir}, SetsOrigin, "a.npz", "a.npz", "idxLabs"); err == nil || !strings.Contains(err.Error(), "draw 1 of idxLabs labels point 6, there are 6") {
 		t.Errorf("a point that is not there: %v", err)
 	}

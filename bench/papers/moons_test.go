@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -29,7 +30,7 @@ func TestMoonsFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	svm, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}}, targets,
-		&kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3})
+		&kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: regularizer.Regularizer{GammaA: 1.0 / 32}, Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -262,7 +263,7 @@ func TestMissingData(t *testing.T) {
 	// Images without labels, and too few labels.
 	dir := t.TempDir()
 	images, truth := synthetic.Digits(150, 1)
-	if err := npy.WriteArchive(filepath.Join(dir, "mnist_train_images.npz"), []npy.Entry{{Name: "images", Shape: []int{150, 28, 28}, Data: images.Data}}); err != nil {
+	if err := npy.WriteArchive(filepath.Join(dir, "mnist_train_images.npz"), []archive.Array{{Name: "images", Shape: []int{150, 28, 28}, Data: images.Data}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := MNIST(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "train-labels-idx1-ubyte.gz") {
@@ -302,7 +303,7 @@ func TestNewsgroupsAndPhonemes(t *testing.T) {
 	if err := sparse.WriteNPZ(filepath.Join(dir, "news20_full_X.npz"), counts, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := npy.WriteArchive(filepath.Join(dir, "news20_full_y.npz"), []npy.Entry{{Name: "y", Data: []int64{5, 6, 7, 5}}}); err != nil {
+	if err := npy.WriteArchive(filepath.Join(dir, "news20_full_y.npz"), []archive.Array{{Name: "y", Data: []int64{5, 6, 7, 5}}}); err != nil {
 		t.Fatal(err)
 	}
 	e, err := Newsgroups(Options{Dir: dir})
@@ -313,7 +314,7 @@ func TestNewsgroupsAndPhonemes(t *testing.T) {
 	if n, d := e.X.Dims(); n != 3 || d != 3 || !slices.Equal(e.Truth.Index, []int32{0, 2, 0}) || e.Metric != knn.Angle || e.Graph.K != 8 || e.Pairs != 2000 {
 		t.Errorf("%d×%d, %+v", n, d, e)
 	}
-	if err := npy.WriteArchive(filepath.Join(dir, "phoneme_esl.npz"), []npy.Entry{
+	if err := npy.WriteArchive(filepath.Join(dir, "phoneme_esl.npz"), []archive.Array{
 		{Name: "X", Shape: []int{3, 2}, Data: []float32{1, 2, 3, 4, 5, 6}}, {Name: "y", Data: []int64{1, 2, 1}},
 	}); err != nil {
 		t.Fatal(err)

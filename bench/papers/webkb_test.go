@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -171,7 +172,7 @@ func TestWebKBIsLinear(t *testing.T) {
 		if !strings.HasSuffix(method, "with b") {
 			continue
 		}
-		reg := models.Regularizer{GammaA: 0.01 / 12, Power: 3, Laplacian: sparse.Normalized, Scaling: models.PerPair}
+		reg := regularizer.Regularizer{GammaA: 0.01 / 12, Power: 3, Laplacian: sparse.Normalized, Scaling: regularizer.PerPair}
 		if method == "LapRLS with b" {
 			reg.GammaI = n * n / 12 // γ_I l/(l+u)² = 100 γ_A l = 1
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -49,7 +50,7 @@ func TestBadPoints(t *testing.T) {
 	writeFile(t, "inf.svm", []byte("1 1:1\n0 2:inf\n"))
 	must(t, npy.WriteFile("nan.npy", []int{3, 2}, []float64{1, 2, 3, 4, 5, math.NaN()}))
 	must(t, npy.WriteFile("inf.npy", []int{3, 2}, []float32{1, 2, float32(math.Inf(-1)), 4, 5, 6}))
-	must(t, npy.WriteArchive("two.npz", []npy.Entry{{Name: "a", Data: x}, {Name: "b", Data: x}}))
+	must(t, npy.WriteArchive("two.npz", []archive.Array{{Name: "a", Data: x}, {Name: "b", Data: x}}))
 	must(t, os.Mkdir("folder", 0o777))
 
 	for _, c := range []struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models/modeltest"
 )
@@ -51,11 +52,11 @@ func damage(t *testing.T, from string, try func(what string)) {
 	a, err := npy.OpenArchive(from, 0)
 	must(t, err)
 	defer a.Close()
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		must(t, err)
-		e := npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 		if name == "format" {
 			e.Shape, e.Data = nil, "csr"
 		}
@@ -76,9 +77,11 @@ func damage(t *testing.T, from string, try func(what string)) {
 }
 
 // damages are the ways to spoil an array.
-func damages(e npy.Entry) map[string]npy.Entry {
-	with := func(data any, shape ...int) npy.Entry { return npy.Entry{Name: e.Name, Shape: shape, Data: data} }
-	out := map[string]npy.Entry{
+func damages(e archive.Array) map[string]archive.Array {
+	with := func(data any, shape ...int) archive.Array {
+		return archive.Array{Name: e.Name, Shape: shape, Data: data}
+	}
+	out := map[string]archive.Array{
 		"missing":  {},
 		"empty":    with([]float64{}, 0),
 		"0 × 0":    with([]float64{}, 0, 0),

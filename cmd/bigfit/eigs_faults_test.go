@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
@@ -184,11 +185,11 @@ func TestBadCheckpoint(t *testing.T) {
 		t.Helper()
 		a, err := npy.OpenArchive(snapshotPath, 0)
 		must(t, err)
-		var entries []npy.Entry
+		var entries []archive.Array
 		for _, name := range a.Names() {
 			x, err := a.Read(name)
 			must(t, err)
-			e := npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+			e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 			if name == "manifest" {
 				text := string(x.Data.([]uint8))
 				if !strings.Contains(text, old) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -115,7 +116,7 @@ func TestBadEval(t *testing.T) {
 	must(t, npy.WriteFile("s1.npy", []int{4, 1}, make([]float64, 4)))
 	must(t, npy.WriteFile("s3.npy", []int{3, 3}, make([]float64, 9)))
 	must(t, npy.WriteFile("sgap.npy", []int{4, 3}, []float64{0, 0, 0, 0, 0, nan, 0, 0, 0, 0, 0, 0}))
-	must(t, npy.WriteArchive("two.npz", []npy.Entry{{Name: "a", Data: []int64{1}}, {Name: "b", Data: []int64{1}}}))
+	must(t, npy.WriteArchive("two.npz", []archive.Array{{Name: "a", Data: []int64{1}}, {Name: "b", Data: []int64{1}}}))
 	truncate(t, "p.npy", "short.npy", -3)
 	for _, c := range []struct {
 		line string

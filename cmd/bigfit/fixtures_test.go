@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
@@ -64,8 +65,8 @@ func formats(t *testing.T, x []uint8, y []int64) map[string][2]string {
 	must(t, npy.WriteFile("xi.npy", []int{n, d}, widen(x)))
 	must(t, npy.WriteFile("y.npy", nil, y))
 	must(t, npy.WriteFile("yf.npy", []int{n, 1}, floats(y)))
-	must(t, npy.WriteArchive("both.npz", []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x, Compress: true}, {Name: "y", Data: y}}))
-	must(t, npy.WriteArchive("keys.npz", []npy.Entry{{Name: "points", Shape: []int{n, d}, Data: dense.Data}, {Name: "classes", Data: y}}))
+	must(t, npy.WriteArchive("both.npz", []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x, Compress: true}, {Name: "y", Data: y}}))
+	must(t, npy.WriteArchive("keys.npz", []archive.Array{{Name: "points", Shape: []int{n, d}, Data: dense.Data}, {Name: "classes", Data: y}}))
 	must(t, sparse.WriteNPZ("csr.npz", data.ToSparse(dense), nil))
 	idx := append([]byte{0, 0, 8, 2, 0, 0, 0, byte(n), 0, 0, 0, byte(d)}, x...)
 	writeFile(t, "x.idx", idx)
@@ -181,11 +182,11 @@ func onlyArrays(t *testing.T, from, to string, names ...string) {
 	a, err := npy.OpenArchive(from, 0)
 	must(t, err)
 	defer a.Close()
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, name := range names {
 		x, err := a.Read(name)
 		must(t, err)
-		e := npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 		if name == "format" {
 			e.Shape, e.Data = nil, "csr"
 		}
@@ -208,6 +209,6 @@ func intoWide(t *testing.T) {
 		y[i] = int64(i % 2)
 	}
 	must(t, npy.WriteFile("wide.npy", []int{n, d}, x))
-	must(t, npy.WriteArchive("wide.npz", []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x, Compress: true}}))
+	must(t, npy.WriteArchive("wide.npz", []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x, Compress: true}}))
 	must(t, npy.WriteFile("wide_y.npy", nil, y))
 }

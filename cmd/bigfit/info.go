@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -41,7 +41,8 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 					info.Graph = &s
 				}
 			}
-			if f.Kind == manifest.Model {
+
+			if f.Kind == archive.Model {
 				m, _, err := all.Load(f.Path, int64(a.Memory))
 				if err != nil {
 					return err
@@ -49,6 +50,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				s := summary.Of(m)
 				info.Model = &s
 			}
+
 			return a.Print(info, info.String())
 		},
 	}

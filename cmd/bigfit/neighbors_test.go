@@ -26,7 +26,7 @@ func python(t *testing.T, script string) {
 }
 
 // archive reads two arrays of a file of neighbours.
-func archive(t *testing.T, path string) (shape []int, index []int64, dist []float64) {
+func openArchive(t *testing.T, path string) (shape []int, index []int64, dist []float64) {
 	t.Helper()
 	a, err := npy.OpenArchive(path, 0)
 	must(t, err)
@@ -93,7 +93,7 @@ func TestNeighborsMakeGraphs(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	succeed(t, strings.Fields("neighbors X.npy -k 10 --pca 4 --distance angle --with-self -o self.npz -q")...)
-	shape, index, dist := archive(t, "self.npz")
+	shape, index, dist := openArchive(t, "self.npz")
 	if !slices.Equal(shape, []int{blobCount, 10}) || index[10] != 1 || dist[10] != 0 {
 		t.Errorf("shape %v, row 1 begins with %d at %v", shape, index[10], dist[10])
 	}

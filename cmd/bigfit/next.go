@@ -67,12 +67,16 @@ the others measure the error. The table goes to stdout and -o, a chart to --plot
 		Args: shell.OneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args[0], &o) },
 	}
+
 	f := cmd.Flags()
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose; with --oracle in each round")
-	f.StringSliceVar(&o.rules, "rule", nil, "`rule` of the choice: combined, vopt, sopt, uncertainty, random; with --oracle several (default combined)")
-	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
+	f.StringSliceVar(&o.rules, "rule", nil, "`rule` of the choice: combined, vopt, sopt, "+
+		"uncertainty, random; with --oracle several (default combined)")
+	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs,
+		"eigenpairs that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
-	f.Float64Var(&o.choice.Noise, "noise", 1, "variance of a label, as a share of the mean variance before any")
+	f.Float64Var(&o.choice.Noise, "noise", 1,
+		"variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
 	o.Flags(a.App, f)
 	f.StringVar(&o.oracle, "oracle", "", "`file` of the classes of all points, to replay a campaign")
@@ -80,7 +84,8 @@ the others measure the error. The table goes to stdout and -o, a chart to --plot
 	f.IntVar(&o.to, "to", 200, "labels at the end of a campaign")
 	f.IntVar(&o.draws, "draws", 10, "repetitions of a campaign from other labels")
 	f.StringVar(&o.plot, "plot", "", "chart of a campaign to write, a `file` .png, .svg or .pdf")
-	f.StringVarP(&o.out, "output", "o", "next.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	f.StringVarP(&o.out, "output", "o", "next.csv",
+		"`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
 	return cmd
 }
 
@@ -96,14 +101,17 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 		}
 		o.ofRules = append(o.ofRules, r)
 	}
+
 	for _, f := range []struct {
 		name string
 		v    float64
-	}{{"count", float64(o.choice.Count)}, {"pairs", float64(o.choice.Pairs)}, {"draws", float64(o.draws)}, {"delta", o.choice.Delta}, {"noise", o.choice.Noise}} {
+	}{{"count", float64(o.choice.Count)}, {"pairs", float64(o.choice.Pairs)}, {"draws", float64(o.draws)},
+		{"delta", o.choice.Delta}, {"noise", o.choice.Noise}} {
 		if !(f.v > 0) || math.IsInf(f.v, 1) {
 			return shell.Usagef("--%s is %v; it must be positive", f.name, f.v)
 		}
 	}
+
 	if o.oracle == "" {
 		for _, name := range []string{"start", "to", "draws", "plot"} {
 			if a.Given[name] {
@@ -111,15 +119,20 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 			}
 		}
 		if len(o.ofRules) > 1 {
-			return shell.Usagef("--rule names %d rules; several are for a campaign (--oracle)", len(o.ofRules))
+			return shell.Usagef("--rule names %d rules; several are for a campaign (--oracle)",
+				len(o.ofRules))
 		}
 	} else if strings.EqualFold(filepath.Ext(o.out), ".npy") {
-		return shell.Usagef("--output is %s; the table of a campaign is written as %s", o.out, strings.Join(table.Extensions[1:], ", "))
+		return shell.Usagef("--output is %s; the table of a campaign is written as %s", o.out,
+			strings.Join(table.Extensions[1:], ", "))
 	}
+
 	if ext := strings.ToLower(filepath.Ext(o.plot)); o.plot != "" && !slices.Contains(chart.Formats, ext) {
-		return shell.Usagef("--plot is %s; its name must end in %s", o.plot, strings.Join(chart.Formats, ", "))
+		return shell.Usagef("--plot is %s; its name must end in %s", o.plot,
+			strings.Join(chart.Formats, ", "))
 	}
-	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.oracle), []string{o.out}, o.plot)
+	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.oracle),
+		[]string{o.out}, o.plot)
 }
 
 func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
@@ -138,6 +151,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 			return err
 		}
 	}
+
 	if o.oracle != "" {
 		return errors.Join(short, a.campaign(ctx, path, o, p, c))
 	}
@@ -147,14 +161,17 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	o.choice.Seed = a.Seed
 	c.Labeled = p.Targets.Labeled
 	if left := p.Targets.Len - len(c.Labeled); o.choice.Count > left {
-		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left, p.Targets.Len)
+		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left,
+			p.Targets.Len)
 	}
+
 	if o.choice.Rule.NeedsScores() {
 		var err error
 		if c.Scores, err = a.scoresOf(ctx, path, p); err != nil {
 			return err
 		}
 	}
+
 	choices, err := labeling.Planner{Pipeline: a.Pipeline()}.Next(ctx, c, &o.choice)
 	if !models.Usable(err) {
 		return err
@@ -164,7 +181,9 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if err != nil {
 		return err
 	}
-	answers := labeling.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+
+	answers := labeling.NextAnswers(o.choice.Rule, choices, ids,
+		strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
@@ -186,7 +205,8 @@ func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, e
 // scoresOf are those of the classes of all points.
 func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints) (*mat.Dense, error) {
 	if o := p.Model.Output(); o.Kind != models.OutputClasses {
-		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
+		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule "+
+			"vopt, sopt or random", path, o.Kind)
 	}
 	t, err := pipeline.Training(p.Model, true, false)
 	if err != nil {
@@ -196,7 +216,8 @@ func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints)
 		return t.Scores, nil
 	}
 	if p.Points == nil {
-		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.Model.Name())
+		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X",
+			p.Model.Name())
 	}
 	if t, err = a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true); err != nil {
 		return nil, err
@@ -226,7 +247,8 @@ func newNextSummary(rule active.Rule, choices []active.Choice, p *shell.LabeledP
 }
 
 func (s nextSummary) String() string {
-	text := fmt.Sprintf("%d points to label by %v, beside %d labels of %d points", s.Chosen, s.Rule, s.Labeled, s.Points)
+	text := fmt.Sprintf("%d points to label by %v, beside %d labels of %d points", s.Chosen, s.Rule,
+		s.Labeled, s.Points)
 	if s.First > 0 {
 		text += fmt.Sprintf("; the first %d are in components without a label", s.First)
 	}
@@ -234,7 +256,8 @@ func (s nextSummary) String() string {
 }
 
 // campaign replays a campaign.
-func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints, c *labeling.Candidates) error {
+func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints,
+	c *labeling.Candidates) error {
 	truth, err := o.Label.ReadTruth(a.App, o.oracle, p.Rows())
 	if err != nil {
 		return err
@@ -242,11 +265,13 @@ func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shel
 	if truth.Len() != p.Rows() {
 		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.Rows(), path)
 	}
-	s := &labeling.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
+	s := &labeling.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to,
+		Draws: o.draws, Pairs: c.Pairs}
 	rows, short := labeling.Planner{Pipeline: a.Pipeline()}.Campaign(ctx, p.Learner, &p.Input, truth, s)
 	if !models.Usable(short) {
 		return short
 	}
+
 	answers := labeling.CampaignAnswers(rows)
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	err = a.Write(ctx, func() error {
@@ -264,7 +289,8 @@ func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shel
 	if err != nil {
 		return err
 	}
-	return errors.Join(short, a.Print(campaignSummary{p.Model.Name(), truth.Len(), o.draws, rows}, active.CampaignText(rows)))
+	return errors.Join(short, a.Print(campaignSummary{p.Model.Name(), truth.Len(), o.draws, rows},
+		active.CampaignText(rows)))
 }
 
 // campaignSummary is the output of a campaign.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
 )
@@ -134,11 +134,11 @@ func rewriteManifest(t *testing.T, from, to string, edit func(m map[string]any))
 	a, err := npy.OpenArchive(from, 0)
 	must(t, err)
 	defer a.Close()
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		must(t, err)
-		if name == manifest.Name {
+		if name == archive.Name {
 			var m map[string]any
 			must(t, json.Unmarshal(x.Data.([]uint8), &m))
 			edit(m)
@@ -146,7 +146,7 @@ func rewriteManifest(t *testing.T, from, to string, edit func(m map[string]any))
 			must(t, err)
 			x.Shape, x.Data = nil, text
 		}
-		entries = append(entries, npy.Entry{Name: name, Shape: x.Shape, Data: x.Data})
+		entries = append(entries, archive.Array{Name: name, Shape: x.Shape, Data: x.Data})
 	}
 	must(t, npy.WriteArchive(to, entries))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -18,7 +19,7 @@ import (
 func writeMoonsAndScene(t *testing.T, dir string) {
 	t.Helper()
 	x, y := synthetic.TwoMoons(100, 0.05, 1)
-	must(t, npy.WriteArchive(filepath.Join(dir, "sindhwani_2moons.npz"), []npy.Entry{
+	must(t, npy.WriteArchive(filepath.Join(dir, "sindhwani_2moons.npz"), []archive.Array{
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{100, 2}, Data: x.Data}, {Name: "yt", Data: y.Index},
 	}))
@@ -39,7 +40,7 @@ func writeScene(t *testing.T, dir string) {
 			}
 		}
 	}
-	must(t, npy.WriteArchive(filepath.Join(dir, "scene_multilabel.npz"), []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: x}, {Name: "Y", Shape: []int{n, labels}, Data: y}}))
+	must(t, npy.WriteArchive(filepath.Join(dir, "scene_multilabel.npz"), []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x}, {Name: "Y", Shape: []int{n, labels}, Data: y}}))
 }
 
 // TestReproduceList checks that the list says what an experiment needs: in an empty folder

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -16,7 +17,7 @@ func TestReproduceMachines(t *testing.T) {
 	must(t, os.Mkdir("sets", 0o777))
 	x, y := synthetic.TwoMoons(100, 0.05, 1)
 	xt, yt := synthetic.TwoMoons(80, 0.05, 2)
-	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []npy.Entry{
+	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []archive.Array{
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{80, 2}, Data: xt.Data}, {Name: "yt", Data: yt.Index},
 	}))

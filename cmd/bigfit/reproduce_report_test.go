@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -14,7 +15,7 @@ func TestReproduceReport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, os.Mkdir("sets", 0o777))
 	x, y := synthetic.TwoMoons(100, 0.05, 1)
-	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []npy.Entry{
+	must(t, npy.WriteArchive("sets/sindhwani_2moons.npz", []archive.Array{
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{100, 2}, Data: x.Data}, {Name: "yt", Data: y.Index},
 	}))

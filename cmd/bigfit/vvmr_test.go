@@ -15,10 +15,11 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/kernel"
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -116,9 +117,9 @@ func TestVVMRInputs(t *testing.T) {
 			y.Y.SetRow(i, slices.Repeat([]float64{math.NaN()}, 4))
 		}
 	}
-	targets, err := models.LabelTargets(y.Y, nil)
+	targets, err := multilabel.LabelTargets(y.Y, nil)
 	must(t, err)
-	w, err := models.OutputGraph(targets, 1)
+	w, err := multilabel.OutputGraph(targets, 1)
 	must(t, err)
 	must(t, sparse.WriteNPZ("w.npz", w, nil))
 	dense := mat.NewDense(4, 4, nil)
@@ -147,7 +148,7 @@ func TestVVMRInputs(t *testing.T) {
 	must(t, err)
 	outputs, err := solvers.NewOutputs(t.Context(), w)
 	must(t, err)
-	s := &kernelmachine.VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
+	s := &kernelmachine.VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-3}, GammaO: 0.7}
 	m, err := kernelmachine.FitVVMR(context.Background(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 30}, Laplacian: l}, targets, outputs, s, nil)
 	must(t, err)
 	fit("-X X.npy -y whole.npy --output-neighbors 1 --graph graph.npz")

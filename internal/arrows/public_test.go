@@ -163,8 +163,11 @@ func (w *walker) visit(t types.Type) {
 	}
 }
 
+// sealed closes data.Points: that nobody outside can name its parameter is the purpose.
+const sealed = module + "internal/sealed"
+
 func (w *walker) name(o *types.TypeName) {
-	if p := o.Pkg(); p != nil && ours(p.Path()) && internal(p.Path()) {
+	if p := o.Pkg(); p != nil && ours(p.Path()) && internal(p.Path()) && p.Path() != sealed {
 		w.found = strings.TrimPrefix(p.Path(), module) + "." + o.Name()
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -157,7 +158,7 @@ func TestBombs(t *testing.T) {
 func writeBombArray(t *testing.T, path, name string) {
 	t.Helper()
 	small := path + ".small"
-	if err := npy.WriteArchive(small, []npy.Entry{{Name: name, Data: []uint8{0, 1}}}); err != nil {
+	if err := npy.WriteArchive(small, []archive.Array{{Name: name, Data: []uint8{0, 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	bomb(t, small, path, name)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/sparse"
@@ -157,7 +158,7 @@ func memoryData(t *testing.T, n, d, c int) (x, y string) {
 				points[i] += float32(i / d % 2 * 8)
 			}
 		}
-		must(t, npy.WriteArchive(x, []npy.Entry{{Name: "X", Shape: []int{n, d}, Data: points}}))
+		must(t, npy.WriteArchive(x, []archive.Array{{Name: "X", Shape: []int{n, d}, Data: points}}))
 	}
 	labels := make([]int64, n)
 	for i := range labels {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models/modeltest"
 )
@@ -73,9 +74,9 @@ func inputs(t *testing.T, dir string) []artifact {
 			t.Fatal(err)
 		}
 	}
-	lists := npy.Entry{Name: "indices", Shape: []int{4, 2}, Data: []int32{1, 2, 0, 2, 3, 0, 2, 1}}
-	distances := npy.Entry{Name: "distances", Shape: []int{4, 2}, Data: []float64{1, 2, 1, 2, 1, 2, 1, 2}}
-	if err := npy.WriteArchive(filepath.Join(dir, "lists.npz"), []npy.Entry{lists, distances}); err != nil {
+	lists := archive.Array{Name: "indices", Shape: []int{4, 2}, Data: []int32{1, 2, 0, 2, 3, 0, 2, 1}}
+	distances := archive.Array{Name: "distances", Shape: []int{4, 2}, Data: []float64{1, 2, 1, 2, 1, 2, 1, 2}}
+	if err := npy.WriteArchive(filepath.Join(dir, "lists.npz"), []archive.Array{lists, distances}); err != nil {
 		t.Fatal(err)
 	}
 	return []artifact{
@@ -136,14 +137,14 @@ func mutateArchive(rng *rand.Rand, from, to string) (string, error) {
 	defer a.Close()
 	names := a.Names()
 	victim := names[rng.IntN(len(names))]
-	var entries []npy.Entry
+	var entries []archive.Array
 	what := ""
 	for _, name := range names {
 		x, err := a.Read(name)
 		if err != nil {
 			return "", err
 		}
-		e := npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 		if text, ok := x.Data.([]string); ok {
 			e.Shape, e.Data = nil, text[0]
 		}
@@ -162,7 +163,7 @@ func mutateArchive(rng *rand.Rand, from, to string) (string, error) {
 }
 
 // mutateEntry changes an array in place; without a name it is to be left out.
-func mutateEntry(rng *rand.Rand, e *npy.Entry) string {
+func mutateEntry(rng *rand.Rand, e *archive.Array) string {
 	v := reflect.ValueOf(e.Data)
 	if v.Kind() != reflect.Slice || v.Len() == 0 {
 		e.Shape, e.Data = nil, "\x00\x01{"
@@ -212,7 +213,7 @@ func mutateEntry(rng *rand.Rand, e *npy.Entry) string {
 }
 
 // mutateText changes a number or a byte of a JSON text.
-func mutateText(rng *rand.Rand, e *npy.Entry, x []uint8) string {
+func mutateText(rng *rand.Rand, e *archive.Array, x []uint8) string {
 	e.Shape = nil
 	fields := bytes.FieldsFunc(x, func(r rune) bool { return !strings.ContainsRune("0123456789.-e+", r) })
 	if rng.IntN(3) == 0 || len(fields) == 0 {

@@ -1,5 +1,13 @@
 // Package choice picks the method by which neighbours are searched for, from counts of
 // operations and from samples that are timed.
+//
+// # What decides
+//
+// All pairs or a tree is decided by counts of operations, the same on every machine; both are
+// exact. Whether that takes longer than the patience of the user, and NN-descent less, depends
+// on this machine: operations over its rate and, above one second, timed samples of the very
+// points, extrapolated ([Work.Time]). So the choice is printed, kept in manifests and, where
+// time decided, in the checkpoint. The learner knn always searches exactly.
 package choice
 
 import (
@@ -36,7 +44,8 @@ type Work struct {
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m knn.Method) float64 {
 	n, dims := w.X.Dims()
-	d, queries := float64(dims), float64(n)
+	d := float64(dims)
+	queries := float64(n)
 	if w.Queries > 0 {
 		queries = float64(w.Queries)
 	}
@@ -47,6 +56,7 @@ func (w Work) Operations(m knn.Method) float64 {
 	case knn.NNDescent:
 		return 20_000 * float64(n) * (w.length() + 50) * (1 + float64(w.K)/30)
 	}
+
 	count := knn.BruteOperations(w.X) / 2
 	_, isSparse := w.X.(*sparse.CSR)
 	switch {
@@ -57,6 +67,7 @@ func (w Work) Operations(m knn.Method) float64 {
 	case w.Metric.Space() == knn.Positions:
 		count *= 20 // no matrix product computes these
 	}
+
 	if w.Queries > 0 {
 		count *= 2 * queries / float64(n)
 	}
@@ -93,6 +104,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	case w.Operations(tree) < w.Operations(knn.Brute):
 		return tree, fmt.Sprintf("in %d dimensions a tree takes less than all pairs", d)
 	}
+
 	return knn.Brute, fmt.Sprintf("in %d dimensions all pairs take less than a tree", d)
 }
 
@@ -116,8 +128,10 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	}
 	long := fmt.Sprintf("it takes longer than %s %g s, but ", param.Name("patience"), patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
-		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
+		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long,
+			w.Metric), true}, nil
 	}
+
 	approximate, err := seconds(knn.NNDescent)
 	if err != nil {
 		return Choice{}, err
@@ -125,7 +139,8 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than %s %g s; some neighbours may be missed, %s %s is exact",
+	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, "+
+		"longer than %s %g s; some neighbours may be missed, %s %s is exact",
 		m, Duration(exact), param.Name("patience"), patience, param.Name("method"), m), true}, nil
 }
 

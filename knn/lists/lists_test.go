@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
@@ -91,18 +92,18 @@ func TestFaults(t *testing.T) {
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lists.npz")
-	write := func(entries ...npy.Entry) {
+	write := func(entries ...archive.Array) {
 		t.Helper()
 		if err := npy.WriteArchive(path, entries); err != nil {
 			t.Fatal(err)
 		}
 	}
-	array := func(name string, v ...float32) npy.Entry {
-		return npy.Entry{Name: name, Shape: []int{2, 2}, Data: v}
+	array := func(name string, v ...float32) archive.Array {
+		return archive.Array{Name: name, Shape: []int{2, 2}, Data: v}
 	}
-	indices := npy.Entry{Name: "indices", Shape: []int{2, 2}, Data: []int64{0, 1, 1, 0}}
+	indices := archive.Array{Name: "indices", Shape: []int{2, 2}, Data: []int64{0, 1, 1, 0}}
 	for _, c := range []struct {
-		values npy.Entry
+		values archive.Array
 		kind   lists.Kind
 		dist   float64
 		text   string
@@ -131,11 +132,11 @@ func TestRead(t *testing.T) {
 			}
 		}
 	}
-	write(indices, npy.Entry{Name: "distances", Shape: []int{4}, Data: []float32{0, 4, 0, 4}})
+	write(indices, archive.Array{Name: "distances", Shape: []int{4}, Data: []float32{0, 4, 0, 4}})
 	fails("wrong shape", "indices is int64 (2, 2)")
 	write(indices)
 	fails("no distances", "distances", "it holds indices")
-	write(npy.Entry{Name: "indices", Data: []int64{0, 1}}, array("distances", 0, 1, 0, 1))
+	write(archive.Array{Name: "indices", Data: []int64{0, 1}}, array("distances", 0, 1, 0, 1))
 	fails("a vector of indices", "n×k")
 	if err := sparse.WriteNPZ(path, &sparse.CSR{Rows: 1, Cols: 1, Ptr: []int64{0, 0}}, nil); err != nil {
 		t.Fatal(err)

@@ -30,11 +30,14 @@ func CampaignChart(learner string, rows []CampaignRow) *chart.Lines {
 		s := chart.Series{Name: rule.String(), Dashed: rule == Random}
 		for _, r := range rows {
 			if r.Rule == rule {
-				s.X, s.Y, s.Err = append(s.X, float64(r.Labels)), append(s.Y, r.Error), append(s.Err, r.Deviation)
+				s.X = append(s.X, float64(r.Labels))
+				s.Y = append(s.Y, r.Error)
+				s.Err = append(s.Err, r.Deviation)
 			}
 		}
 		out.Series = append(out.Series, s)
 	}
+
 	return out
 }
 
@@ -59,6 +62,7 @@ func CampaignText(rows []CampaignRow) string {
 			fmt.Fprintf(&b, "  %6.2f ±%5.2f%s", r.Error, r.Deviation, ratio)
 		}
 	}
+
 	return b.String()
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -323,7 +324,7 @@ func (s *setSample) targets(l models.Learns) (*models.Targets, error) {
 		}
 	}
 	if cols > 1 {
-		return models.LabelTargets(y, []int64{1, 2, 3})
+		return multilabel.LabelTargets(y, []int64{1, 2, 3})
 	}
 	return models.ValueTargets(y)
 }

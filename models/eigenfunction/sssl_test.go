@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -262,18 +263,18 @@ func TestDamagedSSSLFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var entries []npy.Entry
+		var entries []archive.Array
 		for _, key := range []string{"coefficients", "bias", "values", "risk", "classes", "points", "manifest"} {
 			if a.Has(key) {
 				x, err := a.Read(key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				entries = append(entries, npy.Entry{Name: key, Shape: x.Shape, Data: x.Data})
+				entries = append(entries, archive.Array{Name: key, Shape: x.Shape, Data: x.Data})
 			}
 		}
 		a.Close()
-		damaged := func(what string, entries []npy.Entry) {
+		damaged := func(what string, entries []archive.Array) {
 			if err := modeltest.Rewrite(path, entries); err != nil {
 				t.Fatal(err)
 			}
@@ -289,14 +290,14 @@ func TestDamagedSSSLFiles(t *testing.T) {
 			changed := slices.Clone(entries)
 			switch v := e.Data.(type) {
 			case []float64:
-				changed[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[len(v)-1])}
+				changed[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), v[len(v)-1])}
 				damaged("long "+e.Name, changed)
 				worse := slices.Clone(v)
 				worse[0] = math.NaN()
-				changed[i] = npy.Entry{Name: e.Name, Shape: e.Shape, Data: worse}
+				changed[i] = archive.Array{Name: e.Name, Shape: e.Shape, Data: worse}
 				damaged("NaN in "+e.Name, changed)
 			case []int64:
-				changed[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), 77)}
+				changed[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), 77)}
 				damaged("long "+e.Name, changed)
 			}
 		}

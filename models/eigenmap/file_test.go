@@ -12,10 +12,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
@@ -134,10 +133,10 @@ func TestLoadMalformed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	type entries = map[string]npy.Entry
+	type entries = map[string]archive.Array
 	remove := func(name string) func(entries) { return func(e entries) { delete(e, name) } }
 	set := func(name string, shape []int, x any) func(entries) {
-		return func(e entries) { e[name] = npy.Entry{Name: name, Shape: shape, Data: x} }
+		return func(e entries) { e[name] = archive.Array{Name: name, Shape: shape, Data: x} }
 	}
 	poke := func(name string, at int, v float64) func(entries) {
 		return func(e entries) { e[name].Data.([]float64)[at] = v }
@@ -146,7 +145,7 @@ func TestLoadMalformed(t *testing.T) {
 	settings := func(v any, keys ...string) func(entries) {
 		return func(e entries) {
 			var mf map[string]any
-			if err := json.Unmarshal(e[manifest.Name].Data.([]uint8), &mf); err != nil {
+			if err := json.Unmarshal(e[archive.Name].Data.([]uint8), &mf); err != nil {
 				t.Fatal(err)
 			}
 			at := mf
@@ -158,7 +157,7 @@ func TestLoadMalformed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e[manifest.Name] = npy.Entry{Name: manifest.Name, Data: text}
+			e[archive.Name] = archive.Array{Name: archive.Name, Data: text}
 		}
 	}
 	nan := math.NaN()
@@ -167,7 +166,7 @@ func TestLoadMalformed(t *testing.T) {
 		change     func(entries)
 		want       string
 	}{
-		{"no manifest", "dense", remove(manifest.Name), "manifest"},
+		{"no manifest", "dense", remove(archive.Name), "manifest"},
 		{"no classes", "dense", remove("classes"), "classes"},
 		{"no values", "dense", remove("values"), "values"},
 		{"no coefficients", "dense", remove("coefficients"), "coefficients"},
@@ -213,8 +212,8 @@ func TestLoadMalformed(t *testing.T) {
 		{"unlabeled", "dense", func(e entries) { e["labels"].Data.([]int32)[9] = -1 }, "label -1 of point 9"},
 		{"column out of range", "sparse", func(e entries) { e["points_indices"].Data.([]int32)[9] = 2 }, "points"},
 
-		{"manifest is no JSON", "dense", set(manifest.Name, nil, []uint8("{")), "JSON"},
-		{"manifest of a graph", "dense", settings(manifest.Graph, "format"), "bigfit graph"},
+		{"manifest is no JSON", "dense", set(archive.Name, nil, []uint8("{")), "JSON"},
+		{"manifest of a graph", "dense", settings(archive.Graph, "format"), "bigfit graph"},
 		{"later version", "dense", settings(99, "version"), "version 99"},
 		{"another model", "dense", settings("nosuch", "settings", "model"), "nosuch"},
 		{"settings of a wrong type", "dense", settings("many", "settings", "fit", "labeled"), "fit"},

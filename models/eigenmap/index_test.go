@@ -12,9 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
@@ -146,10 +145,10 @@ func TestLoadDamagedIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	type entries = map[string]npy.Entry
+	type entries = map[string]archive.Array
 	remove := func(name string) func(entries) { return func(e entries) { delete(e, name) } }
 	set := func(name string, shape []int, x any) func(entries) {
-		return func(e entries) { e[name] = npy.Entry{Name: name, Shape: shape, Data: x} }
+		return func(e entries) { e[name] = archive.Array{Name: name, Shape: shape, Data: x} }
 	}
 	poke := func(name string, at int, v int32) func(entries) {
 		return func(e entries) { e[name].Data.([]int32)[at] = v }
@@ -158,7 +157,7 @@ func TestLoadDamagedIndex(t *testing.T) {
 	index := func(key string, v any) func(entries) {
 		return func(e entries) {
 			var mf map[string]any
-			if err := json.Unmarshal(e[manifest.Name].Data.([]uint8), &mf); err != nil {
+			if err := json.Unmarshal(e[archive.Name].Data.([]uint8), &mf); err != nil {
 				t.Fatal(err)
 			}
 			mf["settings"].(map[string]any)["fit"].(map[string]any)["neighborhood"].(map[string]any)["index"].(map[string]any)[key] = v
@@ -166,7 +165,7 @@ func TestLoadDamagedIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e[manifest.Name] = npy.Entry{Name: manifest.Name, Data: text}
+			e[archive.Name] = archive.Array{Name: archive.Name, Data: text}
 		}
 	}
 	for _, c := range []struct {
@@ -242,7 +241,7 @@ func TestLoadDamagedIndex(t *testing.T) {
 				d[i] = math.Float32frombits(math.Float32bits(d[i]) ^ 1<<r.IntN(32))
 			}
 			e[x.Name] = x
-			var list []npy.Entry
+			var list []archive.Array
 			for _, v := range e {
 				list = append(list, v)
 			}

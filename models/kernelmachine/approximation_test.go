@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -22,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -42,10 +44,10 @@ func TestAllLandmarksAreExact(t *testing.T) {
 		for i := range 10 { // duplicates
 			copy(c.X.Row(150+i), c.X.Row(i))
 		}
-		for _, r := range []models.Regularizer{
+		for _, r := range []regularizer.Regularizer{
 			{GammaA: 1e-3, GammaI: 1e-2, Laplacian: kind},
 			{GammaA: 1e-3, GammaI: 0.1, Power: 3, Laplacian: kind},
-			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: models.PerPair},
+			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: regularizer.PerPair},
 			{GammaA: 1e-2, Laplacian: kind},
 		} {
 			for _, intercept := range []bool{false, true} {
@@ -79,7 +81,7 @@ func TestScaledPathIsFits(t *testing.T) {
 			for _, count := range []int{2, 20} {
 				var settings []kernelmachine.Settings
 				for i := range count {
-					r := models.Regularizer{GammaA: math.Pow(10, -float64(1+i%3)), GammaI: 0.01 * float64(i), Power: 2, Laplacian: sparse.Normalized}
+					r := regularizer.Regularizer{GammaA: math.Pow(10, -float64(1+i%3)), GammaI: 0.01 * float64(i), Power: 2, Laplacian: sparse.Normalized}
 					settings = append(settings, kernelmachine.Settings{Method: method, Regularizer: r, Tolerance: 1e-10, Intercept: i%2 == 1})
 				}
 				path, err := p.Path(ctx, c.Three, settings)
@@ -101,7 +103,7 @@ func TestScaledPathIsFits(t *testing.T) {
 // At the solution for the squared hinge the gradient of the objective vanishes.
 func TestScaledHingeGradient(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 200, sparse.Combinatorial)
-	r := kernelmachine.Settings{Method: kernelmachine.SVM, Tolerance: 1e-11, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Power: 2}}
+	r := kernelmachine.Settings{Method: kernelmachine.SVM, Tolerance: 1e-11, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Power: 2}}
 	m := fitScaled(t, c, modeltest.Gaussian, c.Two, r, kernelmachine.ApproximationSettings{Landmarks: 40})
 	if m.Name() != kernelmachine.LapSVMName || m.Report.Iterations == 0 {
 		t.Errorf("%s: %+v", m.Name(), m.Report)
@@ -138,7 +140,7 @@ func TestScaledHingeGradient(t *testing.T) {
 func TestMatrixFreeIsExact(t *testing.T) {
 	run := func(n, power int, kind sparse.Kind) {
 		c := modeltest.NewKernelCase(t, n, kind)
-		r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-3, Power: power, Laplacian: kind}}
+		r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-3, Power: power, Laplacian: kind}}
 		m := fitScaled(t, c, modeltest.Gaussian, c.Three, r, kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: n / 10})
 		modeltest.WantClose(t, fmt.Sprintf("%d points, %v, power %d", n, kind, power), modeltest.Raw(t, m, c.X), modeltest.Raw(t, fitKernel(t, c, c.Three, r), c.X), 1e-7)
 		if m.Report.Iterations == 0 || !(m.Report.Residual <= 1e-9) {
@@ -154,7 +156,7 @@ func TestMatrixFreeIsExact(t *testing.T) {
 		run(2000, 2, sparse.Normalized)
 	}
 	c := modeltest.NewKernelCase(t, 200, sparse.Normalized)
-	r := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-3}}
+	r := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-3}}
 	modeltest.WantClose(t, "γ_I = 0", modeltest.Raw(t, fitScaled(t, c, modeltest.Gaussian, c.Value, r, kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: 20}), c.X), modeltest.Raw(t, fitKernel(t, c, c.Value, r), c.X), 1e-5)
 	r.GammaI, r.Laplacian, r.MaxIterations, r.Tolerance = 1, sparse.Normalized, 1, 1e-12
 	m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, &r, &kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: 3})
@@ -167,7 +169,7 @@ func TestMatrixFreeIsExact(t *testing.T) {
 // expansion as the direct way.
 func TestLandmarksByConjugateGradients(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 400, sparse.Normalized)
-	r := kernelmachine.Settings{Tolerance: 1e-12, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
+	r := kernelmachine.Settings{Tolerance: 1e-12, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
 	s := &kernelmachine.ApproximationSettings{Landmarks: 400}
 	m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L, Limit: 3 << 20}, c.Three, &r, s)
 	if err != nil {
@@ -188,7 +190,7 @@ func TestLandmarksByConjugateGradients(t *testing.T) {
 
 func TestFourierFeatures(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 300, sparse.Normalized)
-	r := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+	r := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, kind := range []kernel.Kind{kernel.Gaussian, kernel.Laplace} {
 		k := kernel.Kernel{Kind: kind, Sigma: 2}
 		exact, err := kernelmachine.Fit(context.Background(), &kernelmachine.Data{Points: c.X, Kernel: k, Laplacian: c.L}, c.Three, &r)
@@ -216,7 +218,7 @@ func TestFourierFeatures(t *testing.T) {
 
 func TestScaledIsDeterministic(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 300, sparse.Normalized)
-	r := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+	r := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.Fourier, kernelmachine.MatrixFree} {
 		fit := func(threads int, seed uint64) *kernelmachine.Approximate {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
@@ -243,7 +245,7 @@ func scaledModels(t *testing.T) (*modeltest.KernelCase, map[string]*kernelmachin
 			}
 			for name, y := range targetsFor(c, method) {
 				for _, gammaI := range []float64{0, 0.1} {
-					r := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: gammaI, Laplacian: sparse.Normalized}}
+					r := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: gammaI, Laplacian: sparse.Normalized}}
 					m := fitScaled(t, c, modeltest.Gaussian, y, r, kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 40, Features: 40})
 					out[fmt.Sprintf("%v %s %s", means, m.Name(), name)] = m
 				}
@@ -285,18 +287,18 @@ func TestDamagedScaledFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var entries []npy.Entry
+		var entries []archive.Array
 		for _, key := range []string{"coefficients", "bias", "classes", "points", "frequencies", "manifest"} {
 			if a.Has(key) {
 				x, err := a.Read(key)
 				if err != nil {
 					t.Fatal(err)
 				}
-				entries = append(entries, npy.Entry{Name: key, Shape: x.Shape, Data: x.Data})
+				entries = append(entries, archive.Array{Name: key, Shape: x.Shape, Data: x.Data})
 			}
 		}
 		a.Close()
-		damaged := func(what string, entries []npy.Entry) {
+		damaged := func(what string, entries []archive.Array) {
 			if err := modeltest.Rewrite(path, entries); err != nil {
 				t.Fatal(err)
 			}
@@ -305,16 +307,16 @@ func TestDamagedScaledFiles(t *testing.T) {
 			}
 		}
 		for i, e := range entries {
-			damaged("no "+e.Name, append(append([]npy.Entry{}, entries[:i]...), entries[i+1:]...))
+			damaged("no "+e.Name, append(append([]archive.Array{}, entries[:i]...), entries[i+1:]...))
 			if e.Name == "manifest" {
 				continue
 			}
-			long := append([]npy.Entry{}, entries...)
+			long := append([]archive.Array{}, entries...)
 			switch v := e.Data.(type) {
 			case []float64:
-				long[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[0])}
+				long[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), v[0])}
 			case []int64:
-				long[i] = npy.Entry{Name: e.Name, Data: append(slices.Clone(v), v[0])}
+				long[i] = archive.Array{Name: e.Name, Data: append(slices.Clone(v), v[0])}
 			}
 			damaged("long "+e.Name, long)
 		}
@@ -353,7 +355,7 @@ func TestScaledOfPrecomputedKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := &data.Dense[float64]{Rows: 120, Cols: 120, Data: g.RawMatrix().Data}
-	r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+	r := kernelmachine.Settings{Tolerance: 1e-11, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.MatrixFree} {
 		s := kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 30}
 		m, err := kernelmachine.FitApproximate(context.Background(), &kernelmachine.Data{Values: gram, Laplacian: c.L}, c.Three, &r, &s)
@@ -366,7 +368,7 @@ func TestScaledOfPrecomputedKernel(t *testing.T) {
 
 func TestScaledFaults(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 60, sparse.Normalized)
-	good := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+	good := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 	with := func(change func(r *kernelmachine.Settings)) *kernelmachine.Settings {
 		r := good
 		change(&r)
@@ -427,7 +429,7 @@ func TestScaledCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-3}}
+	plain := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-3}}
 	biased, svr := plain, plain
 	biased.Intercept, svr.Method = true, kernelmachine.SVR
 	cost := func(s kernelmachine.ApproximationSettings, r kernelmachine.Settings, limit int64) (int64, float64, error) {

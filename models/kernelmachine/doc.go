@@ -7,7 +7,7 @@
 // All of them are fitted on [Data]. [Problem] and [Warped] fit exactly, from
 // the Gram matrix; [ApproximateProblem] fits by landmarks, Fourier features or
 // products that hold no Gram matrix; [VVMRProblem] is for several outputs. What they
-// answer with is an [models.Expansion].
+// answer with is an [expansion.Expansion].
 //
 // M. Belkin, P. Niyogi and V. Sindhwani, Manifold regularization, JMLR 7 (2006),
 // 2399–2434. V. Sindhwani, P. Niyogi and M. Belkin, Beyond the point cloud: from
@@ -27,6 +27,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -55,7 +57,8 @@ type Data struct {
 
 // dataOf returns the data of in with the kernel k, and the Laplacian that r names
 // if γ_I is positive. It checks in for the learner l.
-func dataOf(l models.Learner, in *models.Input, k models.KernelChoice, r models.Regularizer) (*Data, error) {
+func dataOf(l models.Learner, in *models.Input, k expansion.KernelChoice,
+	r regularizer.Regularizer) (*Data, error) {
 	info := l.Info()
 	if err := info.Check(in); err != nil {
 		return nil, err
@@ -77,8 +80,8 @@ func (d *Data) Source() kernel.Source {
 }
 
 // expansion returns an expansion for d and classes, without coefficients yet.
-func (d *Data) expansion(classes []int64) models.Expansion {
-	return models.NewExpansion(d.Kernel, d.Values != nil, classes)
+func (d *Data) expansion(classes []int64) expansion.Expansion {
+	return expansion.New(d.Kernel, d.Values != nil, classes)
 }
 
 // check returns the number of points and d with the defaults of its kernel.
@@ -94,13 +97,14 @@ func (d *Data) check() (int, *Data, error) {
 	if d.Laplacian != nil && d.Laplacian.Dim() != n {
 		return 0, nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", d.Laplacian.Dim(), n)
 	}
+
 	out := *d
 	out.Kernel = s.Kernel
 	return n, &out, nil
 }
 
 // plain returns d, or if γ_I is 0 without its graph.
-func (d *Data) plain(r *models.Regularizer) *Data {
+func (d *Data) plain(r *regularizer.Regularizer) *Data {
 	if r.GammaI > 0 {
 		return d
 	}

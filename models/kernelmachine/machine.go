@@ -12,6 +12,8 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/regularizer"
 )
 
 // Method is a loss, and with it a kernel machine.
@@ -65,7 +67,7 @@ type Settings struct {
 	Method Method
 	// Regularizer must give γ_A. With γ_I = 0 what else it says of the intrinsic
 	// norm does not matter and is dropped.
-	models.Regularizer
+	regularizer.Regularizer
 	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
 	// must be 1.
@@ -87,15 +89,18 @@ type Settings struct {
 func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
 	if r.GammaI == 0 {
-		r, s.Heat = models.Regularizer{GammaA: r.GammaA, Power: 1}, 0
+		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
+		s.Heat = 0
 	}
+
 	s.Regularizer = r
 	faults := []error{err}
 	if !(s.Heat >= 0) || math.IsInf(s.Heat, 0) {
 		faults = append(faults, fmt.Errorf("kernelmachine: t of exp(tL) is %v; it must be positive", s.Heat))
 	}
 	if s.Heat > 0 && s.Power > 1 {
-		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of exp(tL); give one of them", s.Power, s.Heat))
+		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
+			"exp(tL); give one of them", s.Power, s.Heat))
 	}
 	if s.Method < RLS || s.Method > OneClass {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -133,7 +138,7 @@ func (s *Settings) name() string {
 // coefficients are not zero. It is immutable.
 type Machine struct {
 	Settings Settings
-	models.Expansion
+	expansion.Expansion
 	Labeled int // number of labeled points
 	// Gap is the largest duality gap of the quadratic programs, relative to
 	// their objectives; 0 for RLS.
@@ -155,7 +160,8 @@ func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
 	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}}
-	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), m.Settings.Regularizer.Describe())
+	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(),
+		m.Settings.Regularizer.Describe())
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
@@ -163,16 +169,19 @@ func (m *Machine) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
 		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
 	}
+
 	if m.Residual > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "residual", Value: m.Residual})
-		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual, map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
+		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual,
+			map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
 	return s
 }
 
 // options are the parameters of the machine.
 func (m *Machine) options() *options {
-	return &options{Settings: m.Settings, Kernel: m.KernelChoice(), ApproximationSettings: ApproximationSettings{Approximation: Exact}}
+	return &options{Settings: m.Settings, Kernel: m.KernelChoice(),
+		ApproximationSettings: ApproximationSettings{Approximation: Exact}}
 }
 
 // machineFit is the part of a machine in its manifest.
@@ -187,7 +196,8 @@ type machineFit struct {
 
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
+	return &models.Encoded{Values: m.options().values(),
+		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -204,7 +214,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(o.Kernel, true)
+
+	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +228,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if f.Report == nil {
 		return nil, fmt.Errorf("kernelmachine: a machine by %v without a report", o.Approximation)
 	}
+
 	a.Report = *f.Report
 	if o.Approximation == Fourier {
 		if a.Frequencies = r.Matrix("frequencies"); r.Err != nil {
@@ -241,6 +253,7 @@ func (m *Machine) keep(x data.Points, whole *mat.Dense) []int {
 			rows = append(rows, i)
 		}
 	}
+
 	if len(rows) == 0 {
 		rows = []int{0} // all outputs are constant
 	}
@@ -260,7 +273,9 @@ func (m *Machine) check() error {
 
 func (m *Machine) checkOutputs() error {
 	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) {
-		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled, m.Gap, m.Residual)
+		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled,
+			m.Gap, m.Residual)
 	}
-	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM || m.Settings.Method == OneClass)
+	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM ||
+		m.Settings.Method == OneClass)
 }

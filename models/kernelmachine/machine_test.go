@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/kernel"
@@ -22,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -53,10 +55,10 @@ func fitKernel(t testing.TB, c *modeltest.KernelCase, y *models.Targets, s kerne
 // LapRLS is equation (8) of 2006, solved as it stands there.
 func TestLapRLSIsEquation8(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
-		for _, r := range []models.Regularizer{
+		for _, r := range []regularizer.Regularizer{
 			{GammaA: 1e-3, GammaI: 1e-2, Laplacian: kind},
 			{GammaA: 1e-3, GammaI: 0.5, Power: 2, Laplacian: kind},
-			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: models.PerPair},
+			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: regularizer.PerPair},
 			{GammaA: 1e-2, Laplacian: kind},
 		} {
 			c := modeltest.NewKernelCase(t, 120, kind)
@@ -68,7 +70,7 @@ func TestLapRLSIsEquation8(t *testing.T) {
 			lk, a := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 			c.L.With(max(1, r.Power), 0).MulTo(lk, k)
 			weight := r.GammaI * float64(l)
-			if r.Scaling == models.PerPair {
+			if r.Scaling == regularizer.PerPair {
 				weight /= float64(n * n)
 			}
 			a.Scale(weight, lk)
@@ -146,7 +148,7 @@ func TestLapSVMIsEquations10And11(t *testing.T) {
 	for i := range n {
 		want.SetRow(i, []float64{r.Multiplier - f.At(i, 0), f.At(i, 0) - r.Multiplier})
 	}
-	m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: models.Regularizer{GammaA: gammaA, GammaI: gammaI}, Tolerance: 1e-10})
+	m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI}, Tolerance: 1e-10})
 	modeltest.WantClose(t, "LapSVM", modeltest.Raw(t, m, c.X), want, 1e-7)
 }
 
@@ -155,7 +157,7 @@ func TestLapSVMIsEquations10And11(t *testing.T) {
 func TestMachinesOnTheWarpedKernel(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 90, sparse.Normalized)
 	const n = 90
-	r := models.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
+	r := regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.3, Power: 2, Laplacian: sparse.Normalized}
 	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L})
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +230,7 @@ func TestNoIntrinsicNorm(t *testing.T) {
 	}
 	for _, method := range kernelMethods {
 		for name, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2}, Tolerance: 1e-11}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2}, Tolerance: 1e-11}
 			small := fitKernel(t, c, y, s)
 			w, err := p.Warp(t.Context(), s.Regularizer, y.Labeled)
 			if err != nil {
@@ -253,7 +255,7 @@ func TestProgramsByRows(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 120, sparse.Combinatorial)
 	for _, method := range kernelMethods[1:] {
 		for name, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 0.003}, Tolerance: 1e-9}
 			p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian})
 			if err != nil {
 				t.Fatal(err)
@@ -285,7 +287,7 @@ func TestProgramsByRows(t *testing.T) {
 // targets.
 func TestIntercept(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 100, sparse.Combinatorial)
-	s := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}, Intercept: true}
+	s := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}, Intercept: true}
 	one := modeltest.Raw(t, fitKernel(t, c, c.Value, s), c.X)
 	residual := make([]float64, 2)
 	for p, i := range c.Value.Labeled {
@@ -314,7 +316,7 @@ func TestKernelMachinesSameBits(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 600, sparse.Normalized)
 	for _, method := range kernelMethods {
 		for _, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-2, Laplacian: sparse.Normalized}}
 			var first *mat.Dense
 			for _, threads := range []int{1, 2} {
 				runtime.GOMAXPROCS(threads)
@@ -340,7 +342,7 @@ func TestKernelMachinesSameBits(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 300, sparse.Combinatorial)
 	for _, gammaI := range []float64{0, 1e-3} {
-		m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.OneClass, Nu: 0.2, Regularizer: models.Regularizer{GammaA: 1, GammaI: gammaI}})
+		m := fitKernel(t, c, c.Two, kernelmachine.Settings{Method: kernelmachine.OneClass, Nu: 0.2, Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: gammaI}})
 		p, err := m.Predict(t.Context(), c.X, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -371,7 +373,7 @@ func TestKernelSaveLoad(t *testing.T) {
 	given := &data.Dense[float64]{Rows: 100, Cols: 100, Data: gram.RawMatrix().Data}
 	for _, method := range kernelMethods {
 		for _, y := range targetsFor(c, method) {
-			s := kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
+			s := kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 			on := fitKernel(t, c, y, s)
 			off, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Values: given, Laplacian: c.L}, y, &s)
 			if err != nil {
@@ -401,7 +403,7 @@ func TestKernelSaveLoad(t *testing.T) {
 
 func TestKernelDamagedFiles(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 40, sparse.Combinatorial)
-	m := fitKernel(t, c, c.Three, kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}})
+	m := fitKernel(t, c, c.Three, kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}})
 	path := filepath.Join(t.TempDir(), "m.npz")
 	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)
@@ -410,36 +412,36 @@ func TestKernelDamagedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries = append(entries, npy.Entry{Name: name, Shape: x.Shape, Data: x.Data})
+		entries = append(entries, archive.Array{Name: name, Shape: x.Shape, Data: x.Data})
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	replace := func(name string, e npy.Entry) []npy.Entry {
+	replace := func(name string, e archive.Array) []archive.Array {
 		out := slices.Clone(entries)
-		out[slices.IndexFunc(out, func(e npy.Entry) bool { return e.Name == name })] = e
+		out[slices.IndexFunc(out, func(e archive.Array) bool { return e.Name == name })] = e
 		return out
 	}
-	text := string(entries[slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == "manifest" })].Data.([]uint8))
-	edit := func(from, to string) []npy.Entry {
+	text := string(entries[slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == "manifest" })].Data.([]uint8))
+	edit := func(from, to string) []archive.Array {
 		if !strings.Contains(text, from) {
 			t.Fatalf("the manifest has no %s: %s", from, text)
 		}
-		return replace("manifest", npy.Entry{Name: "manifest", Data: []uint8(strings.Replace(text, from, to, 1))})
+		return replace("manifest", archive.Array{Name: "manifest", Data: []uint8(strings.Replace(text, from, to, 1))})
 	}
-	for what, damaged := range map[string][]npy.Entry{
+	for what, damaged := range map[string][]archive.Array{
 		"no coefficients": entries[1:],
-		"short bias":      replace("bias", npy.Entry{Name: "bias", Data: []float64{1}}),
-		"NaN":             replace("bias", npy.Entry{Name: "bias", Data: []float64{1, 2, math.NaN()}}),
-		"two classes":     replace("classes", npy.Entry{Name: "classes", Data: []int64{1, 2}}),
-		"few points":      replace("points", npy.Entry{Name: "points", Shape: []int{2, 3}, Data: make([]float64, 6)}),
-		"no points":       replace("points", npy.Entry{Name: "other", Data: []float64{1}}),
+		"short bias":      replace("bias", archive.Array{Name: "bias", Data: []float64{1}}),
+		"NaN":             replace("bias", archive.Array{Name: "bias", Data: []float64{1, 2, math.NaN()}}),
+		"two classes":     replace("classes", archive.Array{Name: "classes", Data: []int64{1, 2}}),
+		"few points":      replace("points", archive.Array{Name: "points", Shape: []int{2, 3}, Data: make([]float64, 6)}),
+		"no points":       replace("points", archive.Array{Name: "other", Data: []float64{1}}),
 		"other kernel":    edit(`"kernel":"gaussian"`, `"kernel":"precomputed"`),
 		"unknown kernel":  edit(`"kernel":"gaussian"`, `"kernel":"sigmoid"`),
 		"no width":        edit(`"sigma":1.5`, `"sigma":-1`),
@@ -457,7 +459,7 @@ func TestKernelDamagedFiles(t *testing.T) {
 
 func TestKernelFaults(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 40, sparse.Combinatorial)
-	good := kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
+	good := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 1e-3}}
 	for what, change := range map[string]func(s *kernelmachine.Settings){
 		"γ_A":        func(s *kernelmachine.Settings) { s.GammaA = 0 },
 		"method":     func(s *kernelmachine.Settings) { s.Method = 9 },
@@ -520,7 +522,7 @@ func TestKernelFaults(t *testing.T) {
 	if _, err := m.Predict(t.Context(), data.NewDense[float64](2, 7), nil); err == nil {
 		t.Error("points of 7 dimensions")
 	}
-	huge := models.Regularizer{GammaA: 1e-20, GammaI: 1, Power: 2}
+	huge := regularizer.Regularizer{GammaA: 1e-20, GammaI: 1, Power: 2}
 	w, err = p.Warp(t.Context(), huge, c.Three.Labeled)
 	if err != nil {
 		t.Fatal(err)
@@ -566,7 +568,7 @@ func TestKernelTwoMoons(t *testing.T) {
 	}
 	l := modeltest.Laplacian(t, x, 6, sparse.Combinatorial)
 	for _, method := range []kernelmachine.Method{kernelmachine.RLS, kernelmachine.SVM} {
-		m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, Laplacian: l}, targets, &kernelmachine.Settings{Method: method, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 1}})
+		m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}, Laplacian: l}, targets, &kernelmachine.Settings{Method: method, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -628,7 +630,7 @@ func TestKernelG50C(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 5, Laplacian: sparse.Normalized}
+	r := regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 5, Laplacian: sparse.Normalized}
 	draws := splits(t, path)
 	w, err := p.Warp(t.Context(), r, slices.Compact(slices.Sorted(slices.Values(slices.Concat(draws...)))))
 	if err != nil {
@@ -676,7 +678,7 @@ func TestLapRLSTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	sigma, _ := kernel.Width(x, kernel.Mean, 0)
-	s := &kernelmachine.Settings{Regularizer: models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
+	s := &kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2, Laplacian: sparse.Normalized}}
 	for range 3 {
 		begin := time.Now()
 		p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}, Laplacian: l})

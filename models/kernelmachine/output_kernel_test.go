@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -43,7 +44,7 @@ func TestVVMRWithAKernelOfOutputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := fitted.(*VVMR)
-			s := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 0.02, Power: 2, Laplacian: sparse.Normalized}}
+			s := VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.02, Power: 2, Laplacian: sparse.Normalized}}
 			closeTo(t, name, m.Values, kroneckerVVMR(t, x, k, lap.With(2, 0), &given, o, s), 1e-7)
 			if !(m.Residual <= 1e-8) || !strings.Contains(m.Summary().Text, "kernel of outputs given") {
 				t.Errorf("%s: %s", name, m.Summary().Text)

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -109,7 +110,7 @@ func bigLaplacian(w *sparse.CSR, kind sparse.Kind) bigMatrix {
 }
 
 // equation8 returns f = Kα for (γ_A I + (J/l + γ_I s Lᵖ)K)α = Jy/l.
-func equation8(k, l bigMatrix, t *models.Targets, r models.Regularizer) bigMatrix {
+func equation8(k, l bigMatrix, t *models.Targets, r regularizer.Regularizer) bigMatrix {
 	n, labeled := len(k), number(float64(len(t.Labeled)))
 	b, g := newBig(n, n), newBig(n, t.Y.RawMatrix().Cols)
 	for i := range b {
@@ -121,7 +122,7 @@ func equation8(k, l bigMatrix, t *models.Targets, r models.Regularizer) bigMatri
 	for i := range b {
 		for j := range b {
 			b[i][j].Mul(b[i][j], number(r.GammaI))
-			if r.Scaling == models.PerPair {
+			if r.Scaling == regularizer.PerPair {
 				b[i][j].Quo(b[i][j], number(float64(n*n)))
 			}
 		}
@@ -182,12 +183,12 @@ func newReference(t *testing.T, n, labeled, outputs int, singular bool) *referen
 }
 
 // references are the weights at which machines are compared with exact ones.
-func references(kind sparse.Kind, visit func(r models.Regularizer)) {
+func references(kind sparse.Kind, visit func(r regularizer.Regularizer)) {
 	for p := 1; p <= 5; p++ {
 		for _, gammaA := range []float64{1e-12, 1e-9, 1e-6, 1e-3, 1, 1e2} {
 			for _, gammaI := range []float64{0, 1e-6, 1e-2, 1, 1e2} {
 				if gammaI > 0 || p == 1 {
-					visit(models.Regularizer{GammaA: gammaA, GammaI: gammaI, Power: p, Laplacian: kind})
+					visit(regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI, Power: p, Laplacian: kind})
 				}
 			}
 		}
@@ -219,7 +220,7 @@ func TestLapRLSIsExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			exact, worst := bigLaplacian(c.graph, kind), 0.0
-			references(kind, func(r models.Regularizer) {
+			references(kind, func(r regularizer.Regularizer) {
 				want := equation8(c.gram, exact, c.targets, r)
 				m, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.Points, Kernel: c.kernel, Laplacian: l}, c.targets, &kernelmachine.Settings{Regularizer: r})
 				if err != nil {
@@ -252,7 +253,7 @@ func TestVVMRIsExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		exact, worst := bigLaplacian(c.graph, kind), 0.0
-		references(kind, func(r models.Regularizer) {
+		references(kind, func(r regularizer.Regularizer) {
 			m, err := kernelmachine.FitVVMR(t.Context(), &kernelmachine.Data{Points: c.Points, Kernel: c.kernel, Laplacian: l}, c.targets, nil, &kernelmachine.VVMRSettings{Regularizer: r}, nil)
 			if err != nil {
 				t.Errorf("%s: %v", r.Describe(), err)

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -17,20 +19,22 @@ type TSVMLearner struct{}
 type tsvmOptions struct {
 	TSVMSettings
 	Choice linear.TransductionChoice
-	Kernel models.KernelChoice
+	Kernel expansion.KernelChoice
 }
 
 // tsvmParams are the parameters of tsvmOptions.
 var tsvmParams = slices.Concat(
-	models.Part(models.Ambient, func(o *tsvmOptions) *models.Regularizer { return &o.Regularizer }),
-	models.Part(models.KernelParams, func(o *tsvmOptions) *models.KernelChoice { return &o.Kernel }),
-	models.Part(linear.TransductionParams, func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
+	models.Part(regularizer.Ambient, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
+	models.Part(expansion.KernelParams, func(o *tsvmOptions) *expansion.KernelChoice { return &o.Kernel }),
+	models.Part(linear.TransductionParams,
+		func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
 	solverParams(1e-3, func(o *tsvmOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }),
 )
 
 // Info describes the learner.
 func (TSVMLearner) Info() models.Info {
-	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)", Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
+	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)",
+		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel}
 }
@@ -39,7 +43,9 @@ func (TSVMLearner) Info() models.Info {
 func (TSVMLearner) Params() []models.Param { return tsvmParams.Params() }
 
 // Resolve returns the values with the width of the kernel as a number.
-func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) { return models.ResolveWidth(in) }
+func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
+	return expansion.ResolveWidth(in)
+}
 
 // Cost is that of the values among all points, and of the programs of as many
 // outputs as run at the same time.
@@ -53,11 +59,13 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 	rows, cols := in.Points.Dims()
-	n, c := int64(rows), int64(in.Targets.Y.RawMatrix().Cols)
+	n := int64(rows)
+	c := int64(in.Targets.Y.RawMatrix().Cols)
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
-	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols),
+		Remedy: "give fewer points, or take tsvm-linear"}, nil
 }
 
 // Fit is the function [FitTSVM].
@@ -101,7 +109,8 @@ type tsvmFit struct {
 // Encode returns the arrays of [Machine.Encode], unlabeled (u), the numbers of the
 // points that had no label, and assigned (u×c), their targets.
 func (m *TSVM) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)}, Arrays: append(m.Arrays(), m.Entries()...)}, nil
+	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)},
+		Arrays: append(m.Arrays(), m.Entries()...)}, nil
 }
 
 // Decode is the inverse of [TSVM.Encode].
@@ -118,21 +127,25 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.Expansion(o.Kernel, true)
+
+	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}
-	m := &TSVM{Settings: o.TSVMSettings, Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
+	m := &TSVM{Settings: o.TSVMSettings,
+		Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
 	m.Settings.Regularizer = machine.Regularizer
 	m.Settings.Transduction = linear.Transduction{Weight: o.Choice.Weight, Positive: f.Positive}
 	if !(m.Settings.Weight > 0) || !(m.Settings.Tolerance > 0) || len(f.Positive) != len(m.Intercepts) {
 		return nil, fmt.Errorf("kernelmachine: weight %v, tolerance %v and shares of %d classes for %d outputs", m.Settings.Weight, m.Settings.Tolerance, len(f.Positive), len(m.Intercepts))
 	}
+
 	for _, v := range f.Positive {
 		if !(v >= 0 && v <= 1) {
 			return nil, fmt.Errorf("kernelmachine: a share of %v of the points", v)
 		}
 	}
+
 	if err := m.check(); err != nil {
 		return nil, err
 	}

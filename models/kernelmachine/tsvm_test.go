@@ -18,11 +18,12 @@ import (
 	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
 // warpAll is the kernel among all points.
-func warpAll(t testing.TB, x data.Points, k kernel.Kernel, r models.Regularizer) (*kernelmachine.Problem, *kernelmachine.Warped) {
+func warpAll(t testing.TB, x data.Points, k kernel.Kernel, r regularizer.Regularizer) (*kernelmachine.Problem, *kernelmachine.Warped) {
 	t.Helper()
 	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: k})
 	if err != nil {
@@ -56,7 +57,7 @@ func TestTSVM(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x, truth, drawn := modeltest.NewTwoClouds(t, 60, test.classes, test.distance)
-			reg := models.Regularizer{GammaA: test.gammaA}
+			reg := regularizer.Regularizer{GammaA: test.gammaA}
 			p, w := warpAll(t, x, test.k, reg)
 			targets := modeltest.CodedClasses(t, drawn)
 			m, err := w.FitTSVM(context.Background(), targets, &kernelmachine.TSVMSettings{Regularizer: reg})
@@ -77,7 +78,7 @@ func TestTSVM(t *testing.T) {
 
 // checkTSVM holds m against the definition: balance, objective, and that no
 // exchange of two assigned targets is left that would lower it.
-func checkTSVM(t *testing.T, p *kernelmachine.Problem, m *kernelmachine.TSVM, targets *models.Targets, reg models.Regularizer) {
+func checkTSVM(t *testing.T, p *kernelmachine.Problem, m *kernelmachine.TSVM, targets *models.Targets, reg regularizer.Regularizer) {
 	t.Helper()
 	f := p.Outputs(m.Machine)
 	l, c := targets.Y.Dims()
@@ -156,7 +157,7 @@ func checkTSVM(t *testing.T, p *kernelmachine.Problem, m *kernelmachine.TSVM, ta
 
 func TestTSVMBalance(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 40, 2, 6)
-	reg := models.Regularizer{GammaA: 0.01}
+	reg := regularizer.Regularizer{GammaA: 0.01}
 	_, w := warpAll(t, x, kernel.Kernel{}, reg)
 	for _, share := range []float64{0, 0.25, 0.5, 1} {
 		m, err := w.FitTSVM(context.Background(), modeltest.CodedClasses(t, drawn), &kernelmachine.TSVMSettings{Regularizer: reg, Transduction: linear.Transduction{Positive: []float64{share}, Weight: 0.5}})
@@ -174,7 +175,7 @@ func TestTSVMBalance(t *testing.T) {
 
 func TestTSVMSameBits(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 50, 3, 3)
-	reg := models.Regularizer{GammaA: 0.01}
+	reg := regularizer.Regularizer{GammaA: 0.01}
 	var first *kernelmachine.TSVM
 	for _, threads := range []int{1, 2, 5} {
 		old := runtime.GOMAXPROCS(threads)
@@ -195,7 +196,7 @@ func TestTSVMSameBits(t *testing.T) {
 
 func TestTSVMFile(t *testing.T) {
 	x, _, drawn := modeltest.NewTwoClouds(t, 30, 2, 4)
-	reg := models.Regularizer{GammaA: 0.01}
+	reg := regularizer.Regularizer{GammaA: 0.01}
 	_, w := warpAll(t, x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 2}, reg)
 	var m models.Model
 	m, err := w.FitTSVM(context.Background(), modeltest.CodedClasses(t, drawn), &kernelmachine.TSVMSettings{Regularizer: reg})
@@ -225,7 +226,7 @@ func TestTSVMFile(t *testing.T) {
 
 func TestTSVMRefuses(t *testing.T) {
 	x, truth, drawn := modeltest.NewTwoClouds(t, 10, 2, 4)
-	reg := models.Regularizer{GammaA: 0.01}
+	reg := regularizer.Regularizer{GammaA: 0.01}
 	p, w := warpAll(t, x, kernel.Kernel{}, reg)
 	targets := modeltest.CodedClasses(t, drawn)
 	values := &models.Targets{Len: targets.Len, Labeled: targets.Labeled, Y: targets.Y}

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -41,6 +42,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	}
 	p := &VVMRProblem{ApproximateProblem: &ApproximateProblem{data: d}}
 	limit := d.Limit
+
 	_, columns := d.Source().Rows().Dims()
 	direct := onPoints(d.Source(), s)
 	switch {
@@ -57,7 +59,8 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		return p, nil
 	case direct:
 		if need := featureBytes(n, columns); limit > 0 && need > limit {
-			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are allowed; use fewer points, or allow more memory", n, columns, need, limit)
+			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are "+
+				"allowed; use fewer points, or allow more memory", n, columns, need, limit)
 		}
 		if x, ok := d.Points.(*sparse.CSR); ok {
 			p.phi = x.ToDense()
@@ -67,10 +70,13 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		p.operator = kernel.Factor{Phi: p.phi}
 		return p, p.form(ctx, power)
 	case n > linear.MaxFormed:
-		return nil, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", n, linear.MaxFormed)
+		return nil, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", n,
+			linear.MaxFormed)
 	case limit > 0 && 4*kernel.GramBytes(n) > limit:
-		return nil, fmt.Errorf("kernelmachine: four matrices of %d points take %d bytes, %d are allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
+		return nil, fmt.Errorf("kernelmachine: four matrices of %d points take %d bytes, %d are "+
+			"allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
 	}
+
 	g, err := gramOf(ctx, d, d.Source(), n)
 	if err != nil {
 		return nil, err
@@ -79,7 +85,8 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	if p.phi, err = kernel.Features(ctx, g); err != nil {
 		return nil, err
 	}
-	p.operator, p.gram = kernel.Matrix{Values: g}, true
+	p.operator = kernel.Matrix{Values: g}
+	p.gram = true
 	return p, p.form(ctx, power)
 }
 
@@ -88,7 +95,8 @@ var errVVMRFourier = errors.New("kernelmachine: vvmr is fitted exactly, by landm
 // onPoints tells whether the points themselves are the features Φ.
 func onPoints(x kernel.Source, s *ApproximationSettings) bool {
 	n, d := x.Rows().Dims()
-	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) && (s == nil || s.Approximation == Nystrom)
+	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) &&
+		(s == nil || s.Approximation == Nystrom)
 }
 
 // until returns the kernel for products until ctx is cancelled.
@@ -100,7 +108,7 @@ func (p *VVMRProblem) until(ctx context.Context) sparse.Operator {
 }
 
 // pointNorm is B of targets t, none of them missing.
-func (p *VVMRProblem) pointNorm(t *models.Targets, r *models.Regularizer) *solvers.PointNorm {
+func (p *VVMRProblem) pointNorm(t *models.Targets, r *regularizer.Regularizer) *solvers.PointNorm {
 	b := &solvers.PointNorm{Points: t.Len, Labeled: t.Labeled, Gamma: r.Intrinsic(t.Len, p.data.Laplacian)}
 	if r.GammaI > 0 {
 		b.M = p.data.Laplacian.With(r.Power, 0)

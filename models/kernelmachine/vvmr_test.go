@@ -19,6 +19,8 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -54,7 +56,7 @@ func vvmrData(t *testing.T, points, l, outputs int) (*data.Dense[float64], *spar
 			y.Set(i, j, v)
 		}
 	}
-	targets, err := models.PartialTargets(y)
+	targets, err := multilabel.PartialTargets(y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func vvmrData(t *testing.T, points, l, outputs int) (*data.Dense[float64], *spar
 
 func vvmrOutputs(t *testing.T, targets *models.Targets) *solvers.Outputs {
 	t.Helper()
-	w, err := models.OutputGraph(targets, 2)
+	w, err := multilabel.OutputGraph(targets, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestVVMRIsEquation17(t *testing.T) {
 		}
 		for _, power := range []int{1, 2, 3} {
 			for _, gammaO := range []float64{0, 0.5, 1} {
-				s := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 0.02, Power: power, Laplacian: sparse.Normalized}, GammaO: gammaO}
+				s := VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.02, Power: power, Laplacian: sparse.Normalized}, GammaO: gammaO}
 				m, err := FitVVMR(ctx, &Data{Points: x, Kernel: k, Laplacian: lap}, targets, o, &s, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -168,7 +170,7 @@ func TestVVMRSpecialCases(t *testing.T) {
 	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
 	x, lap, targets := vvmrData(t, 150, 30, 4)
 	o := vvmrOutputs(t, targets)
-	r := models.Regularizer{GammaA: 1e-3, GammaI: 0.01, Power: 2, Laplacian: sparse.Normalized}
+	r := regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.01, Power: 2, Laplacian: sparse.Normalized}
 	independent, err := FitVVMR(ctx, &Data{Points: x, Kernel: k, Laplacian: lap}, targets, o, &VVMRSettings{Regularizer: r}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +227,7 @@ func TestVVMRMeans(t *testing.T) {
 	targets.Y.Set(3, 2, math.NaN())
 	targets.Labels = []int64{-1, 0, 3, 4, 70}
 	o := vvmrOutputs(t, targets)
-	s := &VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.05, Laplacian: sparse.Normalized}, GammaO: 0.8}
+	s := &VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.05, Laplacian: sparse.Normalized}, GammaO: 0.8}
 	gaussian := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
 	g, err := kernel.Gram(x, gaussian, 0)
 	if err != nil {
@@ -286,7 +288,7 @@ func TestVVMRManyLabels(t *testing.T) {
 	ctx := context.Background()
 	x, lap, targets := vvmrData(t, 120, 100, 3)
 	o := vvmrOutputs(t, targets)
-	s := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.1, Power: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
+	s := VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.1, Power: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
 	m, err := FitVVMR(ctx, &Data{Points: x, Kernel: kernel.Kernel{}, Laplacian: lap}, targets, o, &s, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +303,7 @@ func TestVVMRFaults(t *testing.T) {
 	ctx := context.Background()
 	x, lap, targets := vvmrData(t, 40, 10, 3)
 	o := vvmrOutputs(t, targets)
-	good := VVMRSettings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
+	good := VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized}, GammaO: 0.5}
 	for want, c := range map[string]struct {
 		s     VVMRSettings
 		o     *solvers.Outputs
@@ -324,7 +326,7 @@ func TestVVMRFaults(t *testing.T) {
 // The cost counts at least what must be held, and refuses what the fit refuses.
 func TestVVMRCost(t *testing.T) {
 	x, _, targets := vvmrData(t, 400, 50, 4)
-	s := &VVMRSettings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}
+	s := &VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: 1}}
 	many := data.NewDense[float64](linear.MaxFormed+1, 2)
 	for _, c := range []struct {
 		name  string

@@ -7,23 +7,23 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // small are weights and powers at which the warped kernel is lost in rounding.
-func small(kind sparse.Kind, visit func(r models.Regularizer)) {
+func small(kind sparse.Kind, visit func(r regularizer.Regularizer)) {
 	for p := 3; p <= 5; p++ {
 		for _, gammaI := range []float64{1e-3, 1} {
-			visit(models.Regularizer{GammaA: 1e-12, GammaI: gammaI, Power: p, Laplacian: kind})
+			visit(regularizer.Regularizer{GammaA: 1e-12, GammaI: gammaI, Power: p, Laplacian: kind})
 		}
 	}
 }
 
 // newWarped returns the problem of c and its warped kernel among the labeled points.
-func newWarped(t *testing.T, c *reference, kind sparse.Kind, r models.Regularizer) (*kernelmachine.Problem, *kernelmachine.Warped) {
+func newWarped(t *testing.T, c *reference, kind sparse.Kind, r regularizer.Regularizer) (*kernelmachine.Problem, *kernelmachine.Warped) {
 	t.Helper()
 	l, err := sparse.NewLaplacian(c.graph, kind)
 	if err != nil {
@@ -46,13 +46,13 @@ func TestWarpedLeastSquaresIsExact(t *testing.T) {
 	c := newReference(t, 18, 7, 2, false)
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 		exact, worst := bigLaplacian(c.graph, kind), 0.0
-		check := func(what string, f mat.Matrix, want bigMatrix, r models.Regularizer) {
+		check := func(what string, f mat.Matrix, want bigMatrix, r regularizer.Regularizer) {
 			e := farFrom(f, want)
 			if worst = math.Max(worst, e); !(e <= 1e-8) {
 				t.Errorf("%s, %s: off by %.1e", what, r.Describe(), e)
 			}
 		}
-		small(kind, func(r models.Regularizer) {
+		small(kind, func(r regularizer.Regularizer) {
 			p, w := newWarped(t, c, kind, r)
 			s := &kernelmachine.Settings{Regularizer: r}
 			m, err := w.Fit(t.Context(), c.targets, s)
@@ -96,7 +96,7 @@ func TestLapSVMWithoutAmbientNorm(t *testing.T) {
 	c.targets.Classes = []int64{0, 1}
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 		exact := bigLaplacian(c.graph, kind)
-		small(kind, func(r models.Regularizer) {
+		small(kind, func(r regularizer.Regularizer) {
 			p, w := newWarped(t, c, kind, r)
 			m, err := w.Fit(t.Context(), c.targets, &kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: r, Tolerance: 1e-8})
 			if err != nil {
@@ -133,7 +133,7 @@ func TestLapSVMWithoutAmbientNorm(t *testing.T) {
 }
 
 // warpedReference returns K̃/γ_A among the labeled points.
-func warpedReference(c *reference, laplacian bigMatrix, r models.Regularizer) bigMatrix {
+func warpedReference(c *reference, laplacian bigMatrix, r regularizer.Regularizer) bigMatrix {
 	n, l := len(c.gram), len(c.targets.Labeled)
 	b, e := newBig(n, n), newBig(n, l)
 	for i := range n {

@@ -17,14 +17,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -124,8 +125,8 @@ var (
 )
 
 // regular are weights that matter on the points of planes.
-func regular(kind sparse.Kind, power int) models.Regularizer {
-	return models.Regularizer{GammaA: 0.03, GammaI: 0.01, Power: power, Laplacian: kind}
+func regular(kind sparse.Kind, power int) regularizer.Regularizer {
+	return regularizer.Regularizer{GammaA: 0.03, GammaI: 0.01, Power: power, Laplacian: kind}
 }
 
 // LapRLS with the kernel K = XXᵀ: f = Kα + b with
@@ -234,7 +235,7 @@ func TestLinearWithoutIntrinsicNorm(t *testing.T) {
 	for _, labels := range []int{7, 60} {
 		c := newLinearCase(t, 120, 12, labels)
 		for _, loss := range allLosses {
-			s := Settings{Regularizer: models.Regularizer{GammaA: 0.1}, Loss: loss}
+			s := Settings{Regularizer: regularizer.Regularizer{GammaA: 0.1}, Loss: loss}
 			with := c.fit(t, c.x, c.t, s)
 			without, err := Fit(context.Background(), c.x, nil, c.t, &s, nil)
 			if err != nil || !mat.Equal(with.Coefficients, without.Coefficients) || !slices.Equal(with.Intercepts, without.Intercepts) {
@@ -260,7 +261,7 @@ func TestLinearScalings(t *testing.T) {
 	for _, loss := range allLosses {
 		s := Settings{Regularizer: regular(sparse.Combinatorial, 1), Loss: loss}
 		direct := c.fit(t, c.x, c.t, s)
-		s.Regularizer.Scaling = models.PerPair
+		s.Regularizer.Scaling = regularizer.PerPair
 		s.Regularizer.GammaI *= 120 * 120
 		if e := far(direct.Coefficients, c.fit(t, c.x, c.t, s).Coefficients); !(e <= 1e-12) {
 			t.Errorf("%v: the conventions of scaling differ by %.1e", loss, e)
@@ -301,7 +302,7 @@ func TestLinearPath(t *testing.T) {
 				var path []Settings
 				for _, a := range []float64{0.01, 0.1, 1} {
 					for _, i := range []float64{0, 0.001, 0.1} {
-						path = append(path, Settings{Regularizer: models.Regularizer{GammaA: a, GammaI: i}, Loss: loss, Tolerance: 1e-10})
+						path = append(path, Settings{Regularizer: regularizer.Regularizer{GammaA: a, GammaI: i}, Loss: loss, Tolerance: 1e-10})
 					}
 				}
 				got, err := p.Path(context.Background(), c.t, path)
@@ -395,7 +396,7 @@ func TestLinearTypesOfPoints(t *testing.T) {
 		}
 	}
 	for _, loss := range allLosses {
-		s := Settings{Regularizer: models.Regularizer{GammaA: 100, GammaI: 1e-3}, Loss: loss}
+		s := Settings{Regularizer: regularizer.Regularizer{GammaA: 100, GammaI: 1e-3}, Loss: loss}
 		want := c.fit(t, double, y, s)
 		for _, x := range []data.Points{bytes, single} {
 			got := c.fit(t, x, y, s)
@@ -430,7 +431,7 @@ func TestLinearRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := c.fit(t, c.x, y, Settings{Regularizer: models.Regularizer{GammaA: 1e-9}})
+	m := c.fit(t, c.x, y, Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-9}})
 	p, err := m.Predict(context.Background(), c.x, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -443,7 +444,7 @@ func TestLinearRegression(t *testing.T) {
 	if p.Classes != nil || m.Output().Kind != models.OutputValues {
 		t.Error("a regression has classes")
 	}
-	if _, err := Fit(context.Background(), c.x, nil, y, &Settings{Regularizer: models.Regularizer{GammaA: 1}, Loss: SquaredHinge}, nil); err == nil {
+	if _, err := Fit(context.Background(), c.x, nil, y, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1}, Loss: SquaredHinge}, nil); err == nil {
 		t.Error("a hinge took values")
 	}
 }
@@ -465,10 +466,10 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Fit(ctx, &models.Targets{Len: 60}, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); err == nil {
+	if _, err := p.Fit(ctx, &models.Targets{Len: 60}, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}); err == nil {
 		t.Error("targets of no point were taken")
 	}
-	for what, r := range map[string]models.Regularizer{
+	for what, r := range map[string]regularizer.Regularizer{
 		"power":     {GammaA: 1, GammaI: 1, Power: 2},
 		"Laplacian": {GammaA: 1, GammaI: 1, Laplacian: sparse.Normalized},
 	} {
@@ -476,24 +477,24 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
-	if _, err := Fit(ctx, c.x, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
+	if _, err := Fit(ctx, c.x, nil, c.t, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
 		t.Error("an intrinsic norm without a graph")
 	}
 	small, _ := planes(30, 6, 1)
-	if _, err := Fit(ctx, small, l, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
+	if _, err := Fit(ctx, small, l, c.t, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: 1}}, nil); err == nil {
 		t.Error("a graph of other points was taken")
 	}
-	if _, err := Fit(ctx, small, nil, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}, nil); err == nil {
+	if _, err := Fit(ctx, small, nil, c.t, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}, nil); err == nil {
 		t.Error("targets of other points were taken")
 	}
-	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
+	m := c.fit(t, c.x, c.t, Settings{Regularizer: regularizer.Regularizer{GammaA: 1}})
 	wide, _ := planes(5, 7, 1)
 	if _, err := m.Predict(ctx, wide, nil); err == nil {
 		t.Error("points of other dimensions were answered")
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := p.Fit(cancelled, c.t, &Settings{Regularizer: models.Regularizer{GammaA: 1}}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Fit(cancelled, c.t, &Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, loss := range allLosses {
@@ -526,7 +527,7 @@ func TestLinearFile(t *testing.T) {
 				if y == values && loss != LeastSquares {
 					continue
 				}
-				m := c.fit(t, c.x, y, Settings{Regularizer: models.Regularizer{GammaA: 1, GammaI: gammaI, Scaling: models.PerPair}, Loss: loss})
+				m := c.fit(t, c.x, y, Settings{Regularizer: regularizer.Regularizer{GammaA: 1, GammaI: gammaI, Scaling: regularizer.PerPair}, Loss: loss})
 				path := filepath.Join(t.TempDir(), "m.npz")
 				if err := models.Save(path, m, map[string]string{"points": "abc"}); err != nil {
 					t.Fatal(err)
@@ -550,21 +551,21 @@ func TestLinearFile(t *testing.T) {
 
 func TestLinearFileDamage(t *testing.T) {
 	dir := t.TempDir()
-	for what, damage := range map[string]func(m *Model, arrays map[string]npy.Entry){
-		"gamma-a": func(m *Model, _ map[string]npy.Entry) { m.Settings.Regularizer.GammaA = -1 },
-		"gamma-i is missing": func(_ *Model, arrays map[string]npy.Entry) {
+	for what, damage := range map[string]func(m *Model, arrays map[string]archive.Array){
+		"gamma-a": func(m *Model, _ map[string]archive.Array) { m.Settings.Regularizer.GammaA = -1 },
+		"gamma-i is missing": func(_ *Model, arrays map[string]archive.Array) {
 			if x, ok := arrays["manifest"]; ok {
-				arrays["manifest"] = npy.Entry{Name: "manifest", Data: bytes.Replace(x.Data.([]uint8), []byte(`"rls-linear"`), []byte(`"laprls-linear"`), 1)}
+				arrays["manifest"] = archive.Array{Name: "manifest", Data: bytes.Replace(x.Data.([]uint8), []byte(`"rls-linear"`), []byte(`"laprls-linear"`), 1)}
 			}
 		},
-		"2 intercepts":       func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, 2} },
-		"coefficients":       func(_ *Model, arrays map[string]npy.Entry) { delete(arrays, "coefficients") },
-		"3 outputs for 2":    func(m *Model, _ map[string]npy.Entry) { m.Classes = []int64{1, 2} },
-		"element 1 of inter": func(m *Model, _ map[string]npy.Entry) { m.Intercepts = []float64{1, math.NaN(), 3} },
+		"2 intercepts":       func(m *Model, _ map[string]archive.Array) { m.Intercepts = []float64{1, 2} },
+		"coefficients":       func(_ *Model, arrays map[string]archive.Array) { delete(arrays, "coefficients") },
+		"3 outputs for 2":    func(m *Model, _ map[string]archive.Array) { m.Classes = []int64{1, 2} },
+		"element 1 of inter": func(m *Model, _ map[string]archive.Array) { m.Intercepts = []float64{1, math.NaN(), 3} },
 	} {
-		m := &Model{Settings: Settings{Regularizer: models.Regularizer{GammaA: 1}}, Coefficients: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Intercepts: []float64{1, 2, 3}}
+		m := &Model{Settings: Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}, Coefficients: mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), Intercepts: []float64{1, 2, 3}}
 		path := filepath.Join(dir, "m.npz")
-		damage(m, map[string]npy.Entry{})
+		damage(m, map[string]archive.Array{})
 		if err := models.Save(path, m, nil); err != nil {
 			if !strings.Contains(err.Error(), "not finite") {
 				t.Fatal(err)
@@ -581,7 +582,7 @@ func TestLinearFileDamage(t *testing.T) {
 		}
 	}
 	c := newLinearCase(t, 60, 6, 20)
-	m := c.fit(t, c.x, c.t, Settings{Regularizer: models.Regularizer{GammaA: 1}})
+	m := c.fit(t, c.x, c.t, Settings{Regularizer: regularizer.Regularizer{GammaA: 1}})
 	path := filepath.Join(dir, "whole.npz")
 	if err := models.Save(path, m, nil); err != nil {
 		t.Fatal(err)

@@ -13,9 +13,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
@@ -43,7 +45,7 @@ func TestSVMLinearBesideLIBLINEAR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Loss: SquaredHinge, Tolerance: 1e-10})
+	ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: regularizer.Regularizer{GammaA: gammaA}, Loss: SquaredHinge, Tolerance: 1e-10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func TestRLSLinearBesideRidge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.npz"), filepath.Join(dir, "out.npy")
-	entries := []npy.Entry{{Name: "x", Shape: []int{200, 9}, Data: x.Data}, models.MatrixEntry("y", y.Y)}
+	entries := []archive.Array{{Name: "x", Shape: []int{200, 9}, Data: x.Data}, models.MatrixEntry("y", y.Y)}
 	if err := npy.WriteArchive(in, entries); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +143,7 @@ np.save(sys.argv[2], np.vstack([m.coef_.T, m.intercept_]).copy())
 			p.x = data.ToSparse(x)
 			p.design = solvers.NewDesign(p.x)
 		}
-		ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Tolerance: 1e-12})
+		ours, err := p.Fit(context.Background(), y, &Settings{Regularizer: regularizer.Regularizer{GammaA: gammaA}, Tolerance: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,11 +18,12 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 )
 
 func machine(gammaA float64) *TSVMSettings {
-	return &TSVMSettings{Settings: Settings{Regularizer: models.Regularizer{GammaA: gammaA}, Tolerance: 1e-9}}
+	return &TSVMSettings{Settings: Settings{Regularizer: regularizer.Regularizer{GammaA: gammaA}, Tolerance: 1e-9}}
 }
 
 func TestLinearTSVM(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/multilabel"
 )
 
 func TestMultiLabelReport(t *testing.T) {
@@ -66,21 +67,21 @@ func TestMultiLabelReport(t *testing.T) {
 func TestLabelTargets(t *testing.T) {
 	nan := math.NaN()
 	y := mat.NewDense(3, 2, []float64{1, 0, nan, nan, nan, 1})
-	got, err := models.LabelTargets(y, nil)
+	got, err := multilabel.LabelTargets(y, nil)
 	if err != nil || len(got.Labeled) != 2 || got.Labeled[1] != 2 || got.Y.At(0, 1) != -1 || !math.IsNaN(got.Y.At(1, 0)) || got.Len != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if !slices.Equal(got.Labels, []int64{0, 1}) || got.Classes != nil {
 		t.Errorf("labels %v, classes %v", got.Labels, got.Classes)
 	}
-	if got, err = models.LabelTargets(y, []int64{4, 9}); err != nil || !slices.Equal(got.Labels, []int64{4, 9}) || !slices.Equal(got.Keep([]int{1}).Labels, got.Labels) {
+	if got, err = multilabel.LabelTargets(y, []int64{4, 9}); err != nil || !slices.Equal(got.Labels, []int64{4, 9}) || !slices.Equal(got.Keep([]int{1}).Labels, got.Labels) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err = models.LabelTargets(y, []int64{4}); err == nil {
+	if _, err = multilabel.LabelTargets(y, []int64{4}); err == nil {
 		t.Error("one label of two columns was taken")
 	}
 	for _, bad := range [][]float64{{1, 2}, {0, -1}, {nan, nan}, {math.Inf(1), 1}} {
-		if _, err := models.LabelTargets(mat.NewDense(1, 2, bad), nil); err == nil {
+		if _, err := multilabel.LabelTargets(mat.NewDense(1, 2, bad), nil); err == nil {
 			t.Errorf("%v was taken", bad)
 		}
 	}
@@ -88,7 +89,7 @@ func TestLabelTargets(t *testing.T) {
 
 func TestOutputGraph(t *testing.T) {
 	nan := math.NaN()
-	w, err := models.OutputGraph(&models.Targets{Y: mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, 1, nan, -1})}, 1)
+	w, err := multilabel.OutputGraph(&models.Targets{Y: mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, 1, nan, -1})}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestOutputGraph(t *testing.T) {
 			t.Errorf("weight %v of outputs %d and %d, want %v", got, c.i, c.j, c.v)
 		}
 	}
-	if _, err := models.OutputGraph(&models.Targets{Y: mat.NewDense(1, 1, nil)}, 0); err == nil {
+	if _, err := multilabel.OutputGraph(&models.Targets{Y: mat.NewDense(1, 1, nil)}, 0); err == nil {
 		t.Error("no neighbours were taken")
 	}
 }

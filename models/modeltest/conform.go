@@ -119,11 +119,13 @@ func (s *Suite) faults() []string {
 			return c.name == name
 		})
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(s.Except)) {
 		if !known(key) || s.Except[key] == "" {
 			out = append(out, fmt.Sprintf("the exception %q names no check or has no reason", key))
 		}
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(s.Tolerances)) {
 		if !known(key) || s.Tolerances[key].Reason == "" {
 			out = append(out, fmt.Sprintf("the tolerance %q names no check or has no reason", key))
@@ -141,7 +143,9 @@ func inspect(l models.Learner, s *Suite, name, dir string) []string {
 			c.try("", func() { check.run(c) })
 		}
 	}
-	used, told := map[string]bool{}, map[string]bool{}
+
+	used := map[string]bool{}
+	told := map[string]bool{}
 	var out []string
 	for _, f := range c.faults {
 		key := name + "/" + f.at
@@ -154,6 +158,7 @@ func inspect(l models.Learner, s *Suite, name, dir string) []string {
 		told[key] = true
 		out = append(out, fmt.Sprintf("%s: %s", key, f.text))
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(s.Except)) {
 		if check, _, _ := strings.Cut(key, "/"); check == name && !used[key] {
 			out = append(out, fmt.Sprintf("the exception %q (%s) is not needed", key, s.Except[key]))

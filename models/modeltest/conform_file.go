@@ -11,8 +11,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 )
@@ -61,54 +61,64 @@ func (c *checker) roundTrip(k kind, s *sample) {
 	if errX != nil || errY != nil || string(x) != string(y) {
 		c.fault(k.name, "the summary %s comes back as %s, %v, %v", x, y, errX, errY)
 	}
-	if m.Name() != c.info.Name || back.Name() != m.Name() || back.Dim() != m.Dim() || !reflect.DeepEqual(back.Output(), m.Output()) {
-		c.fault(k.name, "%s of dimension %d with the output %+v comes back as %s of %d with %+v", m.Name(), m.Dim(), m.Output(), back.Name(), back.Dim(), back.Output())
+	if m.Name() != c.info.Name || back.Name() != m.Name() || back.Dim() != m.Dim() ||
+		!reflect.DeepEqual(back.Output(), m.Output()) {
+		c.fault(k.name, "%s of dimension %d with the output %+v comes back as %s of %d with %+v", m.Name(),
+			m.Dim(), m.Output(), back.Name(), back.Dim(), back.Output())
 	}
 	e, err := m.Encode()
 	c.must(k.name, "Encode", err)
-	if mf.Learner != c.info.Name || !maps.Equal(mf.Params, e.Values) || mf.Hashes["points"] != "abc" || mf.Hashes["labels"] != "def" {
-		c.fault(k.name, "the manifest names the learner %q, the parameters %v and the hashes %v", mf.Learner, mf.Params, mf.Hashes)
+	if mf.Learner != c.info.Name || !maps.Equal(mf.Params, e.Values) || mf.Hashes["points"] != "abc" ||
+		mf.Hashes["labels"] != "def" {
+		c.fault(k.name, "the manifest names the learner %q, the parameters %v and the hashes %v", mf.Learner,
+			mf.Params, mf.Hashes)
 	}
 }
 
 // readEntries returns the content of a file in the order of the names.
-func readEntries(path string) ([]npy.Entry, error) {
+func readEntries(path string) ([]archive.Array, error) {
 	a, err := npy.OpenArchive(path, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	var out []npy.Entry
+
+	var out []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
 		if err != nil {
 			return nil, err
 		}
-		e := npy.Entry{Name: name, Shape: x.Shape, Data: x.Data}
+		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 		if text, ok := x.Data.([]string); ok && len(text) == 1 {
-			e.Shape, e.Data = nil, text[0]
+			e.Shape = nil
+			e.Data = text[0]
 		}
 		out = append(out, e)
 	}
+
 	return out, nil
 }
 
 // damages make other arrays of one; nil where they do not apply.
 var damages = []struct {
 	name string
-	make func(e npy.Entry) *npy.Entry
+	make func(e archive.Array) *archive.Array
 }{
-	{"truncated", func(e npy.Entry) *npy.Entry { return shortened(e, 0) }},
-	{"without its last column", func(e npy.Entry) *npy.Entry { return shortened(e, 1) }},
-	{"as text", func(e npy.Entry) *npy.Entry { return &npy.Entry{Name: e.Name, Data: "damaged"} }},
+	{"truncated", func(e archive.Array) *archive.Array { return shortened(e, 0) }},
+	{"without its last column", func(e archive.Array) *archive.Array { return shortened(e, 1) }},
+	{"as text", func(e archive.Array) *archive.Array {
+		return &archive.Array{Name: e.Name,
+			Data: "damaged"}
+	}},
 	{"of another type", retyped},
 	{"with NaN", planted},
-	{"with a huge integer", func(e npy.Entry) *npy.Entry { return integer(e, true) }},
-	{"with a negative integer", func(e npy.Entry) *npy.Entry { return integer(e, false) }},
+	{"with a huge integer", func(e archive.Array) *archive.Array { return integer(e, true) }},
+	{"with a negative integer", func(e archive.Array) *archive.Array { return integer(e, false) }},
 }
 
 // shortened leaves out the last index of an axis.
-func shortened(e npy.Entry, axis int) *npy.Entry {
+func shortened(e archive.Array, axis int) *archive.Array {
 	v := reflect.ValueOf(e.Data)
 	if v.Kind() != reflect.Slice || len(e.Shape) <= axis || e.Shape[axis] == 0 {
 		return nil
@@ -124,16 +134,17 @@ func shortened(e npy.Entry, axis int) *npy.Entry {
 			inner *= n
 		}
 	}
+
 	out := reflect.MakeSlice(v.Type(), 0, v.Len())
 	for o := range outer {
 		from := o * e.Shape[axis] * inner
 		out = reflect.AppendSlice(out, v.Slice(from, from+shape[axis]*inner))
 	}
-	return &npy.Entry{Name: e.Name, Shape: shape, Data: out.Interface()}
+	return &archive.Array{Name: e.Name, Shape: shape, Data: out.Interface()}
 }
 
 // retyped holds the same numbers in another type. Points may have any.
-func retyped(e npy.Entry) *npy.Entry {
+func retyped(e archive.Array) *archive.Array {
 	v := reflect.ValueOf(e.Data)
 	if v.Kind() != reflect.Slice || e.Name == "points" {
 		return nil
@@ -145,35 +156,37 @@ func retyped(e npy.Entry) *npy.Entry {
 	if !v.Type().Elem().ConvertibleTo(to) {
 		return nil
 	}
+
 	out := reflect.MakeSlice(reflect.SliceOf(to), v.Len(), v.Len())
 	for i := range v.Len() {
 		out.Index(i).Set(v.Index(i).Convert(to))
 	}
-	return &npy.Entry{Name: e.Name, Shape: e.Shape, Data: out.Interface()}
+	return &archive.Array{Name: e.Name, Shape: e.Shape, Data: out.Interface()}
 }
 
 // planted has NaN in the middle.
-func planted(e npy.Entry) *npy.Entry {
+func planted(e archive.Array) *archive.Array {
 	switch x := e.Data.(type) {
 	case []float64:
 		if len(x) > 0 {
 			x = slices.Clone(x)
 			x[len(x)/2] = math.NaN()
-			return &npy.Entry{Name: e.Name, Shape: e.Shape, Data: x}
+			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	case []float32:
 		if len(x) > 0 {
 			x = slices.Clone(x)
 			x[len(x)/2] = float32(math.NaN())
-			return &npy.Entry{Name: e.Name, Shape: e.Shape, Data: x}
+			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	}
+
 	return nil
 }
 
 // integer has a number out of any range: a huge one in front, or a negative one at
 // the end. Class values may be any, but then they are not ascending.
-func integer(e npy.Entry, huge bool) *npy.Entry {
+func integer(e archive.Array, huge bool) *archive.Array {
 	at := func(n int) (int, int64) {
 		if huge {
 			return 0, 1 << 30
@@ -186,16 +199,17 @@ func integer(e npy.Entry, huge bool) *npy.Entry {
 			x = slices.Clone(x)
 			i, v := at(len(x))
 			x[i] = int32(v)
-			return &npy.Entry{Name: e.Name, Shape: e.Shape, Data: x}
+			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	case []int64:
 		if len(x) > 0 {
 			x = slices.Clone(x)
 			i, v := at(len(x))
 			x[i] = v
-			return &npy.Entry{Name: e.Name, Shape: e.Shape, Data: x}
+			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	}
+
 	return nil
 }
 
@@ -210,12 +224,13 @@ func (c *checker) checkDamage() {
 			for i, e := range entries {
 				rest := slices.Delete(slices.Clone(entries), i, i+1)
 				c.refuseFile(e.Name+" missing", k.name+what, rest)
-				if e.Name == manifest.Name {
+				if e.Name == archive.Name {
 					continue
 				}
 				for _, d := range damages {
 					if bad := d.make(e); bad != nil {
-						c.refuseFile(e.Name+" "+d.name, k.name+what, slices.Insert(slices.Clone(rest), i, *bad))
+						c.refuseFile(e.Name+" "+d.name, k.name+what,
+							slices.Insert(slices.Clone(rest), i, *bad))
 					}
 				}
 			}
@@ -224,7 +239,7 @@ func (c *checker) checkDamage() {
 }
 
 // refuseFile demands that a file cannot be loaded.
-func (c *checker) refuseFile(at, what string, entries []npy.Entry) {
+func (c *checker) refuseFile(at, what string, entries []archive.Array) {
 	c.try(at, func() {
 		path := filepath.Join(c.dir, "damaged.npz")
 		c.must(at, "the damaged file", Rewrite(path, entries))
@@ -257,7 +272,7 @@ func (c *checker) checkManifest() {
 func (c *checker) damagedManifests(k kind, path string) {
 	entries, err := readEntries(path)
 	c.must(k.name, "the file", err)
-	at := slices.IndexFunc(entries, func(e npy.Entry) bool { return e.Name == manifest.Name })
+	at := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == archive.Name })
 	for what, change := range map[string]func(m map[string]any){
 		"an unknown learner":   func(m map[string]any) { m["model"] = "no-such-learner" },
 		"an unknown parameter": func(m map[string]any) { m["params"] = map[string]any{"no-such-parameter": 1} },
@@ -271,11 +286,12 @@ func (c *checker) damagedManifests(k kind, path string) {
 			text, err := changedManifest(entries[at].Data, change)
 			c.must(what, "the manifest", err)
 			changed := slices.Clone(entries)
-			changed[at] = npy.Entry{Name: manifest.Name, Data: text}
+			changed[at] = archive.Array{Name: archive.Name, Data: text}
 			path := filepath.Join(c.dir, "changed.npz")
 			c.must(what, "the file", Rewrite(path, changed))
 			m, _, err := c.load(path)
-			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit", "no parameters"}, what)
+			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit",
+				"no parameters"}, what)
 			if err == nil && !tolerable {
 				c.fault(what, "a manifest with %s is accepted", what)
 			}
@@ -300,6 +316,7 @@ func changedManifest(raw any, change func(settings map[string]any)) ([]uint8, er
 	if !ok {
 		return nil, fmt.Errorf("the settings are %T", mf["settings"])
 	}
+
 	change(settings)
 	return json.Marshal(mf)
 }

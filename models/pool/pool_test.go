@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -286,7 +287,7 @@ func TestPointsOnce(t *testing.T) {
 	for i := range 2 * 60 {
 		halves[2*i], halves[2*i+1] = byte(37*i), byte(0x3c|i%3)
 	}
-	if err := npy.WriteFile(file, []int{60, 2}, npy.Raw{DType: "float16", Parts: [][]byte{halves}}); err != nil {
+	if err := npy.WriteFile(file, []int{60, 2}, archive.Raw{DType: "float16", Parts: [][]byte{halves}}); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := data.ReadPoints(file, data.ReadOptions{})

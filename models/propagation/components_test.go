@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -75,8 +76,8 @@ func TestByComponent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	regularizer := models.Regularizer{GammaA: 1e-4, GammaI: 1, Power: 1}
-	for _, s := range []Settings{{}, {Method: LGC, Alpha: 0.9999}, {Method: Poisson}, {Method: Tikhonov, Regularizer: regularizer}} {
+	weights := regularizer.Regularizer{GammaA: 1e-4, GammaI: 1, Power: 1}
+	for _, s := range []Settings{{}, {Method: LGC, Alpha: 0.9999}, {Method: Poisson}, {Method: Tikhonov, Regularizer: weights}} {
 		s.Tolerance = 1e-11
 		filled, err := s.fill(y)
 		if err != nil {

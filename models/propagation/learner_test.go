@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -38,7 +39,7 @@ func TestLearners(t *testing.T) {
 		{LGC, models.Values{"tolerance": "1e-05"}, Settings{Method: LGC, Tolerance: 1e-5}},
 		{LGC, models.Values{"alpha": "0.9"}, Settings{Method: LGC, Alpha: 0.9}},
 		{Tikhonov, models.Values{"gamma-a": "0.01", "gamma-i": "0.1", "power": "2", "scaling": "per-pair", "laplacian": "normalized"},
-			Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 0.01, GammaI: 0.1, Power: 2, Scaling: models.PerPair, Laplacian: sparse.Normalized}}},
+			Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 0.01, GammaI: 0.1, Power: 2, Scaling: regularizer.PerPair, Laplacian: sparse.Normalized}}},
 		{Poisson, models.Values{"priors": "1,1,1,1,1,1,1,1,1,1", "max-iterations": "500"}, Settings{Method: Poisson, Priors: slices.Repeat([]float64{1}, 10), MaxIterations: 500}},
 	} {
 		want, err := Fit(t.Context(), p.W, nil, y, &c.s)

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 )
 
 // TestLeaveOneOut compares the formulas with as many fits.
@@ -24,8 +25,8 @@ func TestLeaveOneOut(t *testing.T) {
 		{2, 9, 2, Settings{Method: LGC, Alpha: 0.5}},
 		{3, 14, 3, Settings{Method: Harmonic}},
 		{4, 40, 4, Settings{Method: Harmonic, MassNormalization: true}},
-		{5, 14, 3, Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-2, GammaI: 0.3}}},
-		{6, 9, 2, Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-3, GammaI: 2, Power: 2}}},
+		{5, 14, 3, Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.3}}},
+		{6, 9, 2, Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 2, Power: 2}}},
 		{7, 14, 3, Settings{Method: Poisson}},
 		{8, 30, 2, Settings{Method: Poisson, Priors: []float64{1, 3}}},
 	} {

@@ -13,14 +13,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/manifest"
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -28,7 +28,7 @@ import (
 // graphMethods are settings of every method, for classes.
 var graphMethods = []Settings{
 	{}, {MassNormalization: true}, {Method: LGC}, {Method: Poisson, Priors: slices.Repeat([]float64{0.1}, 10)},
-	{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2}},
+	{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2}},
 }
 
 // fittedGraph fits the first points of x and returns the others with it.
@@ -242,15 +242,15 @@ func TestGraphLoadMalformed(t *testing.T) {
 	if err := models.Save(whole, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	type entries = map[string]npy.Entry
+	type entries = map[string]archive.Array
 	remove := func(name string) func(entries) { return func(e entries) { delete(e, name) } }
 	set := func(name string, shape []int, x any) func(entries) {
-		return func(e entries) { e[name] = npy.Entry{Name: name, Shape: shape, Data: x} }
+		return func(e entries) { e[name] = archive.Array{Name: name, Shape: shape, Data: x} }
 	}
 	settings := func(v any, keys ...string) func(entries) {
 		return func(e entries) {
 			var mf map[string]any
-			if err := json.Unmarshal(e[manifest.Name].Data.([]uint8), &mf); err != nil {
+			if err := json.Unmarshal(e[archive.Name].Data.([]uint8), &mf); err != nil {
 				t.Fatal(err)
 			}
 			at := mf["settings"].(map[string]any)
@@ -262,7 +262,7 @@ func TestGraphLoadMalformed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e[manifest.Name] = npy.Entry{Name: manifest.Name, Data: text}
+			e[archive.Name] = archive.Array{Name: archive.Name, Data: text}
 		}
 	}
 	for _, c := range []struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -204,7 +205,7 @@ func TestHarmonicDense(t *testing.T) {
 				t.Error("a regression has classes")
 			}
 			// γ → 0 with γ_A ≪ γ_I interpolates by the harmonic function.
-			limit := fitGraph(t, w, targets, &Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-11, GammaI: 1e-5}})
+			limit := fitGraph(t, w, targets, &Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-11, GammaI: 1e-5}})
 			checkNear(t, "Tikhonov without regularization", limit.Scores, r.Scores, 1e-3)
 		}
 	}
@@ -277,11 +278,11 @@ func TestLGC(t *testing.T) {
 }
 
 func TestTikhonov(t *testing.T) {
-	for _, reg := range []models.Regularizer{
+	for _, reg := range []regularizer.Regularizer{
 		{GammaA: 0.1, GammaI: 0.5},
 		{GammaA: 1e-3, GammaI: 0.02, Power: 2},
 		{GammaA: 0.01, GammaI: 1, Power: 3, Laplacian: sparse.Normalized},
-		{GammaA: 0.01, GammaI: 2000, Scaling: models.PerPair},
+		{GammaA: 0.01, GammaI: 2000, Scaling: regularizer.PerPair},
 	} {
 		w := weightedGraph(t, 5, 30, 9, 1)
 		n := w.Rows
@@ -296,7 +297,7 @@ func TestTikhonov(t *testing.T) {
 			power = &next
 		}
 		gamma := reg.GammaI
-		if reg.Scaling == models.PerPair {
+		if reg.Scaling == regularizer.PerPair {
 			gamma /= float64(n * n)
 		}
 		power.Scale(gamma, power)
@@ -454,7 +455,7 @@ func TestGraphMethodsRapid(t *testing.T) {
 		reached := c.Reached(y.Labeled())
 		for _, s := range []*Settings{
 			{}, {MassNormalization: true}, {Method: LGC, Alpha: 0.9}, {Method: Poisson},
-			{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 0.01, GammaI: 0.1}},
+			{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 0.01, GammaI: 0.1}},
 		} {
 			g := fitGraph(t, w, targets, s)
 			unreached := 0
@@ -510,7 +511,7 @@ func TestGraphUnreachedValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Settings{{}, {Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-10, GammaI: 1e-4}}} {
+	for _, s := range []*Settings{{}, {Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-10, GammaI: 1e-4}}} {
 		g := fitGraph(t, p.W, y, s)
 		checkNear(t, s.Method.String(), g.Scores, mat.NewDense(6, 1, []float64{1, 2.5, 4, 2.5, 2.5, 2.5}), 1e-3)
 		if g.Unreached != 3 {
@@ -565,7 +566,7 @@ func TestGraphTwoMoons(t *testing.T) {
 		y := modeltest.Labels(600, map[int]int64{int(2 * (seed * 17 % 300)): 0, int(2*(seed*31%300)) + 1: 1})
 		for _, s := range []*Settings{
 			{MassNormalization: true}, {Method: LGC}, {Method: Poisson},
-			{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1e-9, GammaI: 1e-3, Power: 2}},
+			{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-9, GammaI: 1e-3, Power: 2}},
 		} {
 			g, err := prepared.Fit(context.Background(), modeltest.ClassTargets(t, y), s)
 			if err != nil {
@@ -595,8 +596,8 @@ func TestGraphFaults(t *testing.T) {
 		{Settings{Method: LGC, Alpha: nan}, y, "α is NaN"},
 		{Settings{Alpha: 0.5}, y, "belongs to lgc"},
 		{Settings{Method: Tikhonov}, y, "γ_A is 0"},
-		{Settings{Method: Tikhonov, Regularizer: models.Regularizer{GammaA: 1}}, y, "γ_I is 0"},
-		{Settings{Regularizer: models.Regularizer{GammaA: 1}}, y, "belong to tikhonov"},
+		{Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "γ_I is 0"},
+		{Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "belong to tikhonov"},
 		{Settings{Method: LGC, MassNormalization: true}, y, "mass normalization belongs to harmonic"},
 		{Settings{MassNormalization: true}, values, "class-mass is for classes"},
 		{Settings{Priors: []float64{1, 2}}, y, "priors belong"},

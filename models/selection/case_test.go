@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/selection"
 )
 
@@ -61,7 +62,7 @@ func newCase(t testing.TB, n, known int, k kind) *selection.Data {
 	case values:
 		d.Targets, err = models.ValueTargets(y)
 	case labels:
-		d.Targets, err = models.LabelTargets(several, []int64{2, 5, 7})
+		d.Targets, err = multilabel.LabelTargets(several, []int64{2, 5, 7})
 	default:
 		d.Targets, err = models.ClassTargets(data.NewLabels(classes, given))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -160,7 +161,7 @@ func newPartial(t *testing.T) *selection.Data {
 		}
 	}
 	var err error
-	if d.Targets, err = models.PartialTargets(block); err != nil {
+	if d.Targets, err = multilabel.PartialTargets(block); err != nil {
 		t.Fatal(err)
 	}
 	return d

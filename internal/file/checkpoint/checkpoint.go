@@ -4,6 +4,15 @@
 // Every file is one stage of the run, whole or not there, and says what run it is
 // of by a [Key]: settings and hashes of the inputs. A file of another run, and one
 // that was changed, is an error that names it.
+//
+// # Stages
+//
+// A stage is a file of its own, whole or not there. It names the settings and inputs it was
+// made with and the hash of its content, so no file depends on another and a wrong one is
+// named. Unfinished stages (a basis, rounds of NN-descent, parts of an exact search, fits of a
+// grid) are saved after ten seconds, and so seldom that saving takes at most a tenth of the
+// time. Parts of an exact search are queries: their neighbours have the bits of a search at
+// once, so the choice of parts may depend on the machine.
 package checkpoint
 
 import (
@@ -17,8 +26,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/param"
 )
@@ -77,7 +86,8 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(),
+		Inputs: map[string]string{}, Remedy: BeginAnew}
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -87,6 +97,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if err != nil {
 		return nil, err
 	}
+
 	if !resume {
 		f.Remove(names...)
 	}
@@ -140,7 +151,8 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 
 // Store has save write a file of the folder over the one before it.
 func (f *Folder) Store(name string, save func(path string) error) error {
-	begun, path := time.Now(), f.Path(name)
+	begun := time.Now()
+	path := f.Path(name)
 	err := f.write(func() error { return save(path) })
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil {
@@ -148,6 +160,7 @@ func (f *Folder) Store(name string, save func(path string) error) error {
 		}
 		return err
 	}
+
 	f.saved(begun)
 	return nil
 }
@@ -167,17 +180,17 @@ type stage struct {
 	Sum string `json:"sum,omitempty"`
 }
 
-func (s stage) sum(arrays []npy.Entry) (string, error) {
+func (s stage) sum(arrays []archive.Array) (string, error) {
 	s.Sum = ""
 	text, err := json.Marshal(s)
 	if err != nil {
 		return "", err
 	}
-	return npy.Sum(append([]npy.Entry{{Name: manifest.Name, Data: text}}, arrays...))
+	return npy.Sum(append([]archive.Array{{Name: archive.Name, Data: text}}, arrays...))
 }
 
 // Save writes a stage: its state, anything that marshals to JSON, and its arrays.
-func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) error {
+func (f *Folder) Save(name string, key Key, state any, arrays ...archive.Array) error {
 	s := stage{Name: name, Key: key}
 	var err error
 	if s.State, err = json.Marshal(state); err != nil {
@@ -186,16 +199,18 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...npy.Entry) erro
 	if s.Sum, err = s.sum(arrays); err != nil {
 		return err
 	}
-	m, err := manifest.New(manifest.Checkpoint, s, nil)
+	m, err := archive.New(archive.Checkpoint, s, nil)
 	if err != nil {
 		return err
 	}
+
 	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}
 	return f.Store(name, func(path string) error {
-		return npy.WriteArchive(path, append(slices.Clone(arrays), npy.Entry{Name: manifest.Name, Data: text}))
+		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name,
+			Data: text}))
 	})
 }
 
@@ -229,7 +244,7 @@ func (f *Folder) Made(name string) (Key, error) {
 	}
 	defer a.Close()
 	var s stage
-	_, err = a.Manifest(manifest.Checkpoint, &s)
+	_, err = a.Manifest(archive.Checkpoint, &s)
 	return s.Key, err
 }
 
@@ -241,7 +256,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	}
 	defer a.Close()
 	var s stage
-	if _, err := a.Manifest(manifest.Checkpoint, &s); err != nil {
+	if _, err := a.Manifest(archive.Checkpoint, &s); err != nil {
 		return nil, err
 	}
 	if s.Name != name {
@@ -250,10 +265,11 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if err := key.agree(s.Key, path); err != nil {
 		return nil, err
 	}
+
 	out := Arrays{}
-	var entries []npy.Entry
+	var entries []archive.Array
 	for _, array := range a.Names() {
-		if array == manifest.Name {
+		if array == archive.Name {
 			continue
 		}
 		x, err := a.Read(array)
@@ -261,16 +277,18 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 			return nil, err
 		}
 		out[array] = x
-		entries = append(entries, npy.Entry{Name: array, Shape: x.Shape, Data: x.Data})
+		entries = append(entries, archive.Array{Name: array, Shape: x.Shape, Data: x.Data})
 	}
+
 	sum, err := s.sum(entries)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if sum != s.Sum {
-		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has "+
+			"the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
-	if err := manifest.Unmarshal(s.State, state); err != nil {
+	if err := archive.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
 	}
 	return out, nil
@@ -289,9 +307,11 @@ func (k Key) agree(made Key, path string) error {
 				}
 				return v
 			}
-			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name, short(made[name]), short(k[name]))
+			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name,
+				short(made[name]), short(k[name]))
 		}
 	}
+
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -31,7 +32,7 @@ func open(t *testing.T, dir string, resume bool) *Folder {
 
 func save(t *testing.T, f *Folder, key Key) {
 	t.Helper()
-	if err := f.Save(Graph, key, state{3, "<&>", 1. / 3}, npy.Entry{Name: "a", Data: []float64{1, math.Inf(1)}}, npy.Entry{Name: "b", Shape: []int{1, 2}, Data: []uint32{7, 8}}); err != nil {
+	if err := f.Save(Graph, key, state{3, "<&>", 1. / 3}, archive.Array{Name: "a", Data: []float64{1, math.Inf(1)}}, archive.Array{Name: "b", Shape: []int{1, 2}, Data: []uint32{7, 8}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -150,15 +151,15 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	z.Close()
-	a, b := npy.Entry{Name: "a", Data: []float64{1, math.Inf(1)}}, npy.Entry{Name: "b", Shape: []int{1, 2}, Data: []uint32{7, 8}}
-	m := npy.Entry{Name: "manifest", Data: text}
-	swap := func(old, new string) npy.Entry {
+	a, b := archive.Array{Name: "a", Data: []float64{1, math.Inf(1)}}, archive.Array{Name: "b", Shape: []int{1, 2}, Data: []uint32{7, 8}}
+	m := archive.Array{Name: "manifest", Data: text}
+	swap := func(old, new string) archive.Array {
 		if !bytes.Contains(text, []byte(old)) {
 			t.Fatalf("no %s in %s", old, text)
 		}
-		return npy.Entry{Name: "manifest", Data: bytes.Replace(text, []byte(old), []byte(new), 1)}
+		return archive.Array{Name: "manifest", Data: bytes.Replace(text, []byte(old), []byte(new), 1)}
 	}
-	for what, entries := range map[string][]npy.Entry{
+	for what, entries := range map[string][]archive.Array{
 		"a value":   {{Name: "a", Data: []float64{2, math.Inf(1)}}, b, m},
 		"a type":    {{Name: "a", Data: []int64{1, 2}}, b, m},
 		"a shape":   {a, {Name: "b", Shape: []int{2, 1}, Data: []uint32{7, 8}}, m},

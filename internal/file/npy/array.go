@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
@@ -27,9 +28,10 @@ func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
 // DType returns NumPy's name of the element type, "float32" for example;
 // "str" for strings.
 func (a *Array) DType() string {
-	if r, ok := a.Data.(Raw); ok { // on its way to a file
+	if r, ok := a.Data.(archive.Raw); ok { // on its way to a file
 		return r.DType
 	}
+
 	switch t := reflect.TypeOf(a.Data).Elem(); t {
 	case reflect.TypeFor[Half]():
 		return "float16"
@@ -75,7 +77,8 @@ func (a *Array) Float64s() ([]float64, error) {
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<63 || int64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -83,7 +86,8 @@ func (a *Array) Float64s() ([]float64, error) {
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<64 || uint64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -96,6 +100,7 @@ func (a *Array) Float64s() ([]float64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want numbers", a)
 }
 
@@ -144,6 +149,7 @@ func (a *Array) Int64s() ([]int64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want integers", a)
 }
 

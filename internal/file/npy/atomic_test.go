@@ -1,8 +1,6 @@
 package npy
 
 import (
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
-
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
 // steps calls write with a hook that makes step n fail, for n = 1, 2, … until
@@ -44,7 +45,7 @@ func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.npz")
 	big := make([]float64, 3<<17)
-	entries := []Entry{{Name: "a", Data: big}, {Name: "b", Data: "text"}, {Name: "c", Data: Repeat{1, 1000}, Compress: true}}
+	entries := []archive.Array{{Name: "a", Data: big}, {Name: "b", Data: "text"}, {Name: "c", Data: archive.Repeat{Value: 1, Count: 1000}, Compress: true}}
 	for _, old := range []string{"", "old content"} {
 		seen := map[string]int{}
 		count := steps(t, errDisk, func() error { return WriteArchive(path, entries) }, func(n int, s atomicfile.Step, err error) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kshedden/gonpy"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
@@ -367,7 +368,7 @@ func TestRoundTrip(t *testing.T) {
 	for i := range big {
 		big[i] = math.Sqrt(float64(i))
 	}
-	var entries []Entry
+	var entries []archive.Array
 	for _, c := range []struct {
 		shape []int
 		data  any
@@ -392,10 +393,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T %v: the payload begins at %d", c.data, c.shape, bytes.IndexByte(b, '\n')+1)
 		}
 		entries = append(entries,
-			Entry{Name: fmt.Sprintf("s%d", len(entries)), Shape: c.shape, Data: c.data},
-			Entry{Name: fmt.Sprintf("c%d", len(entries)), Shape: c.shape, Data: c.data, Compress: true})
+			archive.Array{Name: fmt.Sprintf("s%d", len(entries)), Shape: c.shape, Data: c.data},
+			archive.Array{Name: fmt.Sprintf("c%d", len(entries)), Shape: c.shape, Data: c.data, Compress: true})
 	}
-	entries = append(entries, Entry{Name: "ones", Data: Repeat{1, 200_000}}, Entry{Name: "format", Data: "csr"})
+	entries = append(entries, archive.Array{Name: "ones", Data: archive.Repeat{Value: 1, Count: 200_000}}, archive.Array{Name: "format", Data: "csr"})
 	archive := filepath.Join(filepath.Dir(path), "a.npz")
 	if err := WriteArchive(archive, entries); err != nil {
 		t.Fatal(err)
@@ -508,14 +509,14 @@ func TestWriteErrors(t *testing.T) {
 	path := filepath.Join(dir, "a.npy")
 	wantError(t, WriteFile(path, []int{2}, []float64{1}), path, "1 elements do not fill the shape (2,)")
 	wantError(t, WriteFile(path, nil, []complex128{1}), path, "complex128")
-	wantError(t, WriteArchive(path, []Entry{{Name: "a", Data: []uint8{1}}, {Name: "a", Data: []uint8{1}}}), path, "twice")
+	wantError(t, WriteArchive(path, []archive.Array{{Name: "a", Data: []uint8{1}}, {Name: "a", Data: []uint8{1}}}), path, "twice")
 
 	// A failed write leaves the old file and nothing else.
 	if err := WriteFile(path, nil, []float64{1}); err != nil {
 		t.Fatal(err)
 	}
 	old, _ := os.ReadFile(path)
-	wantError(t, WriteArchive(path, []Entry{{Name: "a", Data: Repeat{1, 100}}, {Name: "b", Data: 1}}), path, `array "b"`)
+	wantError(t, WriteArchive(path, []archive.Array{{Name: "a", Data: archive.Repeat{Value: 1, Count: 100}}, {Name: "b", Data: 1}}), path, `array "b"`)
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, old) {
 		t.Error("a failed write changed the old file")
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/bigfit/bigfit/archive"
 )
 
 func TestPipe(t *testing.T) {
@@ -38,7 +40,7 @@ func TestDiskFull(t *testing.T) {
 	path := filepath.Join(dir, "big.npy")
 	err := WriteFile(path, nil, make([]float64, 1<<17))
 	wantError(t, err, path, "cannot write", "write: file too large")
-	err = WriteArchive(path, []Entry{{Name: "X", Data: make([]float64, 1<<17)}})
+	err = WriteArchive(path, []archive.Array{{Name: "X", Data: make([]float64, 1<<17)}})
 	wantError(t, err, path, "cannot write", "write: file too large")
 	wantFiles(t, dir)
 }

@@ -1,8 +1,6 @@
 package npy
 
 import (
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
-
 	"archive/zip"
 	"bufio"
 	"crypto/sha256"
@@ -14,28 +12,19 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
-// Repeat stands for an array that holds Value Count times, without the memory.
-type Repeat struct {
-	Value float64
-	Count int
-}
-
-// Raw stands for an array of numbers in parts that lie one after the other: the bytes of its
-// elements as this machine holds them.
-type Raw struct {
-	DType string // as in [Header]: float16, float32, float64, uint8 or bool
-	Parts [][]byte
-}
-
-// rawTypes are the element types of a Raw, as NumPy writes them, and their sizes.
+// rawTypes are the element types of an [archive.Raw], as NumPy writes them, and their sizes.
 var rawTypes = map[string]struct {
 	descr string
 	size  int
-}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1}, "bool": {"|b1", 1}}
+}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1},
+	"bool": {"|b1", 1}}
 
-func (r Raw) write(w io.Writer, shape []int) error {
+func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	t, ok := rawTypes[r.DType]
 	if !ok {
 		return fmt.Errorf("cannot write an array of %s", r.DType)
@@ -51,6 +40,7 @@ func (r Raw) write(w io.Writer, shape []int) error {
 	if _, err := w.Write(headerBytes(t.descr, shape)); err != nil {
 		return err
 	}
+
 	buffer := make([]byte, writeChunk)
 	for _, p := range r.Parts {
 		for len(p) > 0 {
@@ -65,6 +55,7 @@ func (r Raw) write(w io.Writer, shape []int) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -75,23 +66,8 @@ func reverseBytes(b []byte, size int) {
 	}
 }
 
-// Entry is one array of an archive.
-type Entry struct {
-	// Name is the array's name, without ".npy".
-	Name string
-	// Shape holds the extents; nil means one dimension or, for a string, a
-	// scalar.
-	Shape []int
-	// Data is a slice of one of the numeric types, of bool or of strings, stored
-	// as NumPy's unicode strings as wide as the longest of them; a Repeat of
-	// float64; a Raw; or a string, stored as NumPy's bytes.
-	Data any
-	// Compress deflates the array; numpy.load reads both forms.
-	Compress bool
-}
-
 // WriteFile writes data in the given shape as a .npy file: version 1.0, C
-// order, little endian. The shape and data are as in an Entry. The file
+// order, little endian. The shape and data are as in an [archive.Array]. The file
 // appears whole or not at all; on an error an older file of this name remains.
 func WriteFile(path string, shape []int, data any) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error { return writeArray(w, shape, data) })
@@ -100,7 +76,7 @@ func WriteFile(path string, shape []int, data any) error {
 // WriteArchive writes the entries as a .npz file, in their order and by
 // default uncompressed. The same entries give the same bytes. The file appears
 // whole or not at all; on an error an older file of this name remains.
-func WriteArchive(path string, entries []Entry) error {
+func WriteArchive(path string, entries []archive.Array) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error {
 		z := zip.NewWriter(w)
 		seen := map[string]bool{}
@@ -121,15 +97,17 @@ func WriteArchive(path string, entries []Entry) error {
 				return fmt.Errorf("array %s: %w", quote(e.Name), err)
 			}
 		}
+
 		return z.Close()
 	})
 }
 
 // Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
 // in the order of their names; what a file of them holds gives the same.
-func Sum(entries []Entry) (string, error) {
+func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	sorted := slices.SortedFunc(slices.Values(entries),
+		func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
 		fmt.Fprintf(h, "%q", e.Name)
 		if err := writeArray(h, e.Shape, e.Data); err != nil {
@@ -173,9 +151,9 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		return writeStrings(w, shape, d)
 	case []Half:
 		return writeNumbers(w, "<f2", shape, d)
-	case Raw:
-		return d.write(w, shape)
-	case Repeat:
+	case archive.Raw:
+		return writeParts(w, d, shape)
+	case archive.Repeat:
 		shape, err := fit(shape, d.Count)
 		if err != nil {
 			return err
@@ -187,6 +165,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		for i := range chunk {
 			chunk[i] = d.Value
 		}
+
 		for left := d.Count; left > 0; left -= len(chunk) {
 			if err := writeRaw(w, chunk[:min(left, len(chunk))]); err != nil {
 				return err
@@ -200,6 +179,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		_, err := w.Write(append(headerBytes(fmt.Sprintf("|S%d", len(d)), nil), d...))
 		return err
 	}
+
 	return fmt.Errorf("cannot write a %T as an array", data)
 }
 
@@ -229,12 +209,14 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 	for i, s := range data {
 		switch {
 		case strings.HasSuffix(s, "\x00"):
-			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot", i, quote(s))
+			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot",
+				i, quote(s))
 		case !utf8.ValidString(s):
 			return fmt.Errorf("string %d, %s, is not UTF-8", i, quote(s))
 		}
 		width = max(width, utf8.RuneCountInString(s))
 	}
+
 	h, err := NewHeader(fmt.Sprintf("<U%d", width), shape, false)
 	if err != nil {
 		return err
@@ -255,6 +237,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 			return err
 		}
 	}
+
 	return out.Flush()
 }
 
@@ -269,6 +252,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		return nil
 	}
+
 	raw := bytesOf(data)
 	for len(raw) > 0 {
 		n := min(len(raw), writeChunk)
@@ -277,6 +261,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		raw = raw[n:]
 	}
+
 	return nil
 }
 

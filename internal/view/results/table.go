@@ -174,7 +174,8 @@ func (t *Table) Value(r Record, key string) Value { return r[t.index(key)] }
 // print returns the text of a value.
 func (t *Table) print(r Record, key string) string {
 	i := t.index(key)
-	c, v := &t.Columns[i], r[i]
+	c := &t.Columns[i]
+	v := r[i]
 	f := c.Format
 	switch {
 	case v.Text != "" || c.Kind == Texts || c.Kind == Remarks:
@@ -184,6 +185,7 @@ func (t *Table) print(r Record, key string) string {
 	case c.Kind == Integers:
 		return fmt.Sprintf(f.Number, int(v.Number))
 	}
+
 	s := fmt.Sprintf(f.Number, v.Number)
 	if f.Deviation != "" && !math.IsNaN(v.Deviation) {
 		s += " ± " + fmt.Sprintf(f.Deviation, v.Deviation)
@@ -206,6 +208,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	b.WriteByte(']')
 	return b.Bytes(), nil
 }
@@ -223,6 +226,7 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 		fmt.Fprintf(b, "%q:%s", key, text)
 		return nil
 	}
+
 	for i, c := range t.Columns {
 		v := r[i]
 		var err error
@@ -245,10 +249,12 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 				err = put(c.Published, metrics.Number(v.Published))
 			}
 		}
+
 		if err != nil {
 			return err
 		}
 	}
+
 	b.WriteByte('}')
 	return nil
 }

@@ -91,11 +91,7 @@ func settings(t *testing.T, name string, v models.Values) linear.Settings {
 
 func open(t *testing.T, in *Input, dir string) *Run {
 	t.Helper()
-	f, err := checkpoint.Open(dir, true, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := New(in, f)
+	r, err := Open(dir, in, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,11 +281,7 @@ func TestRefused(t *testing.T) {
 		t.Helper()
 		other := *in
 		change(&other)
-		f, err := checkpoint.Open(dir, true, 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := New(&other, f)
+		r, err := Open(dir, &other, 0, nil)
 		if err == nil {
 			_, err = r.Merge(t.Context())
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -272,7 +273,7 @@ func TestValues(t *testing.T) {
 	for i := range 200 {
 		y.Set(i, 0, float64(i%2))
 	}
-	targets, err = pipeline.BlockTargets(y, func(b *mat.Dense) (*models.Targets, error) { return models.LabelTargets(b, nil) }, 50, 1)
+	targets, err = pipeline.BlockTargets(y, func(b *mat.Dense) (*models.Targets, error) { return multilabel.LabelTargets(b, nil) }, 50, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

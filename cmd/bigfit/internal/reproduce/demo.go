@@ -58,6 +58,7 @@ eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
 			return a.demo(cmd.Context(), n, dir)
 		},
 	}
+
 	cmd.Flags().IntVarP(&n, "points", "n", 10_000, "digits to draw")
 	cmd.Flags().StringVarP(&dir, "output", "o", "bigfit-demo", "run `directory`")
 	return cmd
@@ -96,6 +97,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := shell.CheckOutput(nil, filepath.Join(dir, "report.html")); err != nil {
 		return err
 	}
+
 	const side = synthetic.DigitSide
 	if err := a.Need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
 		return err
@@ -104,12 +106,15 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	digits, truth := synthetic.Digits(n, a.Seed)
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	run := &demoRun{digits: digits, settings: demoSettings{
-		Points: n, Seed: a.Seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions, Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: shell.Version}}
+		Points: n, Seed: a.Seed, Graph: pipeline.GraphSettings{PCA: papers.BestDimensions,
+			Graph: papers.BestGraph}, Pairs: demoPairs, Splits: demoSplits, Version: shell.Version}}
 	z, _, err := a.Pipeline().Project(ctx, digits, &run.settings.Graph)
 	if err != nil {
 		return err
 	}
-	run.e = &papers.Experiment{Name: "digits", X: z, Truth: truth, Graph: papers.BestGraph, Pairs: demoPairs, Rows: demoRows(), Splits: demoSplits, Seed: a.Seed, KNN: true}
+
+	run.e = &papers.Experiment{Name: "digits", X: z, Truth: truth, Graph: papers.BestGraph, Pairs: demoPairs,
+		Rows: demoRows(), Splits: demoSplits, Seed: a.Seed, KNN: true}
 	if err := a.needExperiment(run.e); err != nil {
 		return err
 	}
@@ -120,6 +125,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err := run.predict(ctx, a.Seed); err != nil {
 		return err
 	}
+
 	st = a.Progress.Stage("moons")
 	x, y := synthetic.TwoMoons(demoMoons, demoNoise, a.Seed)
 	fig, err := papers.NewMoonsFigure(ctx, x, y, sparse.Combinatorial, a.Seed)
@@ -129,6 +135,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if run.moons, err = moonsSurfaces(ctx, fig); err != nil {
 		return err
 	}
+
 	st.Done(fmt.Sprintf("%d points, LapSVM for %d γ_I", demoMoons, len(fig.Machines)))
 	err = a.Write(ctx, func() error {
 		st := a.Progress.Stage("files")
@@ -141,8 +148,10 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err != nil {
 		return err
 	}
+
 	err = a.Print(run.outcome.Table, run.outcome.Table.Markdown()+
-		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d draws of the labels.\nReport and files: %s\n",
+		fmt.Sprintf("\nError on the unlabeled digits in percent, mean ± standard deviation of %d "+
+			"draws of the labels.\nReport and files: %s\n",
 			demoSplits, filepath.Join(dir, "report.html")))
 	return errors.Join(notConverged, err)
 }
@@ -171,6 +180,7 @@ func (r *demoRun) predict(ctx context.Context, seed uint64) error {
 	if err != nil {
 		return err
 	}
+
 	r.labels = m.Transduce(r.outcome.Eigs, r.outcome.Graph.Components, r.drawn)
 	r.error = 100 * metrics.ErrorRate(r.labels, r.e.Truth, r.drawn)
 	return nil
@@ -191,13 +201,15 @@ func (r *demoRun) save(dir string, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	g := &pipeline.Graph{Graph: *r.outcome.Graph, Settings: r.settings.Graph}
 	hashes := pipeline.Hashes{pipeline.HashPoints: points}
 	if err := pipeline.SaveGraph(path("graph.npz"), g, hashes); err != nil {
 		return err
 	}
 	hashes[pipeline.HashGraph] = data.HashPoints(r.outcome.Graph.W)
-	o := &pipeline.EigsSettings{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed, Graph: r.settings.Graph}
+	o := &pipeline.EigsSettings{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed,
+		Graph: r.settings.Graph}
 	if err := pipeline.SaveEigs(path("eigs.npz"), r.outcome.Eigs, &g.Graph, o, hashes); err != nil {
 		return err
 	}

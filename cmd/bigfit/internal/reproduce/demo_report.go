@@ -18,13 +18,15 @@ const stripLength = 60
 // report is the page of the run.
 func (r *demoRun) report(a *app) *report.Report {
 	return &report.Report{
-		Title:    "bigfit demo",
-		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed, shell.Version),
+		Title: "bigfit demo",
+		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed,
+			shell.Version),
 		Sections: []report.Section{
 			{Title: "Error on the unlabeled digits", Blocks: r.errors()},
 			{Title: "Eigenvalues of the graph Laplacian", Blocks: []report.Block{r.spectrum()}},
 			{Title: "Eigenmaps", Blocks: r.eigenmaps()},
-			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured), Blocks: []report.Block{r.strip()}},
+			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured),
+				Blocks: []report.Block{r.strip()}},
 			{Title: "Decision surfaces", Blocks: []report.Block{r.moons}},
 			{Title: "Run", Blocks: append(a.Timings(), r.settingsList())},
 		},
@@ -37,7 +39,8 @@ func (r *demoRun) errors() []report.Block {
 	t.Views = slices.Clone(t.Views)
 	t.Views[0].MarkLeast = true
 	t.Notes = append(slices.Clone(t.Notes),
-		fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best of each row is marked.", r.settings.Splits))
+		fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best "+
+			"of each row is marked.", r.settings.Splits))
 	return append(shell.TableBlocks(&t), shell.FigureBlocks(&t)...)
 }
 
@@ -46,8 +49,10 @@ func (r *demoRun) spectrum() *report.Figure {
 	for j := range s.Y {
 		s.X = append(s.X, float64(j+1))
 	}
-	return &report.Figure{Title: "The smallest eigenvalues", Charts: []chart.Chart{&chart.Lines{XLabel: "number", YLabel: "λ", Series: []chart.Series{s}}},
-		Caption: fmt.Sprintf("Largest residual ‖Lv − λv‖ = %.1e·‖L‖, largest entry of |VᵀV − I| = %.1e, both recomputed.",
+	return &report.Figure{Title: "The smallest eigenvalues",
+		Charts: []chart.Chart{&chart.Lines{XLabel: "number", YLabel: "λ", Series: []chart.Series{s}}},
+		Caption: fmt.Sprintf("Largest residual ‖Lv − λv‖ = %.1e·‖L‖, largest entry of |VᵀV − I| = "+
+			"%.1e, both recomputed.",
 			r.outcome.Eigs.MaxResidual()/r.outcome.Eigs.Norm, r.outcome.Eigs.Orthogonality)}
 }
 
@@ -66,6 +71,7 @@ func (r *demoRun) eigenmaps() []report.Block {
 			axes[q][i] = r.outcome.Eigs.Vectors.At(i, first+q)
 		}
 	}
+
 	class := make([]int, n)
 	for i, c := range r.e.Truth.Index {
 		class[i] = int(c)
@@ -76,28 +82,35 @@ func (r *demoRun) eigenmaps() []report.Block {
 	}
 	projection := func(p, q int) *chart.Scatter {
 		name := func(q int) string { return fmt.Sprintf("eigenvector %d", first+q+1) }
-		return &chart.Scatter{XLabel: name(p), YLabel: name(q), Points: chart.Points{X: axes[p], Y: axes[q], Class: class, Classes: classes, Most: mapPoints, Seed: r.settings.Seed}}
+		return &chart.Scatter{XLabel: name(p), YLabel: name(q), Points: chart.Points{X: axes[p], Y: axes[q],
+			Class: class, Classes: classes, Most: mapPoints, Seed: r.settings.Seed}}
 	}
 	two := projection(0, 1)
 	two.Marked, two.MarkedName = r.drawn.Labeled(), "labeled"
 	return []report.Block{
-		&report.Figure{Title: "Two eigenvectors", Charts: []chart.Chart{two}, Caption: "Every point is a digit, coloured by its true class."},
-		&report.Figure{Title: "Three eigenvectors, two at a time", Charts: []chart.Chart{projection(0, 1), projection(0, 2), projection(1, 2)}},
+		&report.Figure{Title: "Two eigenvectors", Charts: []chart.Chart{two},
+			Caption: "Every point is a digit, coloured by its true class."},
+		&report.Figure{Title: "Three eigenvectors, two at a time",
+			Charts: []chart.Chart{projection(0, 1), projection(0, 2), projection(1, 2)}},
 	}
 }
 
 // strip shows unlabeled digits: half of them wrong ones, as far as there are any.
 func (r *demoRun) strip() *report.ImageStrip {
-	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: synthetic.DigitSide, Height: synthetic.DigitSide,
-		Caption: fmt.Sprintf("Unlabeled digits, true class and prediction; the first ones are mistakes. %.2f %% of all are wrong.", r.error)}
+	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: synthetic.DigitSide,
+		Height: synthetic.DigitSide,
+		Caption: fmt.Sprintf("Unlabeled digits, true class and prediction; the first ones are "+
+			"mistakes. %.2f %% of all are wrong.", r.error)}
 	add := func(wrong bool, most int) {
 		for i, c := range r.e.Truth.Index {
 			if len(s.Images) < most && r.drawn.Index[i] == data.Unlabeled && (r.labels[i] != c) == wrong {
 				s.Images = append(s.Images, report.Image{Pixels: r.digits.Row(i),
-					True: strconv.FormatInt(r.e.Truth.Classes[c], 10), Predicted: strconv.FormatInt(r.e.Truth.Classes[r.labels[i]], 10)})
+					True:      strconv.FormatInt(r.e.Truth.Classes[c], 10),
+					Predicted: strconv.FormatInt(r.e.Truth.Classes[r.labels[i]], 10)})
 			}
 		}
 	}
+
 	add(true, stripLength/3)
 	add(false, stripLength)
 	return s
@@ -109,7 +122,8 @@ func (r *demoRun) settingsList() *report.KeyValues {
 		{Key: "digits", Value: strconv.Itoa(s.Points)},
 		{Key: "seed", Value: strconv.FormatUint(s.Seed, 10)},
 		{Key: "principal components", Value: strconv.Itoa(s.Graph.PCA)},
-		{Key: "graph", Value: fmt.Sprintf("%d neighbours, %s, %s weights", s.Graph.Graph.K, s.Graph.Graph.Symmetry, s.Graph.Graph.Weights)},
+		{Key: "graph", Value: fmt.Sprintf("%d neighbours, %s, %s weights", s.Graph.Graph.K,
+			s.Graph.Graph.Symmetry, s.Graph.Graph.Weights)},
 		{Key: "Laplacian", Value: s.Laplacian.String()},
 		{Key: "eigenpairs", Value: strconv.Itoa(s.Pairs)},
 		{Key: "penalty", Value: "30·Σ(λⱼ/λ₂₀)²aⱼ² on all eigenvectors"},

@@ -19,27 +19,35 @@ const moonsColumns = 128
 func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure, error) {
 	n, _ := fig.X.Dims()
 	points := chart.Points{X: make([]float64, n), Y: make([]float64, n), Class: make([]int, n),
-		Classes: []string{fmt.Sprintf("class %d", fig.Truth.Classes[0]), fmt.Sprintf("class %d", fig.Truth.Classes[1])},
-		Marked:  fig.Drawn.Labeled(), MarkedName: "labeled"}
+		Classes: []string{fmt.Sprintf("class %d", fig.Truth.Classes[0]),
+			fmt.Sprintf("class %d", fig.Truth.Classes[1])},
+		Marked: fig.Drawn.Labeled(), MarkedName: "labeled"}
 	row := make([]float64, 2)
 	for i := range n {
 		data.RowTo(row, fig.X, i)
-		points.X[i], points.Y[i], points.Class[i] = row[0], row[1], int(fig.Truth.Index[i])
+		points.X[i], points.Y[i] = row[0], row[1]
+		points.Class[i] = int(fig.Truth.Index[i])
 	}
+
 	norm := "the normalized Laplacian, as in the paper"
 	if fig.Laplacian == sparse.Combinatorial {
 		norm = "D − W, where the paper has the normalized Laplacian"
 	}
 	out := &report.Figure{Title: "Two moons, one label a class",
-		Caption: fmt.Sprintf("LapSVM for growing γ_I on %d points, dots in the colour of their true class: Figure 2 of Belkin, Niyogi & Sindhwani (2006), with %s. The stronger the tint, the larger |f|.", n, norm)}
+		Caption: fmt.Sprintf("LapSVM for growing γ_I on %d points, dots in the colour of their true "+
+			"class: Figure 2 of Belkin, Niyogi & Sindhwani (2006), with %s. The stronger the tint, "+
+			"the larger |f|.", n, norm)}
 	for i, m := range fig.Machines {
-		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]), Grid: pipeline.GridAround(points.X, points.Y, moonsColumns), Points: points}
+		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]),
+			Grid: pipeline.GridAround(points.X, points.Y, moonsColumns), Points: points}
 		p, err := pipeline.PredictGrid(ctx, m, &s.Grid, nil)
 		if err != nil {
 			return nil, err
 		}
-		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), pipeline.SurfaceAreas(p.Classes, m.Output(), fig.Truth)
+		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes),
+			pipeline.SurfaceAreas(p.Classes, m.Output(), fig.Truth)
 		out.Charts = append(out.Charts, s)
 	}
+
 	return out, nil
 }

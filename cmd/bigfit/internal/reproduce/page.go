@@ -12,7 +12,8 @@ import (
 )
 
 // saveReproduction writes the report of an experiment.
-func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceOptions, r *reproduction) error {
+func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceOptions,
+	r *reproduction) error {
 	b, err := r.blocks(ctx)
 	if err != nil {
 		return err
@@ -62,7 +63,9 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 		{"recipe", o.recipe},
 		{"baselines", strings.Join(o.baselines, ", ")},
 	}
-	k := &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
+
+	k := &report.KeyValues{Caption: "Settings",
+		Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
 	for _, s := range all {
 		if s.flag == "splits" && e.ownDraws && !a.Given["splits"] {
 			continue // they have a number of their own, which the stages tell
@@ -71,6 +74,7 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: s.flag, Value: s.value})
 		}
 	}
+
 	k.Pairs = append(k.Pairs, shell.MachineFacts()...)
 	return k
 }

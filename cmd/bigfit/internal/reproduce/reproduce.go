@@ -38,7 +38,8 @@ func Reproduce(s *shell.App) *cobra.Command {
 				return err
 			}
 			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("unknown experiment %q; it is %s%s", args[0], choice, shell.DidYouMean(args[0], names))
+				return fmt.Errorf("unknown experiment %q; it is %s%s", args[0], choice,
+					shell.DidYouMean(args[0], names))
 			}
 			return nil
 		},
@@ -55,15 +56,19 @@ func Reproduce(s *shell.App) *cobra.Command {
 			return a.reproduce(cmd.Context(), find(args[0]), &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.BoolVar(&list, "list", false, "list the experiments: paper, table or figure, files and time")
 	f.StringVar(&o.Dir, "data", "", "`folder` of the data sets (default: $BIGFIT_DATA)")
 	f.IntSliceVar(&o.Labels, "labels", nil, "only the rows with these numbers of labels")
 	f.IntVar(&o.Splits, "splits", 20, "random draws of the labels")
 	f.StringVar(&o.recipe, "recipe", "paper", "settings: paper, best")
-	f.StringSliceVar(&o.baselines, "baselines", []string{"knn"}, "baselines: knn, gnn (geodesic neighbours), none")
-	f.StringSliceVar(&o.only, "only", nil, "the experiments of all, by name (default: those whose data are there)")
-	f.StringVar(&o.report, "report", "", "`file` for the tables as a page with charts, .html; of all a folder")
+	f.StringSliceVar(&o.baselines, "baselines", []string{"knn"},
+		"baselines: knn, gnn (geodesic neighbours), none")
+	f.StringSliceVar(&o.only, "only", nil,
+		"the experiments of all, by name (default: those whose data are there)")
+	f.StringVar(&o.report, "report", "",
+		"`file` for the tables as a page with charts, .html; of all a folder")
 	return cmd
 }
 
@@ -131,6 +136,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 			return shell.Usagef("--%s is not for %s, whose %s are fixed; leave it out", flag, e.name, what)
 		}
 	}
+
 	if err := o.check(a); err != nil {
 		return err
 	}
@@ -140,6 +146,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if err := shell.CheckOutput(nil, o.report); err != nil {
 		return err
 	}
+
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
 		return fault
@@ -156,22 +163,26 @@ func (o *reproduceOptions) check(a *app) error {
 	if o.recipe != "paper" && o.recipe != "best" {
 		return shell.Usagef("unknown recipe %q; it is paper or best", o.recipe)
 	}
+
 	for _, b := range o.baselines {
 		if !slices.Contains([]string{"knn", "gnn", "none"}, b) {
 			return shell.Usagef("unknown baseline %q; it is knn, gnn or none", b)
 		}
 	}
+
 	if o.Splits < 1 {
 		return shell.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
-	o.Best, o.KNN, o.GNN = o.recipe == "best", slices.Contains(o.baselines, "knn"), slices.Contains(o.baselines, "gnn")
+	o.Best, o.KNN, o.GNN = o.recipe == "best", slices.Contains(o.baselines, "knn"),
+		slices.Contains(o.baselines, "gnn")
 	o.Seed, o.Limit = a.Seed, int64(a.Memory)
 	return nil
 }
 
 // carryOut runs an experiment. Beside an error there may be results.
 func (a *app) carryOut(ctx context.Context, e *experiment, o *reproduceOptions) (*reproduction, error) {
-	before, start := len(a.Progress.Stages()), time.Now()
+	before := len(a.Progress.Stages())
+	start := time.Now()
 	r, err := e.run(a, ctx, o.Options)
 	if r == nil {
 		return nil, err

@@ -20,7 +20,8 @@ import (
 )
 
 // eigenmaps makes the run of an experiment of Belkin & Niyogi (2004).
-func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func(*app, context.Context,
+	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		st := a.Progress.Stage("data")
 		e, err := experiment(o)
@@ -31,7 +32,8 @@ func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func
 	}
 }
 
-func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Options, done func(string)) (*reproduction, error) {
+func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Options,
+	done func(string)) (*reproduction, error) {
 	n, d := e.X.Dims()
 	if err := checkRows(o.Labels, e.Rows, n); err != nil {
 		return nil, err
@@ -53,13 +55,16 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 	var have []string
 	for _, r := range rows {
 		if (len(labels) == 0 || slices.Contains(labels, r.Labels)) && r.Labels > n {
-			return fmt.Errorf("the row of %d labels needs more than the %d points there are; choose rows with --labels", r.Labels, n)
+			return fmt.Errorf("the row of %d labels needs more than the %d points there are; choose "+
+				"rows with --labels", r.Labels, n)
 		}
 		have = append(have, strconv.Itoa(r.Labels))
 	}
+
 	for _, l := range labels {
 		if !slices.Contains(have, strconv.Itoa(l)) {
-			return shell.Usagef("--labels %d: the table has no such row; its rows are %s", l, strings.Join(have, ", "))
+			return shell.Usagef("--labels %d: the table has no such row; its rows are %s", l,
+				strings.Join(have, ", "))
 		}
 	}
 	return nil
@@ -67,11 +72,13 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 
 // needExperiment announces the memory of an experiment's stages.
 func (a *app) needExperiment(e *papers.Experiment) error {
-	if err := a.Need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X), "use less data"); err != nil {
+	if err := a.Need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X),
+		"use less data"); err != nil {
 		return err
 	}
 	n, _ := e.X.Dims()
-	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, false, lanczos.Settings{K: e.Pairs}, "use less data")
+	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, false, lanczos.Settings{K: e.Pairs},
+		"use less data")
 }
 
 // webkb runs the experiments on the course pages.
@@ -86,6 +93,7 @@ func (a *app) webkb(ctx context.Context, o papers.Options) (*reproduction, error
 	if err := a.Need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
 		return nil, err
 	}
+
 	table, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err
@@ -102,9 +110,11 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	}
 	n, d := e.X.Dims()
 	st.Done(fmt.Sprintf("MNIST: %d points × %d", n, d))
-	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X), "use less data"); err != nil {
+	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X),
+		"use less data"); err != nil {
 		return nil, err
 	}
+
 	cost, err := e.Cost()
 	if err != nil {
 		return nil, err
@@ -121,7 +131,8 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 
 // machines makes the run of an experiment whose draws, rows and methods are those of
 // the paper.
-func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app,
+	context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		t, err := table(ctx, o, a.Observer())
 		if err != nil {
@@ -133,7 +144,8 @@ func machines(table func(context.Context, papers.Options, stage.Observer) (*resu
 
 // pictured makes the run of an experiment whose report has pictures besides the figures of
 // its table.
-func pictured(experiment func(context.Context, papers.Options, stage.Observer) (*results.Table, []results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func pictured(experiment func(context.Context, papers.Options, stage.Observer) (*results.Table,
+	[]results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		t, pictures, err := experiment(ctx, o, a.Observer())
 		if err != nil {
@@ -156,7 +168,8 @@ func withPictures(t *results.Table, pictures ...results.Picture) *reproduction {
 }
 
 // subsets makes the run of figures over the number of points.
-func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context,
+	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		st := a.Progress.Stage("data")
 		s, err := experiment(o)
@@ -167,6 +180,7 @@ func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*ap
 		if err := checkRows(o.Labels, s.Base.Rows, n); err != nil {
 			return nil, err
 		}
+
 		st.Done(fmt.Sprintf("%s: %d points × %d", s.Base.Name, n, d))
 		if err := a.needExperiment(s.Base); err != nil {
 			return nil, err
@@ -185,6 +199,7 @@ func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error)
 	if err != nil {
 		return nil, err
 	}
+
 	r.figures = func(ctx context.Context) ([]report.Block, error) {
 		figures, err := papers.ReadMoonsFigures(ctx, o)
 		if err != nil {
@@ -198,13 +213,16 @@ func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error)
 			}
 			out = append(out, s)
 		}
+
 		return out, nil
 	}
+
 	return r, nil
 }
 
 // multiLabel makes the run of an experiment of Minh & Sindhwani (2011).
-func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
+func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error)) func(*app, context.Context,
+	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 		st := a.Progress.Stage("data")
 		e, err := experiment(o)
@@ -215,16 +233,19 @@ func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error))
 	}
 }
 
-func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers.Options, done func(string)) (*reproduction, error) {
+func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers.Options,
+	done func(string)) (*reproduction, error) {
 	if a.Given["splits"] {
 		e.Draws = o.Splits
 	}
 	n, d := e.Points.Dims()
 	_, labels := e.Labels.Dims()
 	done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
-	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n), "use less data"); err != nil {
+	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n),
+		"use less data"); err != nil {
 		return nil, err
 	}
+
 	table, picture, err := e.Run(ctx, a.Observer())
 	if err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 			return err
 		}
 	}
+
 	var faults []error
 	for i := range experiments {
 		e := &experiments[i]
@@ -85,13 +86,16 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 			return err
 		}
 	}
+
 	ran := slices.ContainsFunc(s.Experiments, func(e outcome) bool { return e.Records != nil })
 	switch {
 	case ran:
 		faults = append(faults, a.Print(s, s.text()))
 	case faults == nil:
-		return fmt.Errorf("no experiment could be run: %s has none of the files that they need, which reproduce --list names; give the folder of the data with --data", o.Dir)
+		return fmt.Errorf("no experiment could be run: %s has none of the files that they need, "+
+			"which reproduce --list names; give the folder of the data with --data", o.Dir)
 	}
+
 	return errors.Join(faults...)
 }
 
@@ -104,18 +108,22 @@ func (e pageError) Unwrap() error { return e.error }
 func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	for _, flag := range []string{"labels", "recipe", "baselines"} {
 		if a.Given[flag] {
-			return nil, shell.Usagef("--%s is for one experiment and not for %s; leave it out", flag, everything)
+			return nil, shell.Usagef("--%s is for one experiment and not for %s; leave it out", flag,
+				everything)
 		}
 	}
+
 	if err := o.check(a); err != nil {
 		return nil, err
 	}
 	names := named()
 	for _, name := range o.only {
 		if !slices.Contains(names, name) {
-			return nil, shell.Usagef("--only: unknown experiment %q; it is one of %s%s", name, strings.Join(names, ", "), shell.DidYouMean(name, names))
+			return nil, shell.Usagef("--only: unknown experiment %q; it is one of %s%s", name,
+				strings.Join(names, ", "), shell.DidYouMean(name, names))
 		}
 	}
+
 	if len(o.only) > 0 {
 		names = o.only
 	}
@@ -125,6 +133,7 @@ func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	if o.Dir == "" {
 		return nil, shell.Usagef("no folder of data is given; set --data or the environment variable BIGFIT_DATA")
 	}
+
 	if info, err := os.Stat(o.Dir); err != nil {
 		return nil, shell.Usagef("--data: %w", err)
 	} else if !info.IsDir() {
@@ -148,22 +157,28 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 		out.NotRun = a.Reword(fault.Error())
 		var missing *papers.MissingError
 		if errors.As(fault, &missing) {
-			out.NotRun = fmt.Sprintf("%s has none of %s; bigfit reproduce %s says where to get them", missing.Dir, strings.Join(missing.Files, ", "), e.name)
+			out.NotRun = fmt.Sprintf("%s has none of %s; bigfit reproduce %s says where to get them",
+				missing.Dir, strings.Join(missing.Files, ", "), e.name)
 			a.Note("%s: not run: %s", e.name, out.NotRun)
 			return nil
 		}
 		return fault
 	}
+
 	if fault != nil {
 		out.Fault = a.Reword(fault.Error())
 	}
 	tally := r.table.Tally()
-	out.Seconds, out.Verdicts, out.Records, out.OtherData = r.seconds, &tally, r.table, e.other
+	out.Seconds = r.seconds
+	out.Verdicts = &tally
+	out.Records = r.table
+	out.OtherData = e.other
 	if !a.JSON {
 		if err := a.Print(nil, fmt.Sprintf("## %s\n\n%s\n", out.title(), r.text())); err != nil {
 			return pageError{err}
 		}
 	}
+
 	if s.dir == "" {
 		return fault
 	}
@@ -175,7 +190,8 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 }
 
 // addPage writes the page and the records of an experiment.
-func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction, out *outcome) error {
+func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction,
+	out *outcome) error {
 	b, err := r.blocks(ctx)
 	if err != nil {
 		return err
@@ -187,7 +203,8 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 		if err := shell.SaveReport(filepath.Join(s.dir, out.Page), page); err != nil {
 			return err
 		}
-		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"), func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) })
+		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
+			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) })
 	})
 }
 
@@ -206,7 +223,8 @@ func (a *app) writeIndex(ctx context.Context, s *site, o *reproduceOptions) erro
 
 // sections are an overview, what was not run, and each experiment.
 func (s *site) sections() []report.Section {
-	overview := &report.Table{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"}, Note: s.Rule}
+	overview := &report.Table{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"},
+		Note: s.Rule}
 	var absent []string
 	var out []report.Section
 	for _, e := range s.Experiments {
@@ -215,21 +233,27 @@ func (s *site) sections() []report.Section {
 			continue
 		}
 		time := fmt.Sprintf("%.1f s", e.Seconds)
-		overview.Links = append(overview.Links, report.Link{Cell: report.Cell{Row: len(overview.Rows)}, URL: e.Page})
-		overview.Rows = append(overview.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(), time})
+		overview.Links = append(overview.Links, report.Link{Cell: report.Cell{Row: len(overview.Rows)},
+			URL: e.Page})
+		overview.Rows = append(overview.Rows, []string{e.Experiment, e.Paper, e.Shows,
+			e.Verdicts.String(), time})
 		about := fmt.Sprintf("%s, %s. It took %s: %s.", e.Paper, e.Shows, time, e.Verdicts)
 		if e.OtherData != "" {
 			absent = append(absent, e.title()+" is on other data: "+e.OtherData)
 			about += " Other data than the paper's: " + e.OtherData + "."
 		}
+
 		if e.Fault != "" {
 			about += "\n\nNot completed: " + e.Fault
 		}
-		out = append(out, report.Section{Title: e.Experiment, Blocks: append([]report.Block{report.Paragraph(about)}, e.blocks...)})
+		out = append(out, report.Section{Title: e.Experiment,
+			Blocks: append([]report.Block{report.Paragraph(about)}, e.blocks...)})
 	}
+
 	first := []report.Section{{Title: "Experiments", Blocks: []report.Block{overview}}}
 	if len(absent) > 0 {
-		first = append(first, report.Section{Title: "Not run, or on other data", Blocks: []report.Block{report.Paragraph(strings.Join(absent, "\n\n"))}})
+		first = append(first, report.Section{Title: "Not run, or on other data",
+			Blocks: []report.Block{report.Paragraph(strings.Join(absent, "\n\n"))}})
 	}
 	return append(first, out...)
 }
@@ -243,11 +267,13 @@ func (s *site) text() string {
 			notes = append(notes, e.title()+" was not run: "+e.NotRun)
 			continue
 		}
-		g.Rows = append(g.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(), fmt.Sprintf("%.1f s", e.Seconds)})
+		g.Rows = append(g.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(),
+			fmt.Sprintf("%.1f s", e.Seconds)})
 		if e.Fault != "" {
 			notes = append(notes, e.title()+" was not completed: "+e.Fault)
 		}
 	}
+
 	notes = append(notes, s.Rule)
 	if s.dir != "" {
 		notes = append(notes, "pages: "+filepath.Join(s.dir, indexPage))

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -39,7 +39,7 @@ type App struct {
 	Memory   machine.Size
 	Points   PointOptions
 	Warnings []string // of the input
-	Files    manifest.Files
+	Files    archive.Files
 	budget   machine.Budget
 	JSON     bool
 	quiet    bool
@@ -53,10 +53,12 @@ func (a *App) Print(v any, text string) error {
 		enc.SetEscapeHTML(false)
 		err := enc.Encode(v)
 		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
-			return fmt.Errorf("a number of the result is %s: the values are too large to compute with; scale them", infinite.Str)
+			return fmt.Errorf("a number of the result is %s: the values are too large to compute "+
+				"with; scale them", infinite.Str)
 		}
 		return Output(err)
 	}
+
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
@@ -92,7 +94,7 @@ func (a *App) Warn(lines ...string) {
 // Reads notes the name of a file that is read, for the manifests of what is written.
 func (a *App) Reads(what, path string) {
 	if a.Files == nil {
-		a.Files = manifest.Files{}
+		a.Files = archive.Files{}
 	}
 	if path != "" {
 		a.Files[what] = path
@@ -116,7 +118,9 @@ func (a *App) say(text, kind string) {
 // checkStdout returns an error if there is no stdout.
 func (a *App) checkStdout() error {
 	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): subprocess.DEVNULL looks like a closed one)"))
+		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to " +
+			"print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): " +
+			"subprocess.DEVNULL looks like a closed one)"))
 	}
 	return nil
 }
@@ -142,8 +146,11 @@ func (a *App) Need(stage string, bytes int64, operations float64, remedy string)
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {
-		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)}
+		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or "+
+			"raise --memory-limit if the machine has the memory", stage, machine.Size(bytes),
+			machine.Size(total), a.Memory, remedy)}
 	}
+
 	a.Note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil
 }

@@ -50,7 +50,8 @@ func Timings(stages []Timing) []report.Block {
 
 // MachineFacts returns the settings that every list of settings ends with.
 func MachineFacts() []report.KeyValue {
-	return []report.KeyValue{{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))}, {Key: "kernels", Value: simd.Path()}}
+	return []report.KeyValue{{Key: "threads", Value: strconv.Itoa(runtime.GOMAXPROCS(0))},
+		{Key: "kernels", Value: simd.Path()}}
 }
 
 // TableBlocks shows the views of a table, with the verdicts of cells beside the figures of a
@@ -66,15 +67,19 @@ func TableBlocks(t *results.Table) []report.Block {
 		for i := range g.Rows {
 			for j := range g.Header {
 				if v := g.Verdicts[[2]int{i, j}]; v != "" {
-					block.Marks = append(block.Marks, report.Mark{Cell: report.Cell{Row: i, Col: j}, Text: string(v), Good: v == results.Better, Bad: v == results.Missed})
+					block.Marks = append(block.Marks, report.Mark{Cell: report.Cell{Row: i, Col: j},
+						Text: string(v), Good: v == results.Better, Bad: v == results.Missed})
 				}
 			}
 		}
+
 		if block.Marks != nil && !ruled {
-			block.Note, ruled = results.VerdictRule, true
+			block.Note = results.VerdictRule
+			ruled = true
 		}
 		out = append(out, block)
 	}
+
 	if remarks := t.Remarks(); len(remarks) > 0 {
 		out = append(out, report.Paragraph(strings.Join(remarks, "\n\n")))
 	}
@@ -85,7 +90,8 @@ func TableBlocks(t *results.Table) []report.Block {
 func FigureBlocks(t *results.Table) []report.Block {
 	var out []report.Block
 	for _, d := range t.Drawings() {
-		out = append(out, &report.Figure{Title: d.Title, Caption: d.Caption, Charts: []chart.Chart{d.Chart()}})
+		out = append(out, &report.Figure{Title: d.Title, Caption: d.Caption,
+			Charts: []chart.Chart{d.Chart()}})
 	}
 	return out
 }

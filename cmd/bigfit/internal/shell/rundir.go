@@ -5,8 +5,8 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/manifest"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
@@ -24,7 +24,8 @@ func SaveJSON(path string, v any) error {
 // log.jsonl, with the events of its progress.
 func (a *App) SaveLog(dir string, settings, results any) error {
 	err := SaveJSON(filepath.Join(dir, "manifest.json"),
-		map[string]any{"program": "bigfit " + manifest.Program(), "date": manifest.Now(), "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.Progress.Stages()})
+		map[string]any{"program": "bigfit " + archive.Program(), "date": archive.Now(),
+			"kernels": simd.Path(), "settings": settings, "results": results, "stages": a.Progress.Stages()})
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,13 @@ func Nearest(name string, names []string) []string {
 		}
 		switch {
 		case edits < least || edits == least && len(out) == 0:
-			least, out = edits, []string{n}
+			least = edits
+			out = []string{n}
 		case edits == least && len(out) < mostSuggested:
 			out = append(out, n)
 		}
 	}
+
 	return out
 }
 
@@ -67,7 +69,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	name, group := unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames()
+	name := unknown.GetSpecifiedName()
+	group := unknown.GetSpecifiedShortnames()
 	if instead := cmd.Annotations[formerFlag+name]; instead != "" {
 		return errors.New(instead)
 	}
@@ -75,15 +78,18 @@ func flagError(cmd *cobra.Command, err error) error {
 		if f := cmd.Flags().Lookup(group); f != nil && len(group) > 1 {
 			return fmt.Errorf("%w; did you mean --%s?", err, group)
 		}
-		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
+		return fmt.Errorf("%w%s", err, ownersOf(cmd,
+			func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
+
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}
 	if near := didYouMean("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
-	return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
+	return fmt.Errorf("%w%s", err, ownersOf(cmd,
+		func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
 }
 
 // flagNames lists the flags of a command.
@@ -130,7 +136,8 @@ func ModelNames() []string {
 // unknownCommand words the error of a first word that is no command.
 func unknownCommand(root *cobra.Command, name string) error {
 	if all.Learner(name) != nil {
-		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s", name, name, name)
+		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s",
+			name, name, name)
 	}
 	return fmt.Errorf("unknown command %q%s", name, DidYouMean(name, CommandNames(root)))
 }

@@ -136,6 +136,7 @@ func (s Fit) String() string {
 		}
 		text += fmt.Sprintf("%d classes, ", all)
 	}
+
 	text += s.Text
 	if s.Chosen != nil {
 		text += "; " + s.Chosen.String()
@@ -146,6 +147,7 @@ func (s Fit) String() string {
 	if s.Components > 0 {
 		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
 	}
+
 	if s.Unreached > 0 {
 		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
 		if s.Fallback != nil {
@@ -154,6 +156,7 @@ func (s Fit) String() string {
 			text += "the mean value"
 		}
 	}
+
 	if s.Error != nil {
 		text += fmt.Sprintf("; error on the points without a label %.2f %%", *s.Error)
 	}

@@ -1,10 +1,11 @@
-package models
+package expansion
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -24,11 +25,12 @@ const exactPoints = 5000
 
 // impliedApproximation returns the approximation that v gives or that its other values
 // imply; empty if it is to be chosen.
-func impliedApproximation(v Values) string {
+func impliedApproximation(v models.Values) string {
 	if a, ok := v["approximation"]; ok && a != AutoApproximation {
 		return a
 	}
-	for _, implied := range []struct{ param, by string }{{"features", features}, {"landmarks", landmarks}, {"heat", exact}} {
+	for _, implied := range []struct{ param, by string }{{"features", features}, {"landmarks", landmarks},
+		{"heat", exact}} {
 		if _, ok := v[implied.param]; ok {
 			return implied.by
 		}
@@ -37,13 +39,13 @@ func impliedApproximation(v Values) string {
 }
 
 // withApproximation returns v with an approximation.
-func withApproximation(v Values, a string) Values {
-	return v.With(Values{"approximation": a})
+func withApproximation(v models.Values, a string) models.Values {
+	return v.With(models.Values{"approximation": a})
 }
 
 // DecodeAny decodes v with the approximation that it gives or implies, or else as exact
 // or, if only that has no fault, as nystrom.
-func DecodeAny[S any](v Values, decode func(Values) (S, error)) (S, error) {
+func DecodeAny[S any](v models.Values, decode func(models.Values) (S, error)) (S, error) {
 	if a := impliedApproximation(v); a != "" {
 		return decode(withApproximation(v, a))
 	}
@@ -61,11 +63,13 @@ func DecodeAny[S any](v Values, decode func(Values) (S, error)) (S, error) {
 // of at most 5000 points, n, or if landmarks would take as many operations by cost; and
 // by landmarks if not. Of more points, values that check refuses for one of the two decide
 // for the other.
-func ChooseApproximation(in *Input, n int, check func(Values) error, cost func(*Input) (stage.Cost, error)) (Values, string, error) {
+func ChooseApproximation(in *models.Input, n int, check func(models.Values) error,
+	cost func(*models.Input) (stage.Cost, error)) (models.Values, string, error) {
 	if a := impliedApproximation(in.Values); a != "" {
 		return withApproximation(in.Values, a), "", nil
 	}
-	exactly, fewer := *in, *in
+	exactly := *in
+	fewer := *in
 	exactly.Values = withApproximation(in.Values, exact)
 	fewer.Values = withApproximation(in.Values, landmarks)
 	switch {
@@ -74,6 +78,7 @@ func ChooseApproximation(in *Input, n int, check func(Values) error, cost func(*
 	case check(exactly.Values) != nil:
 		return fewer.Values, "", nil
 	}
+
 	by, err := cost(&fewer)
 	if err != nil {
 		return nil, "", err

@@ -1,4 +1,4 @@
-package models
+package expansion
 
 import (
 	"context"
@@ -7,13 +7,21 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/stage"
 )
+
+// The first query makes the points ready for the kernel, under a lock; copies of a model share
+// them. Up to four points go through panels (kernel.Side.FewTo), summed in the order of
+// dense.Gemm64, so that a point has the same bits alone and in a batch. A [kernel.Source] is a
+// kernel with its points, or a matrix of given values in place of both; precomputed is a
+// choice of the command line, an Expansion says Given, and no kernel.Kind stands for it.
 
 // Expansion is a function
 //
@@ -35,9 +43,9 @@ type Expansion struct {
 	queries *queries // nil prepares the points for each query
 }
 
-// NewExpansion returns an expansion without points and coefficients yet, of a kernel or
+// New returns an expansion without points and coefficients yet, of a kernel or
 // of given values. What its first query prepares is kept: see [Expansion.Predict].
-func NewExpansion(k kernel.Kernel, given bool, classes []int64) Expansion {
+func New(k kernel.Kernel, given bool, classes []int64) Expansion {
 	return Expansion{Kernel: k, Given: given, Classes: classes, queries: new(queries)}
 }
 
@@ -61,9 +69,12 @@ func (e *Expansion) side() (*kernel.Side, error) {
 	if q.side != nil && q.points == e.Points && q.kernel == e.Kernel {
 		return q.side, nil
 	}
+
 	side, err := kernel.New(e.Kernel, e.Points)
 	if err == nil {
-		q.kernel, q.points, q.side = e.Kernel, e.Points, side
+		q.kernel = e.Kernel
+		q.points = e.Points
+		q.side = side
 	}
 	return side, err
 }
@@ -71,9 +82,10 @@ func (e *Expansion) side() (*kernel.Side, error) {
 // Expand returns the expansion with coefficients of the given points of s, or of all
 // for nil rows; they are spread over all points where the values are given.
 func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
-	made := NewExpansion(s.Kernel, s.Values != nil, nil)
+	made := New(s.Kernel, s.Values != nil, nil)
 	e := &made
-	e.Points, e.Coefficients = s.Points, coefficients
+	e.Points = s.Points
+	e.Coefficients = coefficients
 	switch {
 	case rows == nil:
 	case e.Given:
@@ -86,6 +98,7 @@ func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	default:
 		e.Points = data.Select(s.Points, rows)
 	}
+
 	return e
 }
 
@@ -106,17 +119,17 @@ func (e *Expansion) DescribeKernel() string {
 }
 
 // KernelFact is the kernel in a summary.
-func (e *Expansion) KernelFact() Fact {
+func (e *Expansion) KernelFact() models.Fact {
 	if e.Given {
-		return Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
+		return models.Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
 	}
-	return Fact{Key: "kernel", Value: e.Kernel}
+	return models.Fact{Key: "kernel", Value: e.Kernel}
 }
 
 // Output describes the answers.
-func (e *Expansion) Output() Output {
+func (e *Expansion) Output() models.Output {
 	_, c := e.Coefficients.Dims()
-	return OutputOf(e.Classes, c)
+	return models.OutputOf(e.Classes, c)
 }
 
 // Dim returns the number of columns of points that Predict takes.
@@ -135,10 +148,11 @@ const tilePoints = 256
 
 // QueryCost is that of the values with all points of the expansion: their copies in
 // float64, which are kept, the values of a tile, and the answers.
-func (e *Expansion) QueryCost(n int, _ *PredictSettings) stage.Cost {
+func (e *Expansion) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
-	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
+	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints,
+		Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
 		out.Bytes += 8 * int64(size) * int64(d) // a second copy, after a query of few points
@@ -161,8 +175,9 @@ func AnswerBytes(n, c, classes int) int64 {
 // Predict evaluates f. It takes the time of a product with the m×n kernel
 // values, and the memory of 256 rows of them beside the points. The first call makes
 // the points ready for the kernel, in float64, and keeps that for the others.
-func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
-	if err := CheckQuery(x, e.Dim()); err != nil {
+func (e *Expansion) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
+	if err := models.CheckQuery(x, e.Dim()); err != nil {
 		return nil, err
 	}
 	product := func(dst *mat.Dense, lo, hi int) error {
@@ -174,17 +189,22 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *PredictSettin
 		if err != nil {
 			return nil, err
 		}
-		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, e.Coefficients) }
+		product = func(dst *mat.Dense, lo, hi int) error {
+			return side.ProductTo(dst, x, lo, hi,
+				e.Coefficients)
+		}
 		if n, _ := x.Dims(); n <= kernel.FewRows {
 			product = func(dst *mat.Dense, _, _ int) error { return side.FewTo(dst, x, e.Coefficients) }
 		}
 	}
+
 	return e.Evaluate(ctx, x, s, product)
 }
 
 // Evaluate makes the prediction for x by batches, of which product sets the rows lo
 // to hi of the expansion without intercepts.
-func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*Prediction, error) {
+func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.PredictSettings,
+	product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
 	n, _ := x.Dims()
 	_, c := e.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
@@ -200,10 +220,11 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *PredictSetti
 			s.OnProgress(hi, n)
 		}
 	}
+
 	if e.Intercepts != nil {
 		dense.AddRow(f, e.Intercepts)
 	}
-	return NewPrediction(f, e.Classes), nil
+	return models.NewPrediction(f, e.Classes), nil
 }
 
 // givenProduct sets dst to the product of rows of kernel values, from lo on,
@@ -226,26 +247,26 @@ func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 
 // Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
 // there are any, and the points (m×d) if there are any.
-func (e *Expansion) Arrays() []Array {
-	out := []Array{MatrixEntry("coefficients", e.Coefficients)}
+func (e *Expansion) Arrays() []archive.Array {
+	out := []archive.Array{models.MatrixEntry("coefficients", e.Coefficients)}
 	if e.Intercepts != nil {
-		out = append(out, Array{Name: "bias", Data: e.Intercepts})
+		out = append(out, archive.Array{Name: "bias", Data: e.Intercepts})
 	}
-	return append(append(out, ClassEntries(e.Classes)...), PointEntries(e.Points, nil)...)
+	return append(append(out, models.ClassEntries(e.Classes)...), models.PointEntries(e.Points, nil)...)
 }
 
-// Expansion is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
+// Read is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
 // intercepts tells whether there must be some.
-func (r *Reader) Expansion(k KernelChoice, intercepts bool) (*Expansion, error) {
+func Read(r *models.Reader, k KernelChoice, intercepts bool) (*Expansion, error) {
 	s, err := k.On(nil, 0)
 	if err != nil {
 		return nil, err
 	}
-	made := NewExpansion(s.Kernel, k.Given(), nil)
+	made := New(s.Kernel, k.Given(), nil)
 	e := &made
 	e.Coefficients, e.Classes = r.Matrix("coefficients"), r.ReadClasses()
 	if intercepts {
-		e.Intercepts = Numbers[float64](r, "bias")
+		e.Intercepts = models.Numbers[float64](r, "bias")
 	}
 	e.Points = r.Points()
 	return e, r.Err

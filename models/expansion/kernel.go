@@ -1,4 +1,4 @@
-package models
+package expansion
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 )
 
 // Precomputed is the choice of values of a kernel that are given in place of points.
@@ -38,27 +39,35 @@ var WidthKernels = slices.DeleteFunc(enum.All[kernel.Kind](), func(name string) 
 var widthRules = append(enum.All[kernel.Rule](), "median/2", "median/4")
 
 // KernelParams are the parameters of a [KernelChoice].
-var KernelParams = Table[KernelChoice]{
-	{Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(enum.All[kernel.Kind](), Precomputed)},
-		func(k *KernelChoice) any { return &k.Kind }},
-	{Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points, or a half or a quarter of the median", Unit: "distance", Kind: Float, Default: kernel.Median.String(),
-		Range: Positive(), Choices: widthRules, Only: &Condition{Param: "kernel", In: WidthKernels}, Axis: true, Grid: []string{"median/4", "median/2", "median"}},
-		func(k *KernelChoice) any { return &k.Sigma }},
-	{Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree", Default: "3", Range: AtLeast(1), Only: onlyPolynomial},
-		func(k *KernelChoice) any { return &k.Degree }},
-	{Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1", Range: Positive(), Only: onlyPolynomial},
-		func(k *KernelChoice) any { return &k.Scale }},
-	{Param{Name: "offset", Doc: "offset of the polynomial kernel", Default: "0", Range: NotNegative(), Only: onlyPolynomial},
-		func(k *KernelChoice) any { return &k.Offset }},
+var KernelParams = models.Table[KernelChoice]{
+	{Param: models.Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X",
+		Default: kernel.Gaussian.String(), Choices: append(enum.All[kernel.Kind](), Precomputed)},
+		At: func(k *KernelChoice) any { return &k.Kind }},
+	{Param: models.Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or " +
+		"mean distance between points, or a half or a quarter of the median", Unit: "distance",
+		Kind: models.Float, Default: kernel.Median.String(),
+		Range: models.Positive(), Choices: widthRules,
+		Only: &models.Condition{Param: "kernel", In: WidthKernels}, Axis: true,
+		Grid: []string{"median/4", "median/2", "median"}},
+		At: func(k *KernelChoice) any { return &k.Sigma }},
+	{Param: models.Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree",
+		Default: "3", Range: models.AtLeast(1), Only: onlyPolynomial},
+		At: func(k *KernelChoice) any { return &k.Degree }},
+	{Param: models.Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1",
+		Range: models.Positive(), Only: onlyPolynomial},
+		At: func(k *KernelChoice) any { return &k.Scale }},
+	{Param: models.Param{Name: "offset", Doc: "offset of the polynomial kernel", Default: "0",
+		Range: models.NotNegative(), Only: onlyPolynomial},
+		At: func(k *KernelChoice) any { return &k.Offset }},
 }
 
-var onlyPolynomial = &Condition{Param: "kernel", In: []string{kernel.Polynomial.String()}}
+var onlyPolynomial = &models.Condition{Param: "kernel", In: []string{kernel.Polynomial.String()}}
 
 // kernelChoiceOf is the choice of k itself.
 func kernelChoiceOf(k kernel.Kernel) KernelChoice {
 	c := KernelChoice{Kind: k.Kind.String(), Degree: k.Degree, Scale: k.Scale, Offset: k.Offset}
 	if k.Sigma != 0 {
-		c.Sigma = FormatFloat(k.Sigma)
+		c.Sigma = models.FormatFloat(k.Sigma)
 	}
 	return c
 }
@@ -72,7 +81,8 @@ func (c KernelChoice) Of(x data.Points) (kernel.Source, error) {
 	if c.Given() {
 		return kernel.Source{Values: x}, nil
 	}
-	s := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale, Offset: c.Offset}, Points: x}
+	s := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale,
+		Offset: c.Offset}, Points: x}
 	if c.Kind == "" {
 		return s, nil
 	}
@@ -88,24 +98,28 @@ func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
 	if err != nil || c.Given() {
 		return s, err
 	}
+
 	if s.Kernel.Kind.HasWidth() {
 		if s.Kernel.Sigma, err = c.width(x, seed); err != nil {
 			return s, err
 		}
 	}
+
 	s.Kernel, err = s.Kernel.Fill()
 	return s, err
 }
 
 // width returns σ.
 func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
-	rule, divisor := kernel.Median, 1.0
+	rule := kernel.Median
+	divisor := 1.0
 	if c.Sigma != "" {
 		if v, err := strconv.ParseFloat(c.Sigma, 64); err == nil {
 			return v, nil
 		}
 		if !slices.Contains(widthRules, c.Sigma) {
-			return 0, &ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or " + enum.Or(widthRules)}
+			return 0, &models.ParamError{Name: "sigma", Value: c.Sigma,
+				Must: "a number, positive, or " + enum.Or(widthRules)}
 		}
 		name, part, divided := strings.Cut(c.Sigma, "/")
 		if divided {
@@ -115,6 +129,7 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 			return 0, err
 		}
 	}
+
 	if x == nil {
 		return 0, fmt.Errorf("models: the width is to be the %v distance, but there are no points", rule)
 	}
@@ -125,16 +140,17 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 // ResolveWidth returns the values of in with a number in place of a rule for the
 // width of the kernel, as [KernelChoice.On] finds it; it is the Resolve of learners
 // with [KernelParams].
-func ResolveWidth(in *Input) (Values, error) {
+func ResolveWidth(in *models.Input) (models.Values, error) {
 	if in.Values.Float("sigma") != 0 {
 		return in.Values, nil
 	}
-	own := Values{}
+	own := models.Values{}
 	for _, f := range KernelParams {
 		if text, ok := in.Values[f.Name]; ok {
 			own[f.Name] = text
 		}
 	}
+
 	c, err := KernelParams.Decode(own)
 	if err != nil {
 		return nil, err
@@ -143,5 +159,5 @@ func ResolveWidth(in *Input) (Values, error) {
 	if err != nil || !s.Kernel.Kind.HasWidth() {
 		return in.Values, err
 	}
-	return in.Values.With(Values{"sigma": FormatFloat(s.Kernel.Sigma)}), nil
+	return in.Values.With(models.Values{"sigma": models.FormatFloat(s.Kernel.Sigma)}), nil
 }

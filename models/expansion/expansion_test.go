@@ -1,4 +1,4 @@
-package models
+package expansion
 
 import (
 	"math/rand/v2"
@@ -21,7 +21,7 @@ func expansionOf(m, d, c int) (*Expansion, data.Points) {
 			x.Data[i] = float32(rng.NormFloat64())
 		}
 	}
-	e := NewExpansion(kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}, false, nil)
+	e := New(kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}, false, nil)
 	e.Points, e.Coefficients = points, mat.NewDense(m, c, nil)
 	for i := range e.Coefficients.RawMatrix().Data {
 		e.Coefficients.RawMatrix().Data[i] = rng.NormFloat64()

@@ -1,4 +1,4 @@
-package models
+package multilabel
 
 import (
 	"cmp"
@@ -6,8 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bigfit/bigfit/sparse"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // OutputGraph joins every output with the k whose columns of t.Y are nearest by
@@ -15,16 +17,18 @@ import (
 // smaller number, with weights one and edges either way: the graph of Minh &
 // Sindhwani (2011), section 6. Outputs that are never known together are not
 // joined. With k ≥ n all are. It costs n²l operations.
-func OutputGraph(t *Targets, k int) (*sparse.CSR, error) {
+func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("models: %d neighbours of an output; there must be at least 1", k)
 	}
 	l, n := t.Y.Dims()
-	sums, counts := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	sums := mat.NewDense(n, n, nil)
+	counts := mat.NewDense(n, n, nil)
 	for i := range l {
 		row := t.Y.RawRowView(i)
 		for a, v := range row {
-			to, count := sums.RawRowView(a), counts.RawRowView(a)
+			to := sums.RawRowView(a)
+			count := counts.RawRowView(a)
 			for b, w := range row {
 				if d := v - w; !math.IsNaN(d) {
 					to[b] += d * d
@@ -33,6 +37,7 @@ func OutputGraph(t *Targets, k int) (*sparse.CSR, error) {
 			}
 		}
 	}
+
 	joined := mat.NewDense(n, n, nil)
 	for a := range n {
 		var others []int
@@ -48,5 +53,6 @@ func OutputGraph(t *Targets, k int) (*sparse.CSR, error) {
 			joined.Set(b, a, 1)
 		}
 	}
+
 	return sparse.FromDense(joined), nil
 }

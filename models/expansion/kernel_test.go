@@ -1,4 +1,4 @@
-package models
+package expansion
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 )
 
@@ -17,14 +18,14 @@ func TestKernelParams(t *testing.T) {
 		x.Row(i)[0] = v
 	}
 	for _, c := range []struct {
-		given, used Values
+		given, used models.Values
 		want        kernel.Kernel
 	}{
-		{nil, Values{"kernel": "gaussian", "sigma": "3.5"}, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 3.5}},
-		{Values{"kernel": "laplace", "sigma": "mean"}, Values{"kernel": "laplace", "sigma": "3.8333333333333335"}, kernel.Kernel{Kind: kernel.Laplace, Sigma: 23.0 / 6}},
-		{Values{"sigma": "0.25"}, Values{"kernel": "gaussian", "sigma": "0.25"}, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}},
-		{Values{"kernel": "linear"}, Values{"kernel": "linear"}, kernel.Kernel{}},
-		{Values{"kernel": "polynomial", "offset": "2"}, Values{"kernel": "polynomial", "degree": "3", "scale": "1", "offset": "2"}, kernel.Kernel{Kind: kernel.Polynomial, Degree: 3, Scale: 1, Offset: 2}},
+		{nil, models.Values{"kernel": "gaussian", "sigma": "3.5"}, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 3.5}},
+		{models.Values{"kernel": "laplace", "sigma": "mean"}, models.Values{"kernel": "laplace", "sigma": "3.8333333333333335"}, kernel.Kernel{Kind: kernel.Laplace, Sigma: 23.0 / 6}},
+		{models.Values{"sigma": "0.25"}, models.Values{"kernel": "gaussian", "sigma": "0.25"}, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.25}},
+		{models.Values{"kernel": "linear"}, models.Values{"kernel": "linear"}, kernel.Kernel{}},
+		{models.Values{"kernel": "polynomial", "offset": "2"}, models.Values{"kernel": "polynomial", "degree": "3", "scale": "1", "offset": "2"}, kernel.Kernel{Kind: kernel.Polynomial, Degree: 3, Scale: 1, Offset: 2}},
 	} {
 		choice, err := KernelParams.Decode(c.given)
 		if err != nil {
@@ -42,7 +43,7 @@ func TestKernelParams(t *testing.T) {
 			t.Errorf("%v came back as %+v, %v", k, back, err)
 		}
 	}
-	for want, v := range map[string]Values{
+	for want, v := range map[string]models.Values{
 		"sigma is 0; it must be positive, or median, mean, median/2 or median/4": {"sigma": "0"},
 		"sigma is for kernel gaussian or laplace, not cosine":                    {"kernel": "cosine", "sigma": "1"},
 		"degree is for kernel polynomial, not gaussian\nscale is":                {"degree": "2", "scale": "2"},

@@ -1,10 +1,12 @@
-package models
+package multilabel
 
 import (
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/models"
 )
 
 // LabelTargets takes labels of points that may have several: an N×n block of 1
@@ -12,13 +14,14 @@ import (
 // row of NaN a point without labels. Anything else is an error, and so are both −1
 // and 0 in one block. values are the labels of the columns, ascending; nil numbers
 // them from 0.
-func LabelTargets(y *mat.Dense, values []int64) (*Targets, error) {
+func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 	_, n := y.Dims()
 	if values == nil {
 		for j := range n {
 			values = append(values, int64(j))
 		}
 	}
+
 	if len(values) != n {
 		return nil, fmt.Errorf("models: %d labels for %d columns", len(values), n)
 	}
@@ -30,6 +33,7 @@ func LabelTargets(y *mat.Dense, values []int64) (*Targets, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	t.Labels = values
 	return t, nil
 }
@@ -47,15 +51,18 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 			case v == -1:
 				minus = true
 			case v == 0:
-				zero, row[j] = true, -1
+				zero = true
+				row[j] = -1
 			default:
 				return nil, fmt.Errorf("models: label %d of point %d is %v; it must be 1, and −1 or 0, or NaN", j, i, v)
 			}
 			if minus && zero {
-				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; a block must have one of them", j, i, v)
+				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; "+
+					"a block must have one of them", j, i, v)
 			}
 		}
 	}
+
 	return out, nil
 }
 
@@ -63,16 +70,17 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 // with NaN for every value that is not known, as [kernelmachine.VVMRProblem.Fit] takes them: Y of
 // the targets has NaN there. A row of NaN is a point without a target. Infinities
 // are errors.
-func PartialTargets(y *mat.Dense) (*Targets, error) {
+func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 	n, m := y.Dims()
-	t := &Targets{Len: n}
+	t := &models.Targets{Len: n}
 	var values []float64
 	for i := range n {
 		row := y.RawRowView(i)
 		known := false
 		for j, v := range row {
-			if math.Abs(v) > maxTarget {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, maxTarget)
+			if math.Abs(v) > models.MaxTarget {
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g "+
+					"its square overflows: scale the targets", i, j, v, models.MaxTarget)
 			}
 			known = known || !math.IsNaN(v)
 		}
@@ -81,6 +89,7 @@ func PartialTargets(y *mat.Dense) (*Targets, error) {
 			values = append(values, row...)
 		}
 	}
+
 	if len(t.Labeled) == 0 {
 		return nil, fmt.Errorf("models: no point has a target")
 	}

@@ -1,0 +1,53 @@
+package regularizer
+
+import (
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// Each calls fn for the settings of a grid in groups of one intrinsic norm: with the
+// Laplacian of their graph, to their power, or nil for γ_I = 0.
+func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
+	fn func(l *sparse.Laplacian, settings []int) error) error {
+	for _, half := range models.Grouped(settings, func(i int) bool { return of(i).GammaI > 0 }) {
+		for _, sameGraph := range models.Grouped(half, g.GraphKey) {
+			var l *sparse.Laplacian
+			if first := of(sameGraph[0]); first.GammaI > 0 {
+				graph, err := g.GraphOf(sameGraph[0])
+				if err != nil {
+					return err
+				}
+				if l, err = sparse.NewLaplacian(graph.W, first.Laplacian); err != nil {
+					return err
+				}
+			}
+
+			for _, same := range models.Grouped(sameGraph, func(i int) int { return max(1, of(i).Power) }) {
+				if l != nil {
+					l = l.With(max(1, of(same[0]).Power), 0)
+				}
+				if err := fn(l, same); err != nil {
+					return err
+				}
+			}
+		}
+	}
+
+	return nil
+}
+
+// Count returns the number of different graphs and powers among the settings of a grid
+// with a positive γ_I.
+func Count(g *models.Grid, of func(setting int) Regularizer) float64 {
+	type norm struct {
+		graph string
+		power int
+	}
+	seen := map[norm]bool{}
+	for i := range g.Settings {
+		if r := of(i); r.GammaI > 0 {
+			seen[norm{g.GraphKey(i), max(1, r.Power)}] = true
+		}
+	}
+	return float64(len(seen))
+}
