@@ -146,10 +146,11 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	}
 
 	if info.UsesGraph(c.in.Values) {
-		unfinished, err := c.Complete(ctx, c.learner, &c.in, nil)
-		if err != nil {
-			return nil, err
+		complete, unfinished := c.Complete(ctx, c.learner, &c.in, nil)
+		if !models.Usable(unfinished) {
+			return nil, unfinished
 		}
+		c.in = *complete
 		short = errors.Join(short, unfinished)
 	}
 

@@ -30,7 +30,7 @@ func TestKeptGraph(t *testing.T) {
 		{PCA: 2, Graph: knn.GraphSettings{K: 5, Weights: knn.Heat}},
 	} {
 		in := &models.Input{Points: x, Targets: targets}
-		m, err := (&pipeline.Pipeline{}).Fit(t.Context(), all.Learner("lgc"), in, &s)
+		m, complete, err := (&pipeline.Pipeline{}).FitComplete(t.Context(), all.Learner("lgc"), in, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestKeptGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data.HashPoints(g.W) != data.HashPoints(in.Graph.W) {
+		if data.HashPoints(g.W) != data.HashPoints(complete.Graph.W) {
 			t.Errorf("%+v: the graph is not that of the fit", s)
 		}
 		if !slices.Equal(kept.Targets.Labeled, targets.Labeled) {

@@ -27,10 +27,13 @@ const (
 // time, if there are at most 4096 and folds is 0. Otherwise the labels are dealt into
 // folds (10 for 0) and each is held against a fit to the other folds.
 //
-// The graph and eigenpairs that in lacks are made by g, as [Planner.Fit] does.
+// The graph and eigenpairs that in lacks are made by g, as [pipeline.Pipeline.Complete] does;
+// in stays as it is.
 func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings,
 	folds int) (*active.Suspects, error) {
 	info := l.Info()
+	own := *in
+	in = &own
 	in.Seed = p.Seed
 	in.Memory = p.Memory
 	if err := in.Check(); err != nil {
@@ -42,9 +45,8 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 
 	var short error
 	if info.UsesGraph(in.Values) {
-		var err error
-		if short, err = p.Complete(ctx, l, in, g); err != nil {
-			return nil, err
+		if in, short = p.Complete(ctx, l, in, g); !models.Usable(short) {
+			return nil, short
 		}
 	}
 

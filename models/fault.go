@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/param"
 )
 
@@ -18,6 +19,7 @@ type Fault interface {
 func (*ParamError) fault()   {}
 func (*UnusedError) fault()  {}
 func (*MissingError) fault() {}
+func (*UnknownError) fault() {}
 func (textFault) fault()     {}
 
 // Faults returns the parts of a joined error; none of nil.
@@ -74,6 +76,26 @@ func (e *UnusedError) Error() string {
 		what += " " + e.Value
 	}
 	return fmt.Sprintf("%s is for %s %s, not %s", what, param.Name(e.Only.Param), enum.Or(e.Only.In), e.Is)
+}
+
+// UnknownError is a value for a parameter that there is none of.
+type UnknownError struct {
+	Name  string
+	Known []string // the names that there are
+}
+
+// UnknownParam returns the error of a name that no parameter has.
+func UnknownParam(params []Param, name string) error {
+	known := make([]string, len(params))
+	for i, p := range params {
+		known[i] = p.Name
+	}
+	return &UnknownError{name, known}
+}
+
+// Error names the parameter, and the one that may have been meant.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown parameter %q%s", e.Name, suggest.DidYouMean("", e.Name, e.Known))
 }
 
 // MissingError is a required parameter that is not given.

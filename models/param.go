@@ -323,7 +323,7 @@ func CheckValues(params []Param, v Values) error {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if i < 0 {
-			faults = append(faults, fmt.Errorf("unknown parameter %q", name))
+			faults = append(faults, UnknownParam(params, name))
 			continue
 		}
 		p := &params[i]

@@ -23,6 +23,7 @@ const (
 // 100 columns. What is given stays.
 func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 	v := given.With(nil)
+	// A default gives way to its own name and to the names that exclude it.
 	set := func(name, value string, also ...string) {
 		for _, other := range append(also, name) {
 			if _, ok := given[other]; ok {
@@ -43,6 +44,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 			set("pca", strconv.Itoa(min(autoComponents, n)), "distance")
 		}
 
+		// Self-tuning weights need distances that are lengths.
 		if given["radius"] == "" {
 			metric := knn.Euclidean
 			if text, ok := v["distance"]; ok {

@@ -52,6 +52,7 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	if err != nil {
 		return m, nil
 	}
+	// What would take long is named, with the flag that asks for it.
 	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
 	switch {
 	case cost.Operations > CalibrationOperations:
@@ -65,6 +66,7 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 		return m, nil
 	}
 
+	// Too few labels are no fault here: nobody asked for a calibration.
 	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
 	switch {
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
@@ -94,6 +96,7 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 			"take the probability of being inside from", info.Name)
 	}
 
+	// The folds fit with the values in use, also those that were chosen.
 	fold := *in
 	fold.Values, fold.Start = m.Summary().Values, nil
 	return &fold, nil
@@ -110,6 +113,7 @@ func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Mod
 	if !models.Usable(short) {
 		return nil, short
 	}
+	// Held-out answers of all folds are fitted together.
 	c, err := held.Calibration()
 	if err != nil {
 		return nil, err

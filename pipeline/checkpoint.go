@@ -91,6 +91,7 @@ func (st *graphState) restore(g *Graph, a checkpoint.Arrays) {
 		g.Lists = &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, knn.ListIndices),
 			Distance: checkpoint.Elements[float64](a, knn.ListDistances)}
 	}
+	// Boxes and copies of points are computed from the points when the index is first asked.
 	if g.Index = st.Index; g.Index != nil {
 		g.Index.Order = checkpoint.Elements[int32](a, "index_order")
 		g.Index.Neighbors = checkpoint.Elements[int32](a, "index_neighbors")
@@ -114,6 +115,7 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if g.W.Val != nil {
 		entries = append(entries, archive.Array{Name: "val", Data: g.W.Val})
 	}
+	// The unfinished search is of no use beside its result.
 	err := p.kept().Save(checkpoint.Graph, key, st, entries...)
 	if err == nil {
 		p.kept().Remove(checkpoint.Search)
@@ -194,6 +196,7 @@ func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) erro
 			r.Trees, r.Exchanges))
 	}
 
+	// Due keeps saving to a tenth of the time.
 	s.Save = func(r knn.DescentRound) error {
 		if !c.Due() {
 			return nil
@@ -317,6 +320,8 @@ func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos
 		settings.Resume = snap
 	}
 
+	// A basis that was just examined is saved even if the last saving was recent, as far as that
+	// is affordable: going on from it costs no new examination.
 	settings.OnCheckpoint = func(snap *lanczos.Snapshot) error {
 		if !c.Due() && !(snap.Looked() && c.Affordable()) {
 			return nil

@@ -17,7 +17,7 @@ const steadyLabels = 100
 // cross-validation on the grid of [selection.Open], or by
 // [selection.Rule] where there are not [selection.Enough] labels, the learner does not
 // learn from them, or classes weigh edges, which need the labels that a fold holds back. The
-// graph is made for it and left in in. The first error comes with a usable graph.
+// graph is made for it and left in in, which is a copy of its own. The first error comes with a usable graph.
 func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input,
 	g *GraphSettings) (short, err error) {
 	open := selection.Open(l, in.Values)
@@ -39,6 +39,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 			"whose class has another", selection.FewestLabels)
 	}
 
+	// A fixed rule is printed like a choice, with the reason.
 	if why != "" {
 		in.Values = selection.Rule(l, in.Values)
 		in.Chosen = &models.Chosen{Values: only(in.Values, open), Why: why}
@@ -46,6 +47,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		return nil, nil
 	}
 
+	// All folds share one graph, which no label is in.
 	if in.Graph == nil && usesGraph(open, &info) {
 		made, fault := p.Graph(ctx, in.Points, g)
 		if !models.Usable(fault) {
@@ -64,6 +66,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
+	// With few labels a single deal into folds decides by chance.
 	s := selection.Settings{Repeats: 1}
 	if len(in.Targets.Labeled) < steadyLabels {
 		s.Repeats = 4
@@ -73,6 +76,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		return nil, fault
 	}
 
+	// Only open parameters change; values that were given stay.
 	best := r.Best()
 	in.Values = in.Values.With(only(best.Setting.Values, open))
 	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds,

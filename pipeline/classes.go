@@ -20,6 +20,7 @@ func weighClasses(in *models.Input, weights []float64) error {
 	if err != nil {
 		return err
 	}
+	// The graph of the caller stays as it is.
 	g := *in.Graph
 	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
 	g.Lists = nil // not all of them are edges
@@ -49,6 +50,7 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 		}
 	}
 
+	// Rows stay in order, so no sort is needed.
 	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int64, w.Rows+1), Val: []float64{}}
 	for i := range w.Rows {
 		col, val := w.Row(i)

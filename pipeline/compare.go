@@ -30,6 +30,7 @@ func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string)
 				left++
 				continue
 			}
+			// A prediction that is missing where the truth is known would flatter the error.
 			if math.IsNaN(p) {
 				return nil, 0, fmt.Errorf("%s: row %d, column %d is NaN, but the true value is "+
 					"known; predict all points, or put NaN into %s", predictedPath, i, j, truthPath)

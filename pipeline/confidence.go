@@ -35,6 +35,7 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 	c := &Confidence{P: make([]float64, n), Second: make([]int32, n), Margin: make([]float64, n)}
 	for i, class := range p.Classes {
 		row := p.Probabilities.RawRowView(i)
+		// The most probable class beside the answer, which need not be the most probable itself.
 		second := int32(-1)
 		for j, v := range row {
 			if int32(j) != class && (second < 0 || v > row[second]) {

@@ -74,6 +74,7 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 		return nil, err
 	}
 
+	// The manifest of this program says how the graph was made; other programs say nothing.
 	if text != nil {
 		m, err := archive.Parse(text, archive.Graph, path)
 		if err != nil {
@@ -120,6 +121,7 @@ func (g *GraphFile) ReadKept(memory int64) error {
 			"the graph again", g.path)
 	}
 
+	// The file holds neither degrees nor points, which follow from the graph.
 	h.Degrees = g.Degrees
 	g.Neighborhood = h
 	g.describe()
@@ -150,6 +152,7 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) err
 		return err
 	}
 
+	// Then there is nothing that new points could use.
 	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
 		kept = nil
 	}
@@ -207,6 +210,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		}
 	}
 
+	// Eigenpairs of another graph would give answers without any error.
 	switch {
 	case g != nil && n != g.W.Rows:
 		return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, g.W.Rows)
@@ -222,6 +226,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
 	}
 
+	// The manifest of the pairs also says how the graph was made.
 	if e.Settings != nil {
 		e.Graph.Settings = e.Settings.Graph
 	}

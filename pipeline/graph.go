@@ -111,6 +111,8 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 		return x, nil, nil
 	}
 	n, d := x.Dims()
+	// The covariance and its eigenvectors take 3d² numbers, the projected points 4 bytes a
+	// component.
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
 	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes,
 		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
@@ -126,6 +128,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	if err != nil {
 		return nil, nil, err
 	}
+	// The share of the variance tells whether enough components were asked for.
 	var kept float64
 	for _, v := range c.Variance {
 		kept += v
@@ -149,6 +152,8 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		return nil, err
 	}
 
+	// Edges within a radius come from a pass of their own; neighbours are searched for once and
+	// cut.
 	var short error
 	var kept string
 	if g.Settings.Graph.Radius > 0 {
@@ -170,6 +175,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		}
 	}
 
+	// A graph that missed its recall is usable but not kept: another run may reach it.
 	p.Observed().End(g.Describe() + kept)
 	if short == nil {
 		err = p.saveGraph(g, key)
@@ -244,6 +250,7 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 		return nil, nil, err
 	}
 
+	// The method is chosen on the projected points, which are the points that are searched.
 	e := p.estimator(ctx, choice.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries},
 		s.Graph.Radius > 0)
 	if err := p.chooseMethod(e, x, &s); err != nil {
@@ -283,6 +290,7 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 	p.Observed().Begin(name)
 	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note,
 		OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
+	// 48 bytes a pair: index, distance and what a graph of the radius takes while it is made.
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}
@@ -315,6 +323,7 @@ func (g *Graph) keep(ix knn.Index) string {
 	if !ok {
 		return ""
 	}
+	// Only an approximate search has a recall to tell.
 	recall := d.Stats().Recall
 	g.Settings.Found = &recall
 	return fmt.Sprintf(", recall %s", recall)

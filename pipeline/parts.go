@@ -30,6 +30,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 		return nil, err
 	}
 
+	// Only the first component, the largest, has the checkpoint.
 	solver := *p
 	return lanczos.Parts(ctx, l, g.Components, seats, func(part *lanczos.Part) (*lanczos.Result, error) {
 		one := &models.Graph{W: part.Laplacian.Graph(), Components: part.Components}
@@ -56,6 +57,7 @@ func startOf(start *mat.Dense, vertices []int) *mat.Dense {
 		}
 	}
 
+	// Columns that vanish on the component would be null starting vectors.
 	if columns == nil {
 		return nil
 	}

@@ -35,7 +35,8 @@ type Pipeline struct {
 	// Seed of everything random.
 	Seed uint64
 	// Memory, if positive, bounds the bytes that the stages may take: what needs
-	// more is refused before it begins, or done in a way that needs less.
+	// more is refused before it begins with a *[MemoryError], or done in a way that
+	// needs less. It holds with and without an Observer.
 	Memory int64
 	// Time estimates the seconds of a search for neighbours by a method; nil measures
 	// this machine, where a search is long.
@@ -46,94 +47,113 @@ type Pipeline struct {
 	Checkpoint *Checkpoint
 }
 
-// silent is the observer of a pipeline that has none. It refuses what exceeds the
-// memory.
-type silent struct{ memory int64 }
+// MemoryError refuses a stage that needs more memory than [Pipeline.Memory] allows.
+type MemoryError struct {
+	Stage        string
+	Bytes, Limit int64
+	Remedy       string // what to do, as an order
+}
 
-func (s silent) Announce(stage string, c stage.Cost) error {
-	if s.memory > 0 && c.Bytes > s.memory {
-		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes,
-			s.memory, c.Remedy)
+// Error names the stage, both numbers of bytes and the remedy.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes,
+		e.Limit, e.Remedy)
+}
+
+// silent is the observer of a pipeline that has none.
+type silent struct{}
+
+func (silent) Announce(string, stage.Cost) error { return nil }
+func (silent) Note(string)                       {}
+func (silent) Begin(string)                      {}
+func (silent) Update(float64, float64, string)   {}
+func (silent) End(string)                        {}
+
+// limited is an observer that refuses stages that exceed the memory.
+type limited struct {
+	stage.Observer
+	memory int64
+}
+
+// Announce asks the observer first, which may know better what is held.
+func (l limited) Announce(name string, c stage.Cost) error {
+	if err := l.Observer.Announce(name, c); err != nil {
+		return err
+	}
+	if c.Bytes > l.memory {
+		return &MemoryError{Stage: name, Bytes: c.Bytes, Limit: l.memory, Remedy: c.Remedy}
 	}
 	return nil
 }
-func (silent) Note(string)                     {}
-func (silent) Begin(string)                    {}
-func (silent) Update(float64, float64, string) {}
-func (silent) End(string)                      {}
 
-// Observed returns the observer, or one that refuses too much memory and is silent.
+// Observed returns the observer, or one that is silent. A stage that is announced to it
+// with more bytes than Memory allows is refused with a *[MemoryError], whatever the
+// observer says.
 func (p *Pipeline) Observed() stage.Observer {
-	if p.Observer == nil {
-		return silent{p.Memory}
+	o := p.Observer
+	if o == nil {
+		o = silent{}
 	}
-	return p.Observer
+	if p.Memory > 0 {
+		return limited{o, p.Memory}
+	}
+	return o
 }
 
-// Fit fits a learner to in. What in lacks of what the learner needs is made: the
-// graph by the settings g (nil for the defaults) of in.Points, the eigenpairs, and
-// required values, which cross-validation chooses on the learner's documented grid or,
-// where labels are too few for that, a fixed rule: see [models.Chosen].
-// A graph that is given without points is joined with in.Points, if the learner
-// answers through the graph. What is made is left in in, and Seed and Memory of in
-// are those of p.
+// Fit fits a learner to in, which stays as it is. A graph, eigenpairs and required values
+// that in lacks are made as [Pipeline.FitComplete] says.
 //
 // An error that is [models.Usable] comes with the model that was reached.
 func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
 	g *GraphSettings) (models.Model, error) {
-	info := l.Info()
-	in.Seed = p.Seed
-	in.Memory = p.Memory
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	if info.Needs.Has(models.NeedsPoints) && in.Points == nil {
-		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
+	m, _, err := p.FitComplete(ctx, l, in, g)
+	return m, err
+}
+
+// FitComplete fits a learner to in and returns the model with the complete input that the
+// learner was given: a copy of in with Seed and Memory of p and everything that was made.
+// [Pipeline.Calibrate] and other fits to the same points take it.
+//
+// What the learner needs and in lacks is made: the graph of in.Points by the settings g (nil
+// for the defaults), the eigenpairs, and required values. Cross-validation chooses these on
+// the learner's documented grid or, where labels are too few for that, a fixed rule: see
+// [models.Chosen]. A graph that is given without points is joined with in.Points, if the
+// learner answers through the graph.
+//
+// An error that is [models.Usable] comes with the model that was reached.
+func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, *models.Input, error) {
+	in, err := p.own(l, in)
+	if err != nil {
+		return nil, nil, err
 	}
 
 	settings := g.filled()
+	info := l.Info()
 	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
-		var err error
 		if settings, err = AutoGraph(in.Points, nil); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 
+	// Required values and the way to fit are chosen before the costs are known.
 	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if err := p.chooseWay(l, in); err != nil {
+		return nil, nil, err
+	}
+	if err := p.announceFit(l, in, settings); err != nil {
+		return nil, nil, err
 	}
 
-	if c, ok := l.(models.Chooser); ok {
-		v, why, err := c.Choose(in)
-		if err != nil {
-			return nil, err
-		}
-		if why != "" {
-			in.Values = v
-			in.Why = why
-			p.Observed().Note(info.Name + ": " + why)
-		}
-	}
-
-	cost, err := l.Cost(in)
-	if err != nil {
-		return nil, err
-	}
-	more, err := p.toMake(l, in, settings)
-	if err != nil {
-		return nil, err
-	}
-	cost.Bytes += more
-	if err := p.Observed().Announce("fit", cost); err != nil {
-		return nil, err
-	}
-
+	// Graph and eigenpairs are made last, when it is known that the fit may begin.
 	if info.UsesGraph(in.Values) {
-		fault, err := p.Complete(ctx, l, in, settings)
+		fault, err := p.complete(ctx, l, in, settings)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		short = errors.Join(short, fault)
 	}
@@ -142,7 +162,7 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
 	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
 	m, err := l.Fit(ctx, in)
 	if !models.Usable(err) {
-		return nil, err
+		return nil, nil, err
 	}
 	text := m.Summary().Text
 	if info.OpenGraph { // it chose more than a graph
@@ -151,8 +171,60 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
 	}
 
 	p.Observed().End(text)
+
+	// The learner knows classes by number; their names stand around the model.
 	m, fault := models.WithNames(m, in.Targets.Names)
-	return m, errors.Join(short, err, fault)
+	return m, in, errors.Join(short, err, fault)
+}
+
+// own returns a copy of in for a fit of l by p, or an error if in cannot be fitted to.
+func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error) {
+	if l == nil {
+		return nil, errors.New("pipeline: the learner is nil; all.Find says which there are")
+	}
+	if in == nil {
+		return nil, errors.New("pipeline: the input is nil")
+	}
+	out := *in
+	out.Seed = p.Seed
+	out.Memory = p.Memory
+	if err := out.Check(); err != nil {
+		return nil, err
+	}
+	if info := l.Info(); info.Needs.Has(models.NeedsPoints) && in.Points == nil {
+		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
+	}
+	return &out, nil
+}
+
+// chooseWay lets a learner choose the values that it chooses by sizes.
+func (p *Pipeline) chooseWay(l models.Learner, in *models.Input) error {
+	c, ok := l.(models.Chooser)
+	if !ok {
+		return nil
+	}
+	v, why, err := c.Choose(in)
+	if err != nil || why == "" {
+		return err
+	}
+	in.Values = v
+	in.Why = why
+	p.Observed().Note(l.Info().Name + ": " + why)
+	return nil
+}
+
+// announceFit announces a fit, with the graph and the eigenpairs that will be made for it.
+func (p *Pipeline) announceFit(l models.Learner, in *models.Input, s *GraphSettings) error {
+	cost, err := l.Cost(in)
+	if err != nil {
+		return err
+	}
+	more, err := p.toMake(l, in, s)
+	if err != nil {
+		return err
+	}
+	cost.Bytes += more
+	return p.Observed().Announce("fit", cost)
 }
 
 // toMake returns the bytes of the graph and the eigenpairs that complete will make and
@@ -170,6 +242,7 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
 
+	// Eigenvectors are n×k numbers that stay for the whole fit.
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return bytes, nil
@@ -178,9 +251,22 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	return bytes + 8*n*int64(k), err
 }
 
-// Complete makes the graph and the eigenpairs that a fit needs and in lacks, by s, nil for
-// the defaults. The first error comes with usable results.
+// Complete returns a copy of in with the graph and the eigenpairs that a fit needs and in
+// lacks, made by s, nil for the defaults. An error that is [models.Usable] comes with what
+// was reached.
 func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (*models.Input, error) {
+	out := *in
+	short, err := p.complete(ctx, l, &out, s)
+	if err != nil {
+		return nil, err
+	}
+	return &out, short
+}
+
+// complete gives in what [Pipeline.Complete] makes. The first error comes with usable
+// results.
+func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input,
 	s *GraphSettings) (short, err error) {
 	info := l.Info()
 	s = s.filled()
@@ -188,6 +274,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
 
+	// A graph without points takes those of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -200,6 +287,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 		}
 	}
 
+	// Class weights cut edges, so they come before the eigenpairs.
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
 			return nil, err
@@ -217,6 +305,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
 
+	// Some learners say how many eigenvectors each component is to have.
 	var seats []int32
 	if parts, ok := l.(models.PartPaired); ok {
 		if seats, err = parts.Seats(in); err != nil {
@@ -224,6 +313,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 		}
 	}
 
+	// Either way the checkpoint is asked first.
 	find := p.keptEigenpairs
 	if seats != nil {
 		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
@@ -271,6 +361,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, err
 	}
 
+	// The caller's changes come after the snapshot, which they may replace.
 	if change != nil {
 		change(settings)
 	}
@@ -283,6 +374,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	// A snapshot that does not fit the operator is a fault of the folder, not of the run.
 	if errors.Is(err, lanczos.ErrSnapshot) {
 		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
@@ -304,6 +396,7 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
+	// The graph takes 12 bytes an entry and 40 a vertex; the basis has to live with the rest.
 	smaller := *s
 	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
 	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,

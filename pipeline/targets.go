@@ -60,6 +60,7 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 		}
 	}
 
+	// There is no second class to compare answers with.
 	t.truth = t.used // nothing to compare with
 	t.Targets, err = models.ValueTargets(block)
 	return t, err
@@ -77,6 +78,7 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 	if labels == 0 {
 		return t, nil
 	}
+	// Rows are drawn as labels of one class would be, so that a seed draws the same points.
 	given := make([]bool, all.Len)
 	for _, i := range all.Labeled {
 		given[i] = true
@@ -136,6 +138,7 @@ func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 		return Measured{}, nil
 	}
 
+	// Values that were used count as unknown.
 	rest := mat.DenseCopyOf(t.values)
 	for _, i := range t.Labeled {
 		blankRow(rest, i)
@@ -157,6 +160,7 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 		return Measured{MultiLabel: r}, err
 	}
 
+	// Only values that are known are measured.
 	var want, got []float64
 	rows, _ := truth.Dims()
 	for i := range rows {
@@ -180,6 +184,7 @@ func (t *Targets) Hash() string {
 		n, m := t.usedValues.Dims()
 		return data.HashPoints(&data.Dense[float64]{Rows: n, Cols: m, Data: t.usedValues.RawMatrix().Data})
 	}
+	// Equal numbers with other names are other labels.
 	values := ClassValues(t.used)
 	hash := data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
 	if t.used.Names != nil {

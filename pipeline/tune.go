@@ -41,6 +41,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		return t, checkHeldBack(&s)
 	}
 
+	// Models that keep their graph need the points that new ones join.
 	if in.Graph != nil && in.Points != nil && info.KeepsGraph() && in.Graph.Points == nil {
 		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
 		if err != nil {
@@ -49,6 +50,8 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Data.Graph = joined
 	}
 
+	// One search serves all numbers of neighbours on the grid: smaller graphs are cut from its
+	// lists.
 	var short error
 	if t.graph, short = p.gather(ctx, &t.Data, &s); !models.Usable(short) {
 		return nil, short
@@ -133,6 +136,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings,
 	if err != nil {
 		return nil, err
 	}
+	// The note counts fits as the search will: folds times repeats times settings.
 	folds := s.Folds
 	if folds == 0 {
 		folds = min(5, len(t.Data.Targets.Labeled))
@@ -223,25 +227,30 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	return nil
 }
 
-// Fit fits a setting of the grid to all targets of in, and leaves the graph in in.
-func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, error) {
-	in.Values = s.Values
-	in.Graph = t.Data.Graph
+// Fit fits a setting of the grid to all targets of in, which stays as it is. The complete
+// input is that of [Pipeline.FitComplete].
+func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model,
+	*models.Input, error) {
+	own := *in
+	own.Values = s.Values
+	own.Graph = t.Data.Graph
 	info := t.Grid.Learner.Info()
+
 	switch {
 	case !info.UsesGraph(s.Values):
-		in.Graph = nil
+		own.Graph = nil
 	case t.Data.Neighbors != nil:
 		g := *t.graph // whose settings are those of all numbers of neighbours
 		if err := g.Cut(t.Data.Neighbors, s.Neighbors); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in.Graph = &g.Graph
+		own.Graph = &g.Graph
 	}
 
+	// The graph is there; its settings serve what is left to make.
 	var settings *GraphSettings
-	if in.Graph != nil {
+	if own.Graph != nil {
 		settings = &t.graph.Settings
 	}
-	return t.pipeline.Fit(ctx, t.Grid.Learner, in, settings)
+	return t.pipeline.FitComplete(ctx, t.Grid.Learner, &own, settings)
 }

@@ -61,9 +61,13 @@ type Updated struct {
 // begins with the scores or eigenvectors of m, of a new point with the mean of those of
 // its neighbours. What m does not hold for that is an error that names it.
 //
-// An error that is [models.Usable] comes with the model that was reached.
+// growth stays as it is. An error that is [models.Usable] comes with the model that was
+// reached.
 func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	growth *Growth) (*Updated, error) {
+	// Labels are recoded below, and growth stays as it is.
+	own := *growth
+	growth = &own
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
@@ -78,6 +82,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 			"fit it anew with the points")
 	}
 
+	// The settings of the model are those of its file.
 	e, err := m.Encode()
 	if err != nil {
 		return nil, err
@@ -92,10 +97,10 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		out.New, _ = growth.Points.Dims()
 	}
 	in := &models.Input{Values: e.Values, Seed: p.Seed}
-	out.Input = in
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
 		return nil, err
 	}
+	// A learner without a graph is fitted to all points from the start.
 	info := l.Info()
 	if !info.UsesGraph(e.Values) {
 		in.Points = kept.Points
@@ -104,12 +109,18 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 				return nil, err
 			}
 		}
-		if out.Model, err = p.Fit(ctx, l, in, nil); models.Usable(err) {
-			out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+		m, complete, err := p.FitComplete(ctx, l, in, nil)
+		if !models.Usable(err) {
+			return nil, err
 		}
+		out.Model = m
+		out.Input = complete
+		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 		return out, err
 	}
 
+	// The graph of the model grows; it may have been made of projected points, which are not
+	// projected again.
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	g.Neighborhood = *kept.Neighborhood
 	if growth.Points == nil {
@@ -127,6 +138,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		in.Points = g.Points
 	}
 
+	// A new point begins with the mean of its neighbours.
 	if kept.Start != nil {
 		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 			return nil, err
@@ -135,14 +147,20 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
+	// auto keeps its members and their weights.
 	fitter := l
 	if c, ok := l.(models.Continuer); ok {
 		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
 	}
-	if out.Model, err = p.Fit(ctx, fitter, in, &g.Settings); models.Usable(err) {
-		in.Values = e.Values // with the tolerance of the model: folds begin with nothing
-		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
+
+	fitted, complete, err := p.FitComplete(ctx, fitter, in, &g.Settings)
+	if !models.Usable(err) {
+		return nil, errors.Join(short, err)
 	}
+	out.Model = fitted
+	out.Input = complete
+	out.Input.Values = e.Values // with the tolerance of the model: folds begin with nothing
+	out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 	return out, errors.Join(short, err)
 }
 
@@ -153,11 +171,14 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	if c == nil {
 		return u.Model, fitErr
 	}
+	// Without new labels the held-out answers would be the old ones.
 	if u.NewLabels == 0 {
 		m, err := models.WithCalibration(u.Model, c)
 		return m, errors.Join(fitErr, err)
 	}
 	in := *u.Input
+	// Folds begin with nothing: the scores of the model have seen the labels that a fold holds
+	// back.
 	in.Start = nil
 	cost, err := selection.HeldOutCost(l, &in, c.Folds)
 	var m models.Model
@@ -182,6 +203,7 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 		return
 	}
 
+	// The default of a learner without a tolerance among its values counts as given.
 	for _, param := range l.Params() {
 		if param.Name != "tolerance" {
 			continue
@@ -231,6 +253,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		what = "values"
 	}
 
+	// Labels are for the new points alone, or for all points.
 	if given != 0 && given != u.New && given != n {
 		text := fmt.Sprintf("%d for all points", n)
 		if u.New > 0 {
@@ -239,6 +262,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
 
+	// The first model files did not keep which points were labeled.
 	if before == nil && given != n {
 		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
 			"before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
@@ -254,6 +278,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth)
 	}
+	// Labels of before come first, and labels that are given replace them.
 	values := make([]int64, n)
 	known := make([]bool, n)
 	if before != nil && given != n {
@@ -274,6 +299,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		}
 	}
 
+	// Classes are numbered anew, as new labels may bring new classes.
 	y := data.NewLabels(values, known)
 	if before != nil {
 		u.NewClasses = missing(y.Classes, before.Classes)
@@ -325,6 +351,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		columns = cols
 	}
 
+	// NaN marks a point without a value.
 	all := mat.NewDense(n, columns, nil)
 	for i := range n {
 		blankRow(all, i)
@@ -335,6 +362,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		}
 	}
 
+	// Given values are of the last points, or of all.
 	for i := range given {
 		row := growth.Values.RawRowView(i)
 		copy(all.RawRowView(n-given+i), row)

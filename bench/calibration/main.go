@@ -122,8 +122,7 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int,
 		return nil, err
 	}
 	learner := all.Learner(m.name)
-	in := l.input(t, m.values)
-	fit, err := l.pipe.Fit(ctx, learner, in, &l.graph.Settings)
+	fit, in, err := l.pipe.FitComplete(ctx, learner, l.input(t, m.values), &l.graph.Settings)
 	if !models.Usable(err) {
 		return nil, err
 	}

@@ -187,7 +187,10 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	var m models.Model
 	fitErr := o.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
 	if fitErr == nil {
-		m, fitErr = a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+		var complete *models.Input
+		if m, complete, fitErr = a.Pipeline().FitComplete(ctx, l, &in.Input, &in.settings); complete != nil {
+			in.Input = *complete
+		}
 	}
 	if work.EngineDone(fitErr) {
 		return nil

@@ -146,8 +146,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		a.Checkpoint.Clear()
 		return errors.Join(short, tuneErr)
 	}
-	m, fitErr := tuning.Fit(ctx, &in.Input, best)
+	m, complete, fitErr := tuning.Fit(ctx, &in.Input, best)
 	if models.Usable(fitErr) { // as fit does
+		in.Input = *complete
 		var short error
 		m, short = a.Pipeline().CalibrateIfCheap(ctx, tuning.Grid.Learner, m, &in.Input)
 		fitErr = errors.Join(fitErr, short)

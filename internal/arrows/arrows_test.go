@@ -22,6 +22,7 @@ var order = []string{
 	"internal/num/numbers",
 	"archive",
 	"internal/enum",
+	"internal/suggest",
 	"internal/sealed",
 	"internal/file/mapped",
 	"internal/file/atomicfile",

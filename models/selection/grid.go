@@ -161,7 +161,7 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 		values, axis := g.Axes[name]
 		switch {
 		case i < 0:
-			add(fmt.Errorf("unknown parameter %q", name))
+			add(models.UnknownParam(params, name))
 		case !params[i].Axis:
 			add(fmt.Errorf("%s takes one value for %s", name, g.Learner.Info().Name))
 		case axis && len(values) == 0:

@@ -176,13 +176,13 @@ func (a *App) CheckParams(l models.Learner, v models.Values) error {
 	return a.FlagFaults(l.Info().Name, models.CheckFor(l, selection.Rule(l, v)))
 }
 
-// FindLearner returns the learner with this name.
+// FindLearner returns the learner with this name; an unknown name is an error of the command line.
 func FindLearner(name string) (models.Learner, error) {
-	if l := all.Learner(name); l != nil {
-		return l, nil
+	l, err := all.Find(name)
+	if err != nil {
+		return nil, usageError{err}
 	}
-	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "),
-		DidYouMean(name, ModelNames()))
+	return l, nil
 }
 
 // LearnersThat lists the names of learners.

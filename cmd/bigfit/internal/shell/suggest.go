@@ -5,51 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models/all"
 )
 
-// mostSuggested is the number of names that an error suggests at most.
-const mostSuggested = 2
-
-// Nearest returns the names that a misspelt name may stand for, at most two: those at the
-// smallest edit distance, which may be a third of its letters, and two of short ones. A
-// name that goes on after what was typed is at a distance of one.
-func Nearest(name string, names []string) []string {
-	least := min(max(2, len(name)/3), len(name)-1)
-	var out []string
-	for _, n := range names {
-		edits := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
-		if len(name) > 2 && strings.HasPrefix(n, name) {
-			edits = min(edits, 1)
-		}
-		switch {
-		case edits < least || edits == least && len(out) == 0:
-			least = edits
-			out = []string{n}
-		case edits == least && len(out) < mostSuggested:
-			out = append(out, n)
-		}
-	}
-
-	return out
-}
-
 // DidYouMean is the end of an error about a name that is not among names; empty if none
 // of them is near.
-func DidYouMean(name string, names []string) string { return didYouMean("", name, names) }
-
-// didYouMean is [DidYouMean] of names that all begin with prefix, which is left out of them.
-func didYouMean(prefix, name string, names []string) string {
-	near := Nearest(name, names)
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
-}
+func DidYouMean(name string, names []string) string { return suggest.DidYouMean("", name, names) }
 
 // formerFlag is the beginning of the annotation of a command that says what to write in
 // place of a flag that it does not have.
@@ -85,7 +50,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}
-	if near := didYouMean("--", name, flagNames(cmd)); near != "" {
+	if near := suggest.DidYouMean("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
 	return fmt.Errorf("%w%s", err, ownersOf(cmd,
@@ -125,13 +90,7 @@ func CommandNames(root *cobra.Command) []string {
 }
 
 // ModelNames lists the learners.
-func ModelNames() []string {
-	var out []string
-	for _, l := range all.Learners {
-		out = append(out, l.Info().Name)
-	}
-	return out
-}
+func ModelNames() []string { return all.Names() }
 
 // unknownCommand words the error of a first word that is no command.
 func unknownCommand(root *cobra.Command, name string) error {
