@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // isHeader reports whether a line holds column names: none of its fields is a
@@ -43,7 +44,7 @@ func isHeader(l *fields.Lines, line []byte, sep byte, t *TableColumns) (bool, er
 	}
 	if nums > 0 && texts > 0 {
 		return false, l.Fault("column %d is %s, not a number; remove the column or leave it out with "+
-			"--drop %d, or say that the first line is a header", at, text, at)
+			"%s %d, or say that the first line is a header", at, text, param.Name("drop"), at)
 	}
 	return texts > 0, nil
 }
@@ -184,7 +185,7 @@ func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
 	case c.header == nil:
 		return c.Fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
 	}
-	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, "+
-		"or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f),
-		c.header[i])
+	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with %s %s, "+
+		"or name it with %s or %s if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), param.Name("drop"),
+		c.header[i], param.Name("id"), param.Name("label"))
 }

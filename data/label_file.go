@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // LabelFile says how labels were read from a file.
@@ -120,21 +122,21 @@ func (l *Labels) Warnings(drawn bool) []string {
 	if !given && l.Names == nil {
 		switch {
 		case slices.Equal(l.Classes, []int64{0, 1}) && slices.Equal(marks, []string{"-1"}):
-			out = append(out, "−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are "+
-				"classes; if 0 marks unlabeled points and −1 is a class, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are "+
+				"classes; if 0 marks unlabeled points and −1 is a class, give %s 0", param.Name("unlabeled")))
 		case slices.Equal(l.Classes, []int64{-1, 0, 1}) && marks == nil:
-			out = append(out, "−1, 0 and 1 occur together and are three classes; if 0 marks "+
-				"unlabeled points, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together and are three classes; if 0 marks "+
+				"unlabeled points, give %s 0", param.Name("unlabeled")))
 		}
 	}
 
 	full := s.Labeled == s.Points
 	if top := l.top(); full && !given && s.Classes > 1 && float64(s.Most) > mostOfComplete*float64(s.Points) {
 		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s "+
-			"marks unlabeled points, give --unlabeled %s", top, s.Most, s.Points, top, top))
+			"marks unlabeled points, give %s %s", top, s.Most, s.Points, top, param.Name("unlabeled"), top))
 	} else if full && !drawn && !given {
-		out = append(out, "every point has a label; if a value marks unlabeled points, give it with "+
-			"--unlabeled, and --labels N uses some of the labels only")
+		out = append(out, fmt.Sprintf("every point has a label; if a value marks unlabeled points, give it with "+
+			"%s, and %s N uses some of the labels only", param.Name("unlabeled"), param.Name("labels")))
 	}
 
 	if s.Labeled >= 10 && s.Classes == s.Labeled {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 )
 
 // tablePoints are points on the way from a table.
@@ -79,8 +80,8 @@ func (t *tablePoints) choose(r *table.Reader) error {
 				if c.Why != "" {
 					what = c.Why
 				}
-				return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with --drop %s, or "+
-					"name it with --id or --label if it is one of these", t.path, c.Name, what, c.Name)
+				return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with %s %s, or "+
+					"name it with %s or %s if it is one of these", t.path, c.Name, what, param.Name("drop"), c.Name, param.Name("id"), param.Name("label"))
 			case table.FloatList:
 				lists++
 				t.width = c.Width
@@ -103,7 +104,7 @@ func (t *tablePoints) choose(r *table.Reader) error {
 
 	if lists > 0 && coordinates > 1 {
 		return fmt.Errorf("%s: lists of numbers and other columns are left for the coordinates; "+
-			"choose the column of lists with --columns, or leave it out with --drop", t.path)
+			"choose the column of lists with %s, or leave it out with %s", t.path, param.Name("columns"), param.Name("drop"))
 	}
 	return r.Choose(t.columns...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -63,7 +64,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		return roles, nil
 	}
 
-	find := func(name, flag string) (int, error) {
+	find := func(name string, from param.Name) (int, error) {
 		if at := slices.Index(header, name); at >= 0 {
 			if slices.Contains(header[at+1:], name) {
 				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that "+
@@ -76,10 +77,10 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		}
 		if header == nil {
 			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns "+
-				"have the numbers 0 to %d", what, fields.Quote([]byte(name)), flag, columns-1)
+				"have the numbers 0 to %d", what, fields.Quote([]byte(name)), from, columns-1)
 		}
 		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what,
-			fields.Quote([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
+			fields.Quote([]byte(name)), from, strings.Join(header[:min(20, columns)], ", "))
 	}
 
 	if len(t.Only) > 0 {
@@ -88,9 +89,9 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		}
 	}
 
-	set := func(names []string, flag string, r role) error {
+	set := func(names []string, from param.Name, r role) error {
 		for _, name := range names {
-			at, err := find(name, flag)
+			at, err := find(name, from)
 			if err != nil {
 				return err
 			}
@@ -113,11 +114,11 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	}
 	for _, c := range []struct {
 		names []string
-		flag  string
+		from  param.Name
 		role  role
-	}{{t.Only, "--columns", roleCoordinate}, {given(t.ID), "--id", roleID}, {given(t.Label), "--label",
-		roleLabel}, {t.Drop, "--drop", roleDropped}} {
-		if err := set(c.names, c.flag, c.role); err != nil {
+	}{{t.Only, "columns", roleCoordinate}, {given(t.ID), "id", roleID}, {given(t.Label), "label",
+		roleLabel}, {t.Drop, "drop", roleDropped}} {
+		if err := set(c.names, c.from, c.role); err != nil {
 			return nil, err
 		}
 	}
@@ -193,11 +194,11 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 		switch {
 		case j < len(determined) && determined[j]:
 			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, "+
-				"another one for each: it may be the label; if it is, leave it out (--drop of a table)",
-				what, name))
+				"another one for each: it may be the label; if it is, leave it out (%s of a table)",
+				what, name, param.Name("drop")))
 		case usual:
 			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is "+
-				"the label, give --label %s, or leave it out with --drop", t.from, name, t.names[j]))
+				"the label, give %s %s, or leave it out with %s", t.from, name, param.Name("label"), t.names[j], param.Name("drop")))
 		}
 	}
 

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // event is a line that a worker sends, behind the word "bigfit:".
@@ -110,7 +112,8 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, &MissingError{k, "the launcher " + command[0], "the path",
-			"install it (mpirun is in Debian's openmpi-bin) or name another by --launcher"}
+			fmt.Sprintf("install it (mpirun is in Debian's openmpi-bin) or name another by %s",
+				param.Name("launcher"))}
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
@@ -244,7 +247,8 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 // noPMI matches what Open MPI and Slurm say where srun starts ranks that do not find each other.
 var noPMI = regexp.MustCompile(`OMPI was not built with SLURM's PMI|can not load PMIx library|Invalid MPI type 'pmix`)
 
-const howPMI = `Open MPI under srun needs Slurm's PMIx: --launcher "srun --mpi=pmix", on Debian with libpmix-dev on all nodes; or leave --launcher out, within a job of salloc or sbatch`
+var howPMI = fmt.Sprintf("Open MPI under srun needs Slurm's PMIx: %[1]s \"srun --mpi=pmix\", on Debian "+
+	"with libpmix-dev on all nodes; or leave %[1]s out, within a job of salloc or sbatch", param.Name("launcher"))
 
 // deaths are how launchers tell that a rank died: of Open MPI, MPICH and Slurm. Groups are
 // named rank, host and why.

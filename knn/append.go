@@ -306,7 +306,7 @@ const fewNew = 4000
 func insertable(x data.Points, old int, metric Metric) bool {
 	n, _ := x.Dims()
 	_, isSparse := x.(*sparse.CSR)
-	return !isSparse && metric != Hamming && metric != Jaccard && n-old <= fewNew && old > nndescent.LeafSize
+	return !isSparse && !metric.ofSets() && n-old <= fewNew && old > nndescent.LeafSize
 }
 
 // insertDescent is Append for few new points; out is an index of all without a graph.

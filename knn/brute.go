@@ -63,7 +63,7 @@ type side struct {
 func newDense(x data.Points, m Metric) *denseIndex {
 	n, d := x.Dims()
 	ix := &denseIndex{metric: m, x: x, n: n, d: d}
-	if m == Euclidean {
+	if m.Space() == Vectors {
 		ix.mean = data.Mean(x)
 	}
 	ix.right = dense.NewPackedB32(n, d)
@@ -76,7 +76,7 @@ func newDense(x data.Points, m Metric) *denseIndex {
 
 	longest := slices.Max(ix.own.sq)
 	ix.largest = math.Sqrt(float64(longest))
-	if m == InnerProduct {
+	if m.Space() == Products {
 		for i := range ix.own.sq {
 			ix.own.sq[i] = longest
 		}
@@ -262,7 +262,7 @@ const reach = 1e18
 // it is infinite if float32 is too coarse.
 func (ix *denseIndex) limit(sq float32, d float64) float32 {
 	normQ := math.Sqrt(float64(sq))
-	if ix.metric == InnerProduct { // d is −⟨q, y⟩
+	if ix.metric.Space() == Products { // d is −⟨q, y⟩
 		d = max(0, float64(sq)+ix.largest*ix.largest+2*d)
 	}
 	// A point farther from the mean than ‖q‖ + √d is not among them.

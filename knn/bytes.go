@@ -28,7 +28,7 @@ type byteIndex struct {
 // newBytes returns the index for bytes.
 func newBytes(x *data.Dense[uint8], m Metric) engine {
 	switch {
-	case x.Cols > dense.MaxInnerU8, m == InnerProduct: // squared distances could exceed an int32
+	case x.Cols > dense.MaxInnerU8, m.Space() == Products: // squared distances could exceed an int32
 		return newDense(x, m)
 	case m.angular():
 		return newByteAngles(x, m)

@@ -87,7 +87,7 @@ func (q *sparseQuery) compare(sq float64) {
 	inverse := q.ix.inverse[:len(q.dots)]
 	own := 2 * inverseRoot(sq)
 	switch m := q.ix.metric; {
-	case m == Euclidean:
+	case m.Space() == Vectors:
 		for j, dot := range q.dots {
 			near[j] = sq + norms[j] - 2*dot
 		}
@@ -120,7 +120,7 @@ func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
 	switch {
-	case q.ix.metric == Euclidean:
+	case q.ix.metric.Space() == Vectors:
 		r := math.Sqrt(sq) + math.Sqrt(d)
 		scale = sq + r*r
 	case !q.ix.metric.angular():
@@ -159,7 +159,7 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 		}
 
 		// Whatever rounding may have put behind the k-th place is measured again.
-		if q.ix.metric != InnerProduct {
+		if q.ix.metric.Space() != Products {
 			kth = max(0, kth)
 		}
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)

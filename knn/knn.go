@@ -152,7 +152,7 @@ func bruteEngine(x data.Points, m Metric) (engine, error) {
 		}
 		return newInverted(z, m), nil
 	case *data.Dense[uint8]:
-		if m == Euclidean || m == InnerProduct || m.angular() {
+		if m.multiplies() {
 			return newBytes(z, m), nil
 		}
 	}

@@ -25,7 +25,7 @@ type parts struct {
 // they are stored, as copies of all of them could be larger than memory.
 func inParts(x data.Points, m Metric) bool {
 	s, ok := x.(*data.Stored)
-	return ok && s.Rows > partSize && (m == Euclidean || m == InnerProduct || m.angular())
+	return ok && s.Rows > partSize && m.multiplies()
 }
 
 func (e *parts) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {

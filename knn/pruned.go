@@ -45,7 +45,7 @@ func prunes(x data.Points, m Metric, queries, k int) bool {
 	pairs := float64(n) * float64(queries)
 	components := float64(pruned.SampleSize(n, d)+10*d) * float64(d)
 	many := n > 8192 && d >= 48 && pairs >= 32*components
-	return many && (m == Euclidean || m.angular()) && prunedBytes(x, m, k) <= BruteBytes(x, k)
+	return many && m.squares() && prunedBytes(x, m, k) <= BruteBytes(x, k)
 }
 
 // prunedBytes returns the memory of pruning and of the lists, beside x.

@@ -53,7 +53,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 // treeShape returns what a tree by the metric is made of.
 func treeShape(v trees.Volume, m Metric, d int) trees.Shape {
 	s := trees.Shape{Volume: v, Norm: m.norm(), D: d}
-	if m == Angle || m == Cosine {
+	if m.angular() {
 		s.Scale = &trees.Scale{Distance: m.distance, Square: m.square, Widen: m.widen}
 	}
 	return s

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -75,7 +76,7 @@ func (c *Candidates) cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
 	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
 		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)),
-		Remedy:     "ask for fewer --pairs"}
+		Remedy:     fmt.Sprintf("ask for fewer %s", param.Name("pairs"))}
 }
 
 // choose chooses points; the eigenpairs are there.
@@ -109,7 +110,7 @@ func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lancz
 		k = DefaultFieldPairs
 	}
 	if g.W == nil {
-		return nil, errors.New("labeling: eigenpairs need the edges of the graph; give it with --graph")
+		return nil, fmt.Errorf("labeling: eigenpairs need the edges of the graph; give it with %s", param.Name("graph"))
 	}
 	part, rows := largestComponents(g, k)
 	s := &pipeline.EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()),
@@ -168,7 +169,7 @@ func CheckOrthonormal(path string, r *lanczos.Result) error {
 			}
 			if !(math.Abs(v) <= 1e-3) {
 				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; "+
-					"variances need those of --laplacian normalized or combinatorial", path, a, b, v)
+					"variances need those of %s normalized or combinatorial", path, a, b, v, param.Name("laplacian"))
 			}
 		}
 	}

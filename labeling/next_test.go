@@ -45,7 +45,7 @@ func TestKeptGraph(t *testing.T) {
 			t.Errorf("the labeled points are %v", kept.Targets.Labeled)
 		}
 	}
-	for name, want := range map[string]string{"knn": "keeps no graph but its labeled points; give all points with -X", "rls": "do not keep the graph"} {
+	for name, want := range map[string]string{"knn": "keeps no graph but its labeled points; give all points with ‹X›", "rls": "do not keep the graph"} {
 		in := &models.Input{Points: x, Targets: targets, Values: models.Values{}}
 		if name == "rls" {
 			in.Values = models.Values{"gamma-a": "0.01"}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -160,7 +161,7 @@ func scoresAt(ctx context.Context, m models.Model, x data.Points, points []int) 
 	}
 
 	if x == nil {
-		return nil, fmt.Errorf("a %s model answers for points only; give them with -X", m.Name())
+		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(), param.Name("X"))
 	}
 	answer, err := m.Predict(ctx, data.Select(x, points), nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a
@@ -165,7 +166,7 @@ func (c *Condition) String() string {
 	if len(c.In) == 0 {
 		return "a positive " + c.Param
 	}
-	return c.Param + " " + OneOf(c.In)
+	return c.Param + " " + enum.Or(c.In)
 }
 
 // Values are parameters by name, as text. Those that are missing have their
@@ -250,7 +251,7 @@ func (p *Param) Check(text string) error {
 		}
 	case Choice:
 		if !slices.Contains(p.Choices, text) {
-			return fault(OneOf(p.Choices))
+			return fault(enum.Or(p.Choices))
 		}
 	case List:
 		for part := range strings.SplitSeq(text, ",") {
@@ -274,7 +275,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	}
 	must := p.Range.String()
 	if len(p.Choices) > 0 {
-		must += ", or " + OneOf(p.Choices)
+		must += ", or " + enum.Or(p.Choices)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -296,14 +297,6 @@ func (p *Param) CheckElement(text string) error {
 		value.Element = true
 	}
 	return err
-}
-
-// OneOf lists names for a sentence: "a, b or c".
-func OneOf(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // Checker is a learner whose parameters depend on each other in ways that conditions
@@ -338,7 +331,7 @@ func CheckValues(params []Param, v Values) error {
 			faults = append(faults, err)
 		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil &&
 			len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
-			faults = append(faults, &UnusedError{p.Name, p.Only, p.Only.value(v, params)})
+			faults = append(faults, &UnusedError{Name: p.Name, Only: p.Only, Is: p.Only.value(v, params)})
 		}
 	}
 
@@ -504,19 +497,6 @@ func (t Table[S]) Change(name string, fn func(*Param)) Table[S] {
 // Without returns t without the named parameters.
 func (t Table[S]) Without(names ...string) Table[S] {
 	return slices.DeleteFunc(slices.Clone(t), func(f Field[S]) bool { return slices.Contains(names, f.Name) })
-}
-
-// Names returns the texts of an enumeration with n values from 0 on.
-func Names[T interface {
-	~int
-	encoding.TextMarshaler
-}](n T) []string {
-	var out []string
-	for v := range n {
-		text, _ := v.MarshalText()
-		out = append(out, string(text))
-	}
-	return out
 }
 
 // Same tells whether two texts are the same value of the parameter.

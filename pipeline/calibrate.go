@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -56,12 +57,12 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	switch {
 	case cost.Operations > CalibrationOperations:
 		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their "+
-			"probabilities take %.0e operations; give --calibrate %d for them", folds,
-			cost.Operations, folds))
+			"probabilities take %.0e operations; give %s %d for them", folds,
+			cost.Operations, param.Name("calibrate"), folds))
 		return m, nil
 	case p.Memory > 0 && cost.Bytes > p.Memory:
 		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; "+
-			"give --calibrate %d for probabilities or intervals", folds, folds))
+			"give %s %d for probabilities or intervals", folds, param.Name("calibrate"), folds))
 		return m, nil
 	}
 

@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -230,7 +231,7 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph,
 	if !g.Settings.Method.Exact() {
 		nb, err := ix.Self(ctx, k)
 		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
-			p.Observed().Note(fmt.Sprintf("neighbours: %v; --recall or --method %s asks for more", err,
+			p.Observed().Note(fmt.Sprintf("neighbours: %v; %s or %s %s asks for more", err, param.Name("recall"), param.Name("method"),
 				knn.Brute))
 			err = nil
 		}

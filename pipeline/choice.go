@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/param"
 )
 
 // shortSearch is the time in seconds below which an estimate from numbers of
@@ -91,7 +92,7 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 	if c.Method == knn.NNDescent && s.Recall == 0 {
 		s.Recall = AutoRecall
 		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what "+
-			"--recall says", AutoRecall)
+			"%s says", AutoRecall, param.Name("recall"))
 	}
 
 	p.Observed().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))

@@ -1,12 +1,12 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -14,7 +14,7 @@ import (
 func weighClasses(in *models.Input, weights []float64) error {
 	y := in.Targets.ClassLabels()
 	if y == nil || len(in.Targets.Labeled) != in.Len() {
-		return errors.New("pipeline: class weights need a class for every point; leave --class-weights out")
+		return fmt.Errorf("pipeline: class weights need a class for every point; leave %s out", param.Name("class-weights"))
 	}
 	w, err := ClassGraph(in.Graph.W, y, weights)
 	if err != nil {

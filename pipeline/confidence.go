@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Unsure is the answer for a point whose class is less probable than asked for. Where
@@ -110,7 +111,7 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	case least == 0:
 	case integers && whole && slices.Contains(o.Classes, UnsureClass):
 		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for "+
-			"unsure points; write a .csv, .jsonl or .parquet file, or leave --reject out", UnsureClass)
+			"unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass, param.Name("reject"))
 	case integers && whole:
 		label.Values = reject(c.P, least, values, UnsureClass)
 	case integers:
@@ -120,7 +121,7 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 		}
 		label.Values = reject(c.P, least, text, Unsure)
 	case slices.Contains(o.Names, Unsure):
-		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave --reject out", Unsure)
+		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave %s out", Unsure, param.Name("reject"))
 	default:
 		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}

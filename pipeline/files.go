@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -205,7 +206,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		}
 		if e.Settings.Largest {
 			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make "+
-				"it again without --largest", path)
+				"it again without %s", path, param.Name("largest"))
 		}
 	}
 
@@ -220,7 +221,7 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		e.Graph = *g
 	case f.Components == nil || f.Degrees == nil:
 		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; "+
-			"give it with --graph", path)
+			"give it with %s", path, param.Name("graph"))
 	default:
 		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
 	}

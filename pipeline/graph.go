@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -49,20 +51,20 @@ var GraphParams = models.Table[GraphSettings]{
 	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0),
 		func(s *GraphSettings) any { return &s.PCA }),
 	graphParam("distance", "distance between points", "euclidean", nil,
-		func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Jaccard+1)...),
+		func(s *GraphSettings) any { return &s.Metric }, enum.All[knn.Metric]()...),
 	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8",
 		Range: models.AtLeast(1), Axis: true, Smaller: true},
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "",
 		models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
 	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil,
-		func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
+		func(s *GraphSettings) any { return &s.Graph.Symmetry }, enum.All[sparse.Symmetry]()...),
 	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy "+
-		"with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil,
-		func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
+		"with n_neighbors one more, jaccard those of PhenoGraph", "one", nil,
+		func(s *GraphSettings) any { return &s.Graph.Weights }, enum.All[knn.Weighting]()...),
 	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil,
-		func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
-	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent",
+		func(s *GraphSettings) any { return &s.Method }, enum.All[knn.Method]()...),
+	graphParam("patience", "seconds that an exact search may take before the method auto prefers nn-descent",
 		"60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
 	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this "+
 		"share; where auto chooses it, 0.95", "", models.Within(0, 1),
@@ -113,7 +115,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	// component.
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
 	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes,
-		Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
+		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("pca")
@@ -237,8 +239,8 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	queries int) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
-		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most "+
-			"%d neighbours", s.Graph.K, n, n-1)
+		return nil, nil, fmt.Errorf("%s is %d and there are %d points; a point has at most "+
+			"%d neighbours", param.Name("neighbors"), s.Graph.K, n, n-1)
 	}
 	if err := s.Metric.CheckEdges(&s.Graph); err != nil {
 		return nil, nil, err
@@ -277,7 +279,7 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 	s := &g.Settings
 	n, _ := z.Dims()
 	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := stage.Cost{Bytes: bytes, Remedy: "project the points on fewer dimensions with --pca"}
+	c := stage.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}

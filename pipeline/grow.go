@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -40,8 +41,8 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 		return nil, fmt.Errorf("the graph joins points within %v and has no lists of neighbours to "+
 			"append to; make it anew from all points", g.Settings.Graph.Radius)
 	case g.Lists == nil:
-		return nil, errors.New("the lists of neighbours of its points are not kept, so that no " +
-			"points can be appended; make the graph anew with this version of bigfit and without --parts")
+		return nil, fmt.Errorf("the lists of neighbours of its points are not kept, so that no "+
+			"points can be appended; make the graph anew with this version of bigfit and without %s", param.Name("parts"))
 	case g.Points == nil:
 		return nil, errors.New("the graph is without its points, so that no others can be appended")
 	}
@@ -155,7 +156,8 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	u, ok := m.(models.Updater)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with "+
-			"-X, their labels with -y and, if there is one, the graph with --graph", m.Name())
+			"%s, their labels with %s and, if there is one, the graph with %s",
+			m.Name(), param.Name("X"), param.Name("y"), param.Name("graph"))
 	}
 	kept := u.Kept()
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
@@ -163,10 +165,10 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	switch {
 	case kept.Degrees == nil:
 		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all "+
-			"points with -X and their labels with -y", m.Name())
+			"points with %s and their labels with %s", m.Name(), param.Name("X"), param.Name("y"))
 	case kept.Lists == nil:
 		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its "+
-			"graph; give the graph with --graph, or the points with -X", m.Name())
+			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"), param.Name("X"))
 	}
 
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Summary counts the labels, and those that are used if they are not all; nil of targets
@@ -50,7 +51,7 @@ func CheckTwoClasses(y *data.Labels, path string) error {
 			path, s.Labeled, y.Name(models.Majority(y)))
 	}
 	if y.Read != nil && !y.Read.Given() && slices.Contains(s.Unlabeled, "-1") {
-		text += ". -1 marks unlabeled points; if it is a class here, give --unlabeled none"
+		text += fmt.Sprintf(". -1 marks unlabeled points; if it is a class here, give %s none", param.Name("unlabeled"))
 	}
 	return errors.New(text)
 }

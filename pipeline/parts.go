@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -23,7 +25,7 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
+	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Tuning is a cross-validation that was prepared: neighbours are searched for, or
@@ -70,8 +71,8 @@ func selectionData(in *models.Input) selection.Data {
 // checkHeldBack refuses settings of a graph that need the labels that are held back.
 func checkHeldBack(s *GraphSettings) error {
 	if s.ClassWeights != nil {
-		return errors.New("pipeline: class weights need a class for every point, and " +
-			"cross-validation holds some back; leave --class-weights out")
+		return fmt.Errorf("pipeline: class weights need a class for every point, and "+
+			"cross-validation holds some back; leave %s out", param.Name("class-weights"))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // A graph file keeps the lists and the index but not the points: they may be larger than all
@@ -264,7 +265,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	// The first model files did not keep which points were labeled.
 	if before == nil && given != n {
 		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
-			"before version 0.2: give the labels of all %d points with -y, or fit anew", n)
+			"before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
 	}
 
 	if before != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -197,7 +198,7 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 			for i, fit := range x.Outcomes {
 				if fit != nil && fit.Fault != "" {
 					worded := *fit
-					worded.Fault = a.WithoutPackages(fit.Fault)
+					worded.Fault = a.Reword(fit.Fault)
 					x.Outcomes[i] = &worded
 				}
 			}
@@ -415,7 +416,7 @@ func setFaults(model string, err error) error {
 		case errors.As(e, &missing):
 			e = shell.Usagef("%s needs %s, the %s", model, show(missing.Param.Name), missing.Param.Doc)
 		case errors.As(e, &fault):
-			e = shell.Usagef("%s", fault.Words(show))
+			e = shell.Usagef("%s", param.Show(e.Error(), show))
 		}
 		out = append(out, e)
 	}

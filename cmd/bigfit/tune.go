@@ -130,7 +130,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return a.FlagFaults(o.model, tuneErr)
 	}
 	for i := range r.Scores {
-		r.Scores[i].Fault = a.WithoutPackages(r.Scores[i].Fault)
+		r.Scores[i].Fault = a.Reword(r.Scores[i].Fault)
 	}
 	best := r.Best().Setting
 	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings,

@@ -15,6 +15,7 @@ const module = "github.com/bigfit/bigfit/"
 // order lists the packages; one may import only those that stand before it.
 // ARCHITECTURE.md says what lives where.
 var order = []string{
+	"param",
 	"internal/num/par",
 	"internal/num/simd",
 	"internal/num/dense",

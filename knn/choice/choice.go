@@ -16,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -61,9 +62,9 @@ func (w Work) Operations(m knn.Method) float64 {
 	switch {
 	case isSparse:
 		count = 30*count + 100*float64(n)*float64(n)
-	case ofSets(w.Metric):
+	case w.Metric.Space() == knn.Sets:
 		count = float64(n) * float64(n) * (d + 400)
-	case w.Metric == knn.Manhattan || w.Metric == knn.Chebyshev:
+	case w.Metric.Space() == knn.Positions:
 		count *= 20 // no matrix product computes these
 	}
 
@@ -80,7 +81,7 @@ func (w Work) length() float64 {
 	if x, ok := w.X.(*sparse.CSR); ok {
 		return float64(x.NNZ()) / float64(max(1, n))
 	}
-	if ofSets(w.Metric) {
+	if w.Metric.Space() == knn.Sets {
 		return float64(d) / 16
 	}
 	return float64(d)
@@ -94,7 +95,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	}
 	_, d := w.X.Dims()
 	tree := knn.KDTree
-	if w.Metric == knn.Angle || w.Metric == knn.Cosine {
+	if w.Metric.Space() == knn.Directions {
 		tree = knn.BallTree
 	}
 	switch {
@@ -125,7 +126,7 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if err != nil || !(exact > patience) {
 		return Choice{Method: m, Why: why}, err
 	}
-	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
+	long := fmt.Sprintf("it takes longer than %s %g s, but ", param.Name("patience"), patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
 		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long,
 			w.Metric), true}, nil
@@ -139,8 +140,8 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
 	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, "+
-		"longer than --patience %g s; some neighbours may be missed, --method %s is exact",
-		m, Duration(exact), patience, m), true}, nil
+		"longer than %s %g s; some neighbours may be missed, %s %s is exact",
+		m, Duration(exact), param.Name("patience"), patience, param.Name("method"), m), true}, nil
 }
 
 // Duration writes seconds as exactly as an estimate is worth.
@@ -154,6 +155,3 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%.1f h", n/3600)
 }
-
-// ofSets reports whether the metric compares sets.
-func ofSets(m knn.Metric) bool { return m == knn.Hamming || m == knn.Jaccard }

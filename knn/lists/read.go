@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 )
 
 // File is lists that were read.
@@ -140,7 +141,7 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	defer a.Close()
 	if a.IsSparse() {
 		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; lists are the arrays "+
-			"indices and distances, n×k each, as bigfit neighbors writes them without --csr", path)
+			"indices and distances, n×k each, as bigfit neighbors writes them without %s", path, param.Name("csr"))
 	}
 	h, err := a.Header("indices")
 	if err != nil {
@@ -199,8 +200,8 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
 	}
 	if made.Query {
-		return fmt.Errorf("%s: the neighbours of other points (--query) among those of X; a graph "+
-			"needs the lists of the points themselves", a.Path())
+		return fmt.Errorf("%s: the neighbours of other points (%s) among those of X; a graph "+
+			"needs the lists of the points themselves", a.Path(), param.Name("query"))
 	}
 
 	*kind = Distances

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/param"
 )
 
 // slack is how much larger than the mean a part may be.
@@ -148,8 +149,8 @@ func divide(ctx context.Context, r *rows, s *Settings) (*division, error) {
 		return nil, err
 	}
 	if p := slices.Index(div.Sizes, slices.Min(div.Sizes)); div.Sizes[p] <= s.Graph.K {
-		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer --parts",
-			p, s.Parts, div.Sizes[p], s.Graph.K)
+		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer %s",
+			p, s.Parts, div.Sizes[p], s.Graph.K, param.Name("parts"))
 	}
 	return div, nil
 }

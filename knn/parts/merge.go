@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -120,8 +121,8 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 
 	for i, s := range short {
 		if s {
-			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer --parts or "+
-				"more --overlap", own[i], k)
+			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer %s or "+
+				"more %s", own[i], k, param.Name("parts"), param.Name("overlap"))
 		}
 	}
 	return index, dist, nil
@@ -196,7 +197,7 @@ func (r *Run) announceRound(round int) error {
 	largest := max(slices.Max(r.div.Own), truthSample)
 	return r.observed.Announce(roundName(round), stage.Cost{
 		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
-		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: "take more --parts",
+		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: fmt.Sprintf("take more %s", param.Name("parts")),
 	})
 }
 

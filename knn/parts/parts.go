@@ -33,7 +33,6 @@ package parts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -44,9 +43,11 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -57,7 +58,7 @@ type Settings struct {
 	Parts int `json:"parts"`
 	// Overlap is the number of parts that a point is in, from 2 to 8 and at most Parts.
 	Overlap int `json:"overlap"`
-	// Metric is Euclidean, Angle or Cosine.
+	// Metric is one of vectors or directions: Euclidean, Angle or Cosine.
 	Metric knn.Metric `json:"metric"`
 	// Method searches a part. Auto compares all pairs of a part of up to 8192 points and
 	// takes NN-descent for a larger one.
@@ -74,28 +75,31 @@ const MaxParts = 1 << 14
 // width is the length of the lists of a part.
 func (s *Settings) width() int { return s.Graph.K + spare }
 
+// divisible are the metrics under which points have means, to which parts are near.
+var divisible = knn.Metrics(knn.Vectors, knn.Directions)
+
 // check returns what is wrong with the settings for points x.
 func (s *Settings) check(x data.Points) error {
 	n, d := x.Dims()
 	_, isSparse := x.(*sparse.CSR)
 	switch {
 	case isSparse:
-		return errors.New("a graph in parts is one of dense points, and these are sparse; leave --parts out")
-	case s.Metric != knn.Euclidean && s.Metric != knn.Angle && s.Metric != knn.Cosine:
-		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; "+
-			"leave --parts out", s.Metric)
+		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out", param.Name("parts"))
+	case !slices.Contains(divisible, s.Metric):
+		return fmt.Errorf("a graph in parts takes the distance %s, not %v; leave %s out",
+			enum.Or(divisible), s.Metric, param.Name("parts"))
 	case s.Graph.Radius > 0 || s.Graph.K < 1:
-		return errors.New("a graph in parts joins nearest neighbours; give --neighbors and no --radius")
+		return fmt.Errorf("a graph in parts joins nearest neighbours; give %s and no %s", param.Name("neighbors"), param.Name("radius"))
 	case s.Parts < 2 || s.Parts > MaxParts:
-		return fmt.Errorf("--parts is %d; it must be between 2 and %d", s.Parts, MaxParts)
+		return fmt.Errorf("%s is %d; it must be between 2 and %d", param.Name("parts"), s.Parts, MaxParts)
 	case s.Overlap < 2 || s.Overlap > min(8, s.Parts):
-		return fmt.Errorf("--overlap is %d; it must be between 2 and %d, as parts without common "+
-			"points would not be joined", s.Overlap, min(8, s.Parts))
+		return fmt.Errorf("%s is %d; it must be between 2 and %d, as parts without common "+
+			"points would not be joined", param.Name("overlap"), s.Overlap, min(8, s.Parts))
 	case n > math.MaxInt32 || d < 1:
 		return fmt.Errorf("%d points of %d columns; a graph has at most %d points", n, d, math.MaxInt32)
 	case int64(n)*int64(s.Overlap) < 2*int64(s.Parts)*int64(s.width()):
-		return fmt.Errorf("--parts is %d: a part of %d points would have about %d of them, too few "+
-			"for %d neighbours; take at most %d parts",
+		return fmt.Errorf("%s is %d: a part of %d points would have about %d of them, too few "+
+			"for %d neighbours; take at most %d parts", param.Name("parts"),
 			s.Parts, n, n*s.Overlap/s.Parts, s.Graph.K, n*s.Overlap/(2*s.width()))
 	}
 
@@ -146,15 +150,15 @@ func openFolder(dir string, memory int64, write func(func() error) error) (*fold
 	if err != nil {
 		return nil, err
 	}
-	c.Remedy = "give another --work folder, or remove this one to begin anew"
+	c.Remedy = fmt.Sprintf("give another %s folder, or remove this one to begin anew", param.Name("work"))
 	return &folder{Folder: c, open: map[string]any{}}, nil
 }
 
 // Made returns the settings and the files of the points of the run in a folder.
 func Made(dir string) (s Settings, files []string, err error) {
 	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
-		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X "+
-			"--parts N --work %s", dir, dir)
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with the points, "+
+			"%s and %s %s", dir, param.Name("parts"), param.Name("work"), dir)
 	}
 	f, err := openFolder(dir, 0, nil)
 	if err != nil {
@@ -232,13 +236,13 @@ func (r *Run) Divide(ctx context.Context) error {
 		return nil
 	}
 	n, d := r.x.Dims()
-	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: "take fewer --parts"}
+	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: fmt.Sprintf("take fewer %s", param.Name("parts"))}
 	if err := r.observed.Announce("division", cost); err != nil {
 		return err
 	}
 	r.observed.Begin("division")
 	form := prepared.Lengths
-	if r.s.Metric != knn.Euclidean {
+	if r.s.Metric.Space() == knn.Directions {
 		form = prepared.Angles
 	}
 	scaling, err := prepared.NewScaling(r.x, form)
@@ -297,7 +301,7 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		total += searchOperations(r.div.Sizes[p], r.div.D, &r.s)
 	}
 
-	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: "take more --parts"}
+	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: fmt.Sprintf("take more %s", param.Name("parts"))}
 	if err := r.observed.Announce("neighbours in parts", cost); err != nil {
 		return err
 	}

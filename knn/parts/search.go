@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
+	"github.com/bigfit/bigfit/param"
 )
 
 const (
@@ -50,7 +51,7 @@ func readPart(r *rows, flat []float32, ids []int32) error {
 	r.read(flat, ids)
 	if at := numbers.NotFinite(flat); at >= 0 {
 		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed "+
-			"since they were divided; give another --work folder", ids[at/r.d], at%r.d)
+			"since they were divided; give another %s folder", ids[at/r.d], at%r.d, param.Name("work"))
 	}
 	return nil
 }

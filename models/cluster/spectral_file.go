@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/sparse"
@@ -34,7 +35,7 @@ var spectralParams = append(models.Table[spectralChoice]{
 		Default: "10 for more than two clusters", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Restarts }},
 	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial",
-		Choices: models.Names(sparse.RandomWalk + 1)},
+		Choices: enum.All[sparse.Kind]()},
 		At: func(c *spectralChoice) any { return &c.Laplacian }},
 	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1",
 		Range: models.AtLeast(1)},

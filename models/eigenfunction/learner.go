@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -194,8 +195,8 @@ func (m *Model) Summary() models.Summary {
 
 	if m.Asked > m.Settings.Eigenfunctions {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
-			"use: no other eigenvalue is above %g of the largest; take fewer --eigenfunctions, or a "+
-			"smaller --sigma", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut))
+			"use: no other eigenvalue is above %g of the largest; take fewer %s, or a "+
+			"smaller %s", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut, param.Name("eigenfunctions"), param.Name("sigma")))
 	}
 	return s
 }
@@ -295,7 +296,7 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	bytes += bytes / 8 // of the bases that restarts leave behind
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations,
-		Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
+		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
 }
 
 // GridCost is that of the eigenfunctions of a kernel, which are shared, and of the

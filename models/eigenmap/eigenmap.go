@@ -34,6 +34,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -81,7 +82,7 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
 	if s.Eigenvectors < 0 || s.Eigenvectors > have {
 		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more "+
-			"or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
+			"or ask for fewer", param.Name("eigenvectors"), s.Eigenvectors, have))
 	}
 	faults = append(faults, s.faults()...)
 	if s.Folds < 0 || s.Folds == 1 {

@@ -3,6 +3,7 @@ package eigenmap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -31,8 +33,8 @@ func decodeGrid(g *models.Grid) (all []options, err error) {
 		}
 		if o.Penalty != NoPenalty && (o.Gamma == 0 || o.Eigenvectors == 0) {
 			return nil, models.Faultf("%s %v needs values of %s and %s to choose from",
-				models.ParamName("penalty"), o.Penalty, models.ParamName("gamma"),
-				models.ParamName("eigenvectors"))
+				param.Name("penalty"), o.Penalty, param.Name("gamma"),
+				param.Name("eigenvectors"))
 		}
 		all = append(all, o)
 	}
@@ -178,6 +180,6 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		Fold:   models.Bytes(8 * (min(l, gramRows)*(p+c) + l*p + 5*p*p)),
 		Operations: float64(len(grouped(g, all)))*lanczos.Operations(g.Len(), edges, settings) +
 			splits*l*p*p + fits,
-		Remedy: "give fewer points, or take fewer --eigenvectors",
+		Remedy: fmt.Sprintf("give fewer points, or take fewer %s", param.Name("eigenvectors")),
 	}, nil
 }

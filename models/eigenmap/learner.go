@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -38,7 +40,7 @@ const (
 
 // laplacianParam chooses the Laplacian whose eigenvectors are used.
 var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian",
-	Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)}
+	Default: "combinatorial", Choices: enum.All[sparse.Kind]()}
 
 // only is the condition that the penalty has one of some forms.
 func only(forms ...string) *models.Condition {
@@ -60,7 +62,7 @@ var params = models.Table[options]{
 		At: func(o *options) any { return &o.Eigenvectors }},
 	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ " +
 		"(iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none",
-		Choices: models.Names(Polynomial + 1)},
+		Choices: penalties.All()},
 		At: func(o *options) any { return &o.Penalty }},
 	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2",
 		Range: models.Positive(), Only: only("iterated")},
@@ -77,7 +79,7 @@ var params = models.Table[options]{
 		At: func(o *options) any { return &o.Coefficients }},
 	{Param: models.Param{Name: "penalty-unit",
 		Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth",
-		Choices: models.Names(One + 1), Only: penalized},
+		Choices: units.All(), Only: penalized},
 		At: func(o *options) any { return &o.Unit }},
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most " +
 		"the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
@@ -94,7 +96,7 @@ func (Learner) Info() models.Info {
 		"Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1",
 		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share " +
-			"of votes (--extension knn)",
+			"of votes (extension knn)",
 		Learns: models.LearnsClasses, Needs: models.NeedsGraph | models.NeedsEigenpairs}
 }
 
@@ -209,7 +211,7 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost 
 		Bytes: stage.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) +
 			stage.RuntimeBytes,
 		Operations: 2*l*p*p + solutions*p*p*p/3 + 2*n*p*c,
-		Remedy:     "take fewer --eigenvectors",
+		Remedy:     fmt.Sprintf("take fewer %s", param.Name("eigenvectors")),
 	}
 }
 
@@ -277,11 +279,11 @@ func (m *Model) warnings() []string {
 	classes := len(m.Classes)
 	if m.Settings.Penalty == NoPenalty && m.Rank < p {
 		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d "+
-			"eigenvectors: label more points, or take fewer --eigenvectors", m.Labeled, m.Rank, p))
+			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p, param.Name("eigenvectors")))
 	}
 	if p < classes {
 		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell "+
-			"apart: label more points, or take more --eigenvectors", p, classes))
+			"apart: label more points, or take more %s", p, classes, param.Name("eigenvectors")))
 	}
 	return append(out, models.OneSided(len(m.Classes), m.Labels, m.Given)...)
 }

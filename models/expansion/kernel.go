@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 )
@@ -28,19 +29,19 @@ type KernelChoice struct {
 }
 
 // WidthKernels are the names of the kernels with a width.
-var WidthKernels = slices.DeleteFunc(models.Names(kernel.Cosine+1), func(name string) bool {
+var WidthKernels = slices.DeleteFunc(enum.All[kernel.Kind](), func(name string) bool {
 	var k kernel.Kind
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
 // widthRules are the names that may stand in the place of a width: that of a rule, or
 // of a rule and what its width is divided by.
-var widthRules = append(models.Names(kernel.Mean+1), "median/2", "median/4")
+var widthRules = append(enum.All[kernel.Rule](), "median/2", "median/4")
 
 // KernelParams are the parameters of a [KernelChoice].
 var KernelParams = models.Table[KernelChoice]{
 	{Param: models.Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X",
-		Default: kernel.Gaussian.String(), Choices: append(models.Names(kernel.Cosine+1), Precomputed)},
+		Default: kernel.Gaussian.String(), Choices: append(enum.All[kernel.Kind](), Precomputed)},
 		At: func(k *KernelChoice) any { return &k.Kind }},
 	{Param: models.Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or " +
 		"mean distance between points, or a half or a quarter of the median", Unit: "distance",
@@ -118,7 +119,7 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 		}
 		if !slices.Contains(widthRules, c.Sigma) {
 			return 0, &models.ParamError{Name: "sigma", Value: c.Sigma,
-				Must: "a number, positive, or " + models.OneOf(widthRules)}
+				Must: "a number, positive, or " + enum.Or(widthRules)}
 		}
 		name, part, divided := strings.Cut(c.Sigma, "/")
 		if divided {

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -66,9 +67,9 @@ func (s ApproximationSettings) basis() string {
 // remedy says how to fit in less memory.
 func (s ApproximationSettings) remedy() string {
 	if s.Approximation == Fourier {
-		return "take fewer --features"
+		return fmt.Sprintf("take fewer %s", param.Name("features"))
 	}
-	return "take fewer --landmarks"
+	return fmt.Sprintf("take fewer %s", param.Name("landmarks"))
 }
 
 // fits returns an error if features of the given rank for x take more than limit.

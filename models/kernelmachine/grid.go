@@ -3,6 +3,7 @@ package kernelmachine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -307,7 +309,7 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	edges := float64(g.EdgeCount())
 	c := models.GridCost{Shared: models.Bytes(8 * 2 * l * l), Fold: models.Bytes(8 * 3 * l * l),
 		Operations: widths * l * l * d,
-		Remedy:     "take --approximation nystrom, give fewer points, or take a linear model"}
+		Remedy:     fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))}
 	if !g.options[0].Method.approximates() {
 		c.Remedy = "give fewer points, or take a linear model"
 	}

@@ -3,14 +3,17 @@ package kernelmachine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -344,7 +347,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		out.Bytes = max(peak, held+fit) + stage.RuntimeBytes // rows come and stay: there are no products
 	}
 	if s.Method.approximates() {
-		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
+		out.Remedy = fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))
 	}
 	fn := float64(n)
 	fl := float64(l)
@@ -372,7 +375,7 @@ func approximationFaults(v models.Values) error {
 	}
 	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {
-		faults = append(faults, &models.UnusedError{Name: "approximation " + Fourier.String(),
+		faults = append(faults, &models.UnusedError{Name: "approximation", Value: Fourier.String(),
 			Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
 	}
 	return errors.Join(faults...)
@@ -396,7 +399,7 @@ var approximationParams = models.Table[ApproximationSettings]{
 		At: func(s *ApproximationSettings) any { return &s.Features }},
 	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn",
 		Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free",
-		Choices: models.Names(solvers.PlusPlus + 1)},
+		Choices: enum.All[solvers.Sampling]()},
 		At: func(s *ApproximationSettings) any { return &s.Sampling }},
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -99,15 +100,15 @@ func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
 func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
-		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", models.ParamName("output-neighbors")))
+		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", param.Name("output-neighbors")))
 	} else if in.OutputKernel != nil && (given || in.Outputs != nil || in.Values.Float("gamma-o") > 0) {
 		err = errors.Join(err, models.Faultf("%s takes the place of a graph of the outputs; leave "+
-			"out %s, %s and %s", models.ParamName("output-kernel"), models.ParamName("output-graph"),
-			models.ParamName("output-neighbors"), models.ParamName("gamma-o")))
+			"out %s, %s and %s", param.Name("output-kernel"), param.Name("output-graph"),
+			param.Name("output-neighbors"), param.Name("gamma-o")))
 	} else if !given && in.Outputs == nil && in.Values.Float("gamma-o") > 0 {
 		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s",
-			models.ParamName("gamma-o"), in.Values["gamma-o"], models.ParamName("output-graph"),
-			models.ParamName("output-neighbors")))
+			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
+			param.Name("output-neighbors")))
 	}
 	return o, err
 }
@@ -146,7 +147,7 @@ func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
-	remedy := "take --approximation nystrom or matrix-free, or give fewer points"
+	remedy := fmt.Sprintf("take %s nystrom or matrix-free, or give fewer points", param.Name("approximation"))
 
 	a := o.approximation()
 	c, err := vvmrCost(in, source, &o.VVMRSettings, a)

@@ -1,6 +1,9 @@
 package linear
 
-import "github.com/bigfit/bigfit/models"
+import (
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
+)
 
 // TransductionChoice is a [Transduction] as users give it: by the shares of the
 // classes.
@@ -32,7 +35,7 @@ func (c TransductionChoice) On(t *models.Targets) (Transduction, error) {
 		return out, nil
 	}
 	if len(c.Priors) != len(t.Classes) {
-		return out, models.Faultf("%s names %d shares for %d classes", models.ParamName("priors"),
+		return out, models.Faultf("%s names %d shares for %d classes", param.Name("priors"),
 			len(c.Priors), len(t.Classes))
 	}
 	var total float64
@@ -40,7 +43,7 @@ func (c TransductionChoice) On(t *models.Targets) (Transduction, error) {
 		total += v
 	}
 	if !(total > 0) {
-		return out, models.Faultf("%s are all 0; a class must have a share", models.ParamName("priors"))
+		return out, models.Faultf("%s are all 0; a class must have a share", param.Name("priors"))
 	}
 
 	for _, v := range c.Priors {

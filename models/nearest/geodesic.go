@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -83,7 +84,7 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	const step = 100 // operations of a visit
 	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes,
 		Operations: step * float64(edges) * float64(k),
-		Remedy:     "let fewer --vote, or make a graph of fewer --neighbors"}, nil
+		Remedy:     fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
 }
 
 // Fit finds the labeled points nearest to every point along paths. It costs the
@@ -118,7 +119,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 	for i := range lengths.Rows {
 		if _, length := lengths.Row(i); slices.ContainsFunc(length, func(v float64) bool { return v < 0 }) {
 			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have "+
-				"no shortest length; make the graph with another --distance", g.Metric, i)
+				"no shortest length; make the graph with another %s", g.Metric, i, param.Name("distance"))
 		}
 	}
 

@@ -11,9 +11,11 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -37,11 +39,11 @@ var params = models.Table[Settings]{
 		Grid: []string{"1", "3", "5", "9", "15"}},
 		At: func(s *Settings) any { return &s.Vote }},
 	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean",
-		Choices: models.Names(knn.Jaccard + 1)},
+		Choices: enum.All[knn.Metric]()},
 		At: func(s *Settings) any { return &s.Metric }},
 	{Param: models.Param{Name: "method",
 		Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto",
-		Choices: models.Names(knn.NNDescent + 1)},
+		Choices: enum.All[knn.Method]()},
 		At: func(s *Settings) any { return &s.Method }},
 }
 
@@ -76,7 +78,7 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
 	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)),
-		Remedy: "use fewer --labels"}
+		Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20

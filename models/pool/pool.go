@@ -27,6 +27,7 @@ import (
 
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -81,7 +82,7 @@ var params = models.Table[settings]{
 		At: func(s *settings) any { return &s.Repeats }},
 	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as " +
 		"answers are certain, or of the labels, as drawn at random from all points",
-		Default: FromPoints.String(), Choices: models.Names(FromLabels + 1)},
+		Default: FromPoints.String(), Choices: sharesNames.All()},
 		At: func(s *settings) any { return &s.Shares }},
 }
 
@@ -176,7 +177,7 @@ func completeCost(c stage.Cost, in *models.Input, members int, cut bool) stage.C
 		scores++
 	}
 	c.Bytes += stage.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
-	c.Remedy = "choose one model with --model"
+	c.Remedy = fmt.Sprintf("choose one model with %s", param.Name("model"))
 	return c
 }
 

@@ -3,12 +3,14 @@ package propagation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -142,7 +144,7 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 	return stage.Cost{Bytes: problem + fit, Operations: operations(in),
-		Remedy: "make a graph of fewer --neighbors"}, nil
+		Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // columns returns the number of right-hand sides: one a class, or one a value.
@@ -283,7 +285,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 // GridCost is that of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	served, terms := l.byMoments(g, g.All())
-	out := models.GridCost{Operations: momentCost(g, terms), Remedy: "make graphs of fewer --neighbors"}
+	out := models.GridCost{Operations: momentCost(g, terms), Remedy: fmt.Sprintf("make graphs of fewer %s", param.Name("neighbors"))}
 	labels := int64(len(g.Targets.Labeled))
 	n := int64(g.Len())
 	for i, v := range g.Settings {

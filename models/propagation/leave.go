@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -287,6 +288,6 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 
 	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
-	c.Remedy = "take fewer labels, or leave out whole folds of them with --folds"
+	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
 	return c, nil
 }

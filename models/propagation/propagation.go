@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -147,12 +148,12 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		fault("class mass normalization belongs to %v", Harmonic)
 	} else if s.MassNormalization && y.Classes == nil {
 		faults = append(faults, models.Faultf("%s is for classes, not for values",
-			models.ParamName("class-mass")))
+			param.Name("class-mass")))
 	}
 
 	if s.Solver != nil && s.Regularizer.Power > 1 {
 		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
-			models.ParamName("power"), s.Regularizer.Power))
+			param.Name("power"), s.Regularizer.Power))
 	}
 	if s.Priors != nil {
 		if s.Method != Poisson && !s.MassNormalization {
@@ -160,7 +161,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		}
 		if len(s.Priors) != len(y.Classes) {
 			faults = append(faults, models.Faultf("%s names %d shares for %d classes",
-				models.ParamName("priors"), len(s.Priors), len(y.Classes)))
+				param.Name("priors"), len(s.Priors), len(y.Classes)))
 		}
 		for c, v := range s.Priors {
 			if !(v > 0) || math.IsInf(v, 1) {

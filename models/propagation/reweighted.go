@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -176,7 +177,7 @@ func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 
 	weights := 16 * int64(in.EdgeCount()) // those of the new graph, also where all were one
 	return stage.Cost{Bytes: potential + max(flow, stage.HeapBytes(weights)+harmonic+fit),
-		Operations: 2 * operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+		Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // Fit is [FitReweighted] on the graph and the targets of in.

@@ -93,7 +93,7 @@ var Params = models.Table[Regularizer]{
 		At: func(r *Regularizer) any { return &r.Power }},
 	{Param: models.Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the " +
 		"number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct",
-		Choices: models.Names(PerEdge + 1), Only: &models.Condition{Param: "gamma-i"}},
+		Choices: scalings.All(), Only: &models.Condition{Param: "gamma-i"}},
 		At: func(r *Regularizer) any { return &r.Scaling }},
 	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial",
 		Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian",

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Rule is a rule for t.
@@ -197,7 +198,7 @@ func secondShare(m models.Model, s *Settings) (share float64, from string, err e
 		from = fmt.Sprintf("the %d labels of the fit", count)
 	default:
 		return 0, "", fmt.Errorf("the %s model does not hold the shares of the classes among its "+
-			"labels; give a share, as prior:0.3, or labels of some points, or fit again with --calibrate 10", m.Name())
+			"labels; give a share, as prior:0.3, or labels of some points, or fit again with %s 10", m.Name(), param.Name("calibrate"))
 	}
 
 	if !(share >= 0) {
@@ -235,7 +236,7 @@ func heldOut(m models.Model, p *models.Prediction) (float64, string, error) {
 	switch {
 	case c == nil || c.BreakEven == nil:
 		return 0, "", fmt.Errorf("the %s model holds no break-even point of held-out labels; fit it "+
-			"again with --calibrate 10, or give labels of some points", m.Name())
+			"again with %s 10, or give labels of some points", m.Name(), param.Name("calibrate"))
 	case p.Voters != nil:
 		return 0, "", fmt.Errorf("the %s model lets training points vote on these points, and its "+
 			"break-even point is one of its own scores; give labels of some points, or take the "+

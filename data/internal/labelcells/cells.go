@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Cells are the labels of rows as a file has them: text, or integers.
@@ -81,7 +82,7 @@ func (c *Cells) Labels(m *Marker, f *Notes) (*Labels, error) {
 		return nil, err
 	}
 	if text, unused := m.unused(); unused {
-		f.Warn("%s: no label is %s, which --unlabeled names", c.What, fields.Quote([]byte(text)))
+		f.Warn("%s: no label is %s, which %s names", c.What, fields.Quote([]byte(text)), param.Name("unlabeled"))
 	}
 	return l, nil
 }
@@ -91,8 +92,8 @@ func (c *Cells) Labels(m *Marker, f *Notes) (*Labels, error) {
 func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 	for _, text := range m.texts {
 		if _, ok := fields.Integer([]byte(text)); m.Given && !ok && !isAbsent(text) {
-			return nil, fmt.Errorf("%s: it holds integers, and --unlabeled is %s; it must be an "+
-				"integer here, or none", c.What, fields.Quote([]byte(text)))
+			return nil, fmt.Errorf("%s: it holds integers, and %s is %s; it must be an "+
+				"integer here, or none", c.What, param.Name("unlabeled"), fields.Quote([]byte(text)))
 		}
 	}
 
@@ -106,7 +107,7 @@ func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 	if c.Floats && !m.Given && slices.Contains(m.Seen, "NaN") {
 		if at := c.find(-1); at >= 0 {
 			f.Warn("%s: -1 (first in row %d) is a class, as NaN marks the points without label; if "+
-				"both do, give --unlabeled -1", c.What, at)
+				"both do, give %s -1", c.What, at, param.Name("unlabeled"))
 		}
 		integers = nil
 	}
@@ -120,7 +121,7 @@ func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 
 	if c.Floats && !m.Given && slices.Contains(m.Seen, "-1") {
 		f.Warn("%s: it holds floats, of which none is NaN, so that -1 marks the points without "+
-			"label; if -1 is a class, give --unlabeled none", c.What)
+			"label; if -1 is a class, give %s none", c.What, param.Name("unlabeled"))
 	}
 	return &Labels{Values: c.Values, Labeled: c.Labeled}, nil
 }
@@ -172,7 +173,7 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 
 	for _, text := range m.Seen {
 		if !m.Given && slices.Contains(usualMarks[1:], strings.ToLower(text)) {
-			f.Warn("%s: %q marks points without label; if it is a class, give --unlabeled none", c.What, text)
+			f.Warn("%s: %q marks points without label; if it is a class, give %s none", c.What, text, param.Name("unlabeled"))
 		}
 	}
 

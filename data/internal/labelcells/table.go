@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 )
 
 // labelTable is a table of labels: a row of it says the label of a point.
@@ -293,9 +294,9 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 			points[k] = int32(v)
 			continue
 		}
-		remedy := fmt.Sprintf("say what the points are called with --ids FILE or, if they are a "+
-			"table, --id COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, "+
-			"and leave no point out", t.path, t.label)
+		remedy := fmt.Sprintf("say what the points are called with %s FILE or, if they are a "+
+			"table, %s COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, "+
+			"and leave no point out", param.Name("ids"), param.Name("id"), t.path, t.label)
 		if err != nil {
 			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path,
 				t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), remedy)

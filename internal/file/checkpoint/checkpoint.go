@@ -29,10 +29,11 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // BeginAnew is the remedy for a checkpoint from which a run cannot go on.
-const BeginAnew = "without --resume the run begins anew"
+var BeginAnew = fmt.Sprintf("without %s the run begins anew", param.Name("resume"))
 
 // Names of the files that a folder can have.
 const (
@@ -155,7 +156,7 @@ func (f *Folder) Store(name string, save func(path string) error) error {
 	err := f.write(func() error { return save(path) })
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil {
-			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and --resume goes on from it", err)
+			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and %s goes on from it", err, param.Name("resume"))
 		}
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // Table is a list of JSON objects, the rows, whose fields are numbers or texts.
@@ -119,8 +121,8 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		if !ok {
 			y = math.NaN()
 		} else if drawable = drawable || !c.XLog || x >= 0; slices.Contains(s.X, x) {
-			return nil, fmt.Errorf("%s has several rows with %s = %v on one curve; tell them apart with --by",
-				path, c.X, x)
+			return nil, fmt.Errorf("%s has several rows with %s = %v on one curve; tell them apart with %s",
+				path, c.X, x, param.Name("by"))
 		}
 
 		s.X = append(s.X, x)
@@ -132,8 +134,8 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		return nil, fmt.Errorf("%s: no row has a %s that can be drawn", path, c.Value)
 	}
 	if len(all) > MaxSeries {
-		return nil, fmt.Errorf("%s makes %d curves with --by %s; at most %d can be told apart", path,
-			len(all), strings.Join(c.By, ","), MaxSeries)
+		return nil, fmt.Errorf("%s makes %d curves with %s %s; at most %d can be told apart", path,
+			len(all), param.Name("by"), strings.Join(c.By, ","), MaxSeries)
 	}
 	return all, nil
 }

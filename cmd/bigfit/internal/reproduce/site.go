@@ -154,7 +154,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	a.Note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, choice.Duration(60*e.minutes))
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
-		out.NotRun = a.WithoutPackages(fault.Error())
+		out.NotRun = a.Reword(fault.Error())
 		var missing *papers.MissingError
 		if errors.As(fault, &missing) {
 			out.NotRun = fmt.Sprintf("%s has none of %s; bigfit reproduce %s says where to get them",
@@ -166,7 +166,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	}
 
 	if fault != nil {
-		out.Fault = a.WithoutPackages(fault.Error())
+		out.Fault = a.Reword(fault.Error())
 	}
 	tally := r.table.Tally()
 	out.Seconds = r.seconds

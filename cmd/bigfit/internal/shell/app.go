@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -68,9 +69,10 @@ func (a *App) Print(v any, text string) error {
 // Args returns the command line without the name of the program.
 func (a *App) Args() []string { return a.args }
 
-// Note writes a line to stderr.
+// Note writes a line to stderr, with flags for the names of parameters.
 func (a *App) Note(format string, args ...any) {
-	fmt.Fprintln(a.Progress, a.names().Plain(fmt.Sprintf(format, args...)))
+	text := param.Show(fmt.Sprintf(format, args...), a.FlagName)
+	fmt.Fprintln(a.Progress, a.names().Plain(text))
 }
 
 // Notes writes lines to stderr.
@@ -83,9 +85,10 @@ func (a *App) Notes(lines ...string) {
 // Warn writes warnings of the input to stderr and keeps them for the result.
 func (a *App) Warn(lines ...string) {
 	for _, text := range lines {
+		text = param.Show(text, a.FlagName)
 		a.Note("warning: %s", text)
+		a.Warnings = append(a.Warnings, text)
 	}
-	a.Warnings = append(a.Warnings, lines...)
 }
 
 // Reads notes the name of a file that is read, for the manifests of what is written.

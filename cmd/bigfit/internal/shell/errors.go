@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Exit codes beside 0.
@@ -104,9 +105,10 @@ var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engi
 	"kernelmachine knn lanczos linear models nearest papers parts pca pipeline propagation selection " +
 	"solvers sparse sums synthetic")
 
-// WithoutPackages leaves the names of packages out of the text of an error: users
-// know files and flags. A word of the command line may name a file.
-func (a *App) WithoutPackages(text string) string {
+// Reword puts an error of the library in the words of the command line: parameters become
+// flags, and the names of packages are left out. A word of the command line may name a file.
+func (a *App) Reword(text string) string {
+	text = param.Show(text, a.FlagName)
 	for _, name := range packages {
 		if !slices.Contains(a.args, name) {
 			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
@@ -136,8 +137,8 @@ func Decode[S any](a *App, p ParamFlags, t models.Table[S]) (S, error) {
 	return s, a.FlagFaults("", err)
 }
 
-// FlagFaults words the faults of parameters as those of flags or of environment
-// variables. model is the learner, or empty.
+// FlagFaults makes faults of parameters errors of the command line. model is the learner, or
+// empty.
 func (a *App) FlagFaults(model string, err error) error {
 	var out []error
 	for _, e := range models.Faults(err) {
@@ -147,7 +148,7 @@ func (a *App) FlagFaults(model string, err error) error {
 		case errors.As(e, &missing) && model != "":
 			e = Usagef("%s needs --%s, the %s", model, missing.Param.Name, missing.Param.Doc)
 		case errors.As(e, &fault):
-			e = Usagef("%s", strings.Replace(e.Error(), fault.Error(), fault.Words(a.FlagName), 1))
+			e = Usagef("%w", e)
 		}
 		out = append(out, e)
 	}
@@ -160,7 +161,7 @@ func (a *App) FlagName(name string) string {
 	if a.environment[name] {
 		return variable(name)
 	}
-	return "--" + name
+	return summary.Flag(name)
 }
 
 // CheckParams returns all faults of the parameters of a learner. Those of the environment

@@ -112,7 +112,7 @@ func (a *App) report(err error) int {
 	if errors.Is(err, ErrDiffer) {
 		return exitCode(err)
 	}
-	text := "bigfit: " + a.WithoutPackages(err.Error())
+	text := "bigfit: " + a.Reword(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
 		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at "+

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -41,7 +42,11 @@ func (s Model) fields() map[string]any {
 		out["fallback_class"] = s.fallback()
 	}
 	if s.Summary.Warnings != nil {
-		out["warnings"] = s.Summary.Warnings
+		warnings := make([]string, len(s.Summary.Warnings))
+		for i, text := range s.Summary.Warnings {
+			warnings[i] = param.Show(text, Flag)
+		}
+		out["warnings"] = warnings
 	}
 	return out
 }
