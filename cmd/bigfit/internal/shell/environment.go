@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
+	"github.com/bigfit/bigfit/internal/suggest"
 )
 
 // variablePrefix begins the names of all environment variables of bigfit.
@@ -48,7 +49,7 @@ func checkEnvironment(root *cobra.Command) error {
 		for i := range known {
 			known[i] = strings.TrimPrefix(known[i], variablePrefix)
 		}
-		return fmt.Errorf("environment variable %s belongs to no flag%s", name, didYouMean(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
+		return fmt.Errorf("environment variable %s belongs to no flag%s", name, suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
@@ -169,7 +170,7 @@ func FindLearner(name string) (models.Learner, error) {
 	if l := all.Learner(name); l != nil {
 		return l, nil
 	}
-	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "), DidYouMean(name, ModelNames()))
+	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "), suggest.DidYouMean(name, ModelNames()))
 }
 
 // LearnersThat lists the names of learners.

@@ -1,4 +1,4 @@
-package shell
+package suggest
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	models := ModelNames()
+	models := []string{"auto", "eigenmap", "harmonic", "lgc", "laprls", "lapsvm", "knn", "rls", "svm", "svr", "tsvm-linear"}
 	for _, c := range []struct {
 		name string
 		want []string
