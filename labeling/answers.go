@@ -53,17 +53,6 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// CampaignAnswers are the rows of a campaign.
-func CampaignAnswers(rows []active.CampaignRow) pipeline.Answers {
-	rules, labels := make([]string, len(rows)), make([]int64, len(rows))
-	means, deviations := make([]float64, len(rows)), make([]float64, len(rows))
-	for q, r := range rows {
-		rules[q], labels[q], means[q], deviations[q] = r.Rule.String(), int64(r.Labels), r.Error, r.Deviation
-	}
-	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"}, Columns: []table.Result{{Name: "rule", Values: rules},
-		{Name: "labels", Values: labels}, {Name: "error", Values: means}, {Name: "deviation", Values: deviations}}}
-}
-
 // named are the ids of some rows, their numbers without ids.
 func named(ids *data.IDs, rows []int64) *data.IDs {
 	out := &data.IDs{Values: make([]string, len(rows))}

@@ -91,6 +91,7 @@ var order = []string{
 	"bench/figures",
 	"bench/multilabel",
 	"bench/reproduce",
+	"bench/campaigns",
 	"bench/peers",
 	"bench/sets",
 	"bench/auto",
