@@ -97,7 +97,7 @@ func plainFlagError(err error) error {
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest papers parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
 
 // WithoutPackages leaves the names of packages out of the text of an error: users
 // know files and flags. A word of the command line may name a file.
