@@ -1,4 +1,4 @@
-package reproduce
+package main
 
 import (
 	"context"
@@ -38,14 +38,18 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 			"class: Figure 2 of Belkin, Niyogi & Sindhwani (2006), with %s. The stronger the tint, "+
 			"the larger |f|.", n, norm)}
 	for i, m := range fig.Machines {
-		s := &chart.Surface{Title: fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]),
-			Grid: pipeline.GridAround(points.X, points.Y, moonsColumns), Points: points}
-		p, err := pipeline.PredictGrid(ctx, m, &s.Grid, nil)
+		s := &chart.Surface{
+			Title:  fmt.Sprintf("γ_I = %g: %.1f %% wrong", fig.GammaI[i], fig.Errors[i]),
+			Grid:   chart.GridAround(points.X, points.Y, moonsColumns),
+			Points: points,
+		}
+		cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
+		p, err := m.Predict(ctx, cells, nil)
 		if err != nil {
 			return nil, err
 		}
-		s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes),
-			pipeline.SurfaceAreas(p.Classes, m.Output(), fig.Truth)
+		s.Values = pipeline.SurfaceValues(p.Scores, m.Output().Classes)
+		s.Areas = pipeline.SurfaceAreas(p.Classes, m.Output(), fig.Truth)
 		out.Charts = append(out.Charts, s)
 	}
 

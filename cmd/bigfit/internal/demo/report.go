@@ -1,4 +1,4 @@
-package reproduce
+package demo
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 const stripLength = 60
 
 // report is the page of the run.
-func (r *demoRun) report(a *app) *report.Report {
+func (r *run) report(a *app) *report.Report {
 	return &report.Report{
 		Title: "bigfit demo",
 		Subtitle: fmt.Sprintf("%d drawn digits, seed %d, bigfit %s", r.settings.Points, r.settings.Seed,
@@ -25,8 +25,7 @@ func (r *demoRun) report(a *app) *report.Report {
 			{Title: "Error on the unlabeled digits", Blocks: r.errors()},
 			{Title: "Eigenvalues of the graph Laplacian", Blocks: []report.Block{r.spectrum()}},
 			{Title: "Eigenmaps", Blocks: r.eigenmaps()},
-			{Title: fmt.Sprintf("Predictions from %d labels", demoPictured),
-				Blocks: []report.Block{r.strip()}},
+			{Title: fmt.Sprintf("Predictions from %d labels", pictured), Blocks: []report.Block{r.strip()}},
 			{Title: "Decision surfaces", Blocks: []report.Block{r.moons}},
 			{Title: "Run", Blocks: append(a.Timings(), r.settingsList())},
 		},
@@ -34,18 +33,18 @@ func (r *demoRun) report(a *app) *report.Report {
 }
 
 // errors shows the table and the curves of the experiment.
-func (r *demoRun) errors() []report.Block {
-	t := *r.outcome.Table
+func (r *run) errors() []report.Block {
+	t := *r.outcome.table
 	t.Views = slices.Clone(t.Views)
 	t.Views[0].MarkLeast = true
 	t.Notes = append(slices.Clone(t.Notes),
 		fmt.Sprintf("Percent, mean ± standard deviation over %d random draws of the labels; the best "+
 			"of each row is marked.", r.settings.Splits))
-	return append(shell.TableBlocks(&t), shell.FigureBlocks(&t)...)
+	return append(t.TableBlocks(), t.FigureBlocks()...)
 }
 
-func (r *demoRun) spectrum() *report.Figure {
-	s := chart.Series{Name: "λ", Y: r.outcome.Eigs.Values, Points: true}
+func (r *run) spectrum() *report.Figure {
+	s := chart.Series{Name: "λ", Y: r.outcome.eigs.Values, Points: true}
 	for j := range s.Y {
 		s.X = append(s.X, float64(j+1))
 	}
@@ -53,7 +52,7 @@ func (r *demoRun) spectrum() *report.Figure {
 		Charts: []chart.Chart{&chart.Lines{XLabel: "number", YLabel: "λ", Series: []chart.Series{s}}},
 		Caption: fmt.Sprintf("Largest residual ‖Lv − λv‖ = %.1e·‖L‖, largest entry of |VᵀV − I| = "+
 			"%.1e, both recomputed.",
-			r.outcome.Eigs.MaxResidual()/r.outcome.Eigs.Norm, r.outcome.Eigs.Orthogonality)}
+			r.outcome.eigs.MaxResidual()/r.outcome.eigs.Norm, r.outcome.eigs.Orthogonality)}
 }
 
 // mapPoints is the number of points drawn of an eigenmap.
@@ -61,23 +60,23 @@ const mapPoints = 5000
 
 // eigenmaps plots the points by the first eigenvectors that are not constant on
 // the components.
-func (r *demoRun) eigenmaps() []report.Block {
-	first := r.outcome.Eigs.Nullity
+func (r *run) eigenmaps() []report.Block {
+	first := r.outcome.eigs.Nullity
 	n := r.settings.Points
 	var axes [3][]float64
 	for q := range axes {
 		axes[q] = make([]float64, n)
 		for i := range n {
-			axes[q][i] = r.outcome.Eigs.Vectors.At(i, first+q)
+			axes[q][i] = r.outcome.eigs.Vectors.At(i, first+q)
 		}
 	}
 
 	class := make([]int, n)
-	for i, c := range r.e.Truth.Index {
+	for i, c := range r.truth.Index {
 		class[i] = int(c)
 	}
 	var classes []string
-	for _, c := range r.e.Truth.Classes {
+	for _, c := range r.truth.Classes {
 		classes = append(classes, strconv.FormatInt(c, 10))
 	}
 	projection := func(p, q int) *chart.Scatter {
@@ -96,17 +95,17 @@ func (r *demoRun) eigenmaps() []report.Block {
 }
 
 // strip shows unlabeled digits: half of them wrong ones, as far as there are any.
-func (r *demoRun) strip() *report.ImageStrip {
+func (r *run) strip() *report.ImageStrip {
 	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: synthetic.DigitSide,
 		Height: synthetic.DigitSide,
 		Caption: fmt.Sprintf("Unlabeled digits, true class and prediction; the first ones are "+
 			"mistakes. %.2f %% of all are wrong.", r.error)}
 	add := func(wrong bool, most int) {
-		for i, c := range r.e.Truth.Index {
+		for i, c := range r.truth.Index {
 			if len(s.Images) < most && r.drawn.Index[i] == data.Unlabeled && (r.labels[i] != c) == wrong {
 				s.Images = append(s.Images, report.Image{Pixels: r.digits.Row(i),
-					True:      strconv.FormatInt(r.e.Truth.Classes[c], 10),
-					Predicted: strconv.FormatInt(r.e.Truth.Classes[r.labels[i]], 10)})
+					True:      strconv.FormatInt(r.truth.Classes[c], 10),
+					Predicted: strconv.FormatInt(r.truth.Classes[r.labels[i]], 10)})
 			}
 		}
 	}
@@ -116,7 +115,7 @@ func (r *demoRun) strip() *report.ImageStrip {
 	return s
 }
 
-func (r *demoRun) settingsList() *report.KeyValues {
+func (r *run) settingsList() *report.KeyValues {
 	s := r.settings
 	return &report.KeyValues{Caption: "Settings", Pairs: append([]report.KeyValue{
 		{Key: "digits", Value: strconv.Itoa(s.Points)},
@@ -127,6 +126,6 @@ func (r *demoRun) settingsList() *report.KeyValues {
 		{Key: "Laplacian", Value: s.Laplacian.String()},
 		{Key: "eigenpairs", Value: strconv.Itoa(s.Pairs)},
 		{Key: "penalty", Value: "30·Σ(λⱼ/λ₂₀)²aⱼ² on all eigenvectors"},
-		{Key: "moons", Value: fmt.Sprintf("%d points, noise %g", demoMoons, demoNoise)},
-	}, shell.MachineFacts()...)}
+		{Key: "moons", Value: fmt.Sprintf("%d points, noise %g", moonPoints, moonNoise)},
+	}, report.MachineFacts()...)}
 }

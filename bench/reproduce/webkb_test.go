@@ -29,7 +29,7 @@ func TestReproduceWebKB(t *testing.T) {
 	must(t, sparse.WriteNPZ("webkb_sindhwani_link_X.npz", x, nil))
 	must(t, npy.WriteFile("webkb_sindhwani_y.npy", []int{n}, classes))
 
-	out := succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1", "--report", "webkb.html")
+	out := succeed(t, "webkb", "--data", ".", "--splits", "1", "--report", "webkb.html")
 	for _, w := range []string{"(2006), Table 5", "LapSVM", "(86.37)", "| page+link | cosine | LapRLS |", "(7.50)"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the tables lack %q:\n%s", w, out)
@@ -47,7 +47,7 @@ func TestReproduceWebKB(t *testing.T) {
 		PRBEP *float64 `json:"prbep_mean"`
 		Draws int
 	}
-	out = succeed(t, "reproduce", "webkb", "--data", ".", "--splits", "1", "--json")
+	out = succeed(t, "webkb", "--data", ".", "--splits", "1", "--json")
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 45 {
 		t.Fatalf("%v, %d rows in %s", err, len(rows), out)
 	}
@@ -56,6 +56,6 @@ func TestReproduceWebKB(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	fail(t, 2, []string{"--recipe", "webkb"}, "reproduce", "webkb", "--recipe", "best")
-	fail(t, 2, []string{"webkb_sindhwani_y.npy"}, "reproduce", "webkb", "--data", "nowhere")
+	fail(t, 2, []string{"--recipe", "webkb"}, "webkb", "--recipe", "best")
+	fail(t, 2, []string{"webkb_sindhwani_y.npy"}, "webkb", "--data", "nowhere")
 }

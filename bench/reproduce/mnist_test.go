@@ -44,7 +44,7 @@ func TestReproduce(t *testing.T) {
 	gzipIDX(t, "mnist/train-labels-idx1-ubyte.gz", []uint32{n}, labels)
 	t.Setenv("BIGFIT_DATA", "mnist")
 
-	out := succeed(t, "reproduce", "mnist", "--labels", "20,50", "--splits", "2", "--baselines", "knn,gnn", "--report", "mnist.html")
+	out := succeed(t, "mnist", "--labels", "20,50", "--splits", "2", "--baselines", "knn,gnn", "--report", "mnist.html")
 	for _, w := range []string{"8 neighbours either way, as written\n\n| labels |", "5 neighbours either way\n\n| labels |", "5 neighbours either way (mean degree ", "the 5 cells of eigenvectors are ", "| 20 |", "| 50 |", "35.8", "eigenpairs"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the table lacks %q:\n%s", w, out)
@@ -56,7 +56,7 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("the report lacks %q", w)
 		}
 	}
-	out = succeed(t, "reproduce", "mnist", "--labels", "50", "--splits", "2", "--recipe", "best", "--json")
+	out = succeed(t, "mnist", "--labels", "50", "--splits", "2", "--recipe", "best", "--json")
 	var rows []struct {
 		Labels int
 		Mean   *float64 `json:"error_mean"`
@@ -71,17 +71,17 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	out = succeed(t, "reproduce", "propagation", "--splits", "1")
+	out = succeed(t, "propagation", "--splits", "1")
 	for _, w := range []string{"| 1 a class | harmonic |", "| 100 | lgc |", "preparation"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the table lacks %q:\n%s", w, out)
 		}
 	}
-	fail(t, 2, []string{"--labels 7", "20, 50"}, "reproduce", "mnist", "--labels", "7")
-	fail(t, 2, []string{"5000 labels", "1100 points"}, "reproduce", "mnist", "--labels", "5000", "--splits", "1", "--recipe", "best")
-	fail(t, 2, []string{"5000 labels", "--labels"}, "reproduce", "mnist")
+	fail(t, 2, []string{"--labels 7", "20, 50"}, "mnist", "--labels", "7")
+	fail(t, 2, []string{"5000 labels", "1100 points"}, "mnist", "--labels", "5000", "--splits", "1", "--recipe", "best")
+	fail(t, 2, []string{"5000 labels", "--labels"}, "mnist")
 	gzipIDX(t, "mnist/train-labels-idx1-ubyte.gz", []uint32{n - 1}, labels[1:])
-	fail(t, 2, []string{"train-labels-idx1-ubyte.gz", "1100", "1099"}, "reproduce", "mnist")
+	fail(t, 2, []string{"train-labels-idx1-ubyte.gz", "1100", "1099"}, "mnist")
 	must(t, os.Remove("mnist/train-labels-idx1-ubyte.gz"))
-	fail(t, 2, []string{"train-labels-idx1-ubyte.gz", "LeCun"}, "reproduce", "mnist")
+	fail(t, 2, []string{"train-labels-idx1-ubyte.gz", "LeCun"}, "mnist")
 }

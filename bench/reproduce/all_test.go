@@ -53,8 +53,8 @@ func TestReproduceList(t *testing.T) {
 		Seconds                         *float64
 		Other                           string `json:"other_data"`
 	}
-	must(t, json.Unmarshal([]byte(succeed(t, "reproduce", "--list", "--json")), &list))
-	help, text := succeed(t, "reproduce", "--help"), succeed(t, "reproduce", "--list")
+	must(t, json.Unmarshal([]byte(succeed(t, "--list", "--json")), &list))
+	help, text := succeed(t, "--help"), succeed(t, "--list")
 	run := 0
 	for _, e := range list {
 		if e.Paper == "" || e.Shows == "" || !strings.Contains(text, "| "+e.Experiment+" | "+e.Paper+" | "+e.Shows+" |") {
@@ -64,16 +64,16 @@ func TestReproduceList(t *testing.T) {
 			if e.Other == "" || e.Needs != "" {
 				t.Errorf("%s is not run, and the list does not say why: %+v", e.Experiment, e)
 			}
-			fail(t, 2, []string{"unknown experiment"}, "reproduce", e.Experiment)
+			fail(t, 2, []string{"unknown experiment"}, e.Experiment)
 			continue
 		}
 		run++
 		if !strings.Contains(help, e.Paper+": "+e.Shows) || !(*e.Seconds > 0) {
 			t.Errorf("%+v; the help is\n%s", e, help)
 		}
-		args := []string{"reproduce", e.Experiment, "--data", "empty"}
+		args := []string{e.Experiment, "--data", "empty"}
 		fail(t, 2, []string{"empty has none of"}, args...)
-		said := bigfit(t, args...).stderr
+		said := reproduce(t, args...).stderr
 		if !slices.ContainsFunc(strings.Fields(strings.ReplaceAll(said, ",", " ")), func(word string) bool {
 			return slices.ContainsFunc(strings.Split(e.Needs, ", "), func(file string) bool {
 				ok, err := filepath.Match(file, strings.TrimRight(word, ";"))
@@ -86,7 +86,7 @@ func TestReproduceList(t *testing.T) {
 	if run < 14 {
 		t.Errorf("%d experiments", run)
 	}
-	fail(t, 2, []string{"no experiment could be run", "empty"}, "reproduce", "all", "--data", "empty")
+	fail(t, 2, []string{"no experiment could be run", "empty"}, "all", "--data", "empty")
 }
 
 // TestReproduceAll runs what the data allow and looks at the pages.
@@ -94,7 +94,7 @@ func TestReproduceAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, os.Mkdir("sets", 0o777))
 	writeMoonsAndScene(t, "sets")
-	out := succeed(t, "reproduce", "all", "--data", "sets", "--splits", "2", "--report", "site", "-q")
+	out := succeed(t, "all", "--data", "sets", "--splits", "2", "--report", "site", "-q")
 	var scene []struct {
 		AUC   float64 `json:"auc_mean"`
 		Paper float64
@@ -127,7 +127,7 @@ func TestReproduceAll(t *testing.T) {
 
 	// A damaged set is an error of its experiment alone.
 	writeFile(t, "sets/isolet.npz", []byte("nothing"))
-	partly := bigfit(t, "reproduce", "all", "--data", "sets", "--only", "isolet,moons", "--report", "some", "-q")
+	partly := reproduce(t, "all", "--data", "sets", "--only", "isolet,moons", "--report", "some", "-q")
 	if partly.code != 2 || !strings.Contains(partly.stderr, "isolet.npz") || !strings.Contains(partly.out, "| moons |") {
 		t.Errorf("exit code %d\n%s%s", partly.code, partly.out, partly.stderr)
 	}
@@ -142,7 +142,7 @@ func TestReproduceAll(t *testing.T) {
 			Records    []json.RawMessage
 		}
 	}
-	must(t, json.Unmarshal([]byte(succeed(t, "reproduce", "all", "--data", "sets", "--only", "moons", "--json")), &all))
+	must(t, json.Unmarshal([]byte(succeed(t, "all", "--data", "sets", "--only", "moons", "--json")), &all))
 	var got []string
 	for _, e := range all.Experiments {
 		got = append(got, fmt.Sprint(e.Experiment, " ", len(e.Records), " ", e.NotRun != ""))
@@ -161,7 +161,7 @@ func TestReproduceAll(t *testing.T) {
 		{"absent", []string{"--data", "absent"}},
 		{"not a folder", []string{"--data", "sets/isolet.npz"}},
 	} {
-		fail(t, 2, []string{c.say}, append([]string{"reproduce", "all", "--data", "sets"}, c.args...)...)
+		fail(t, 2, []string{c.say}, append([]string{"all", "--data", "sets"}, c.args...)...)
 	}
-	fail(t, 2, []string{"--only is for reproduce all"}, "reproduce", "moons", "--data", "sets", "--only", "moons")
+	fail(t, 2, []string{"--only is for reproduce all"}, "moons", "--data", "sets", "--only", "moons")
 }

@@ -1,4 +1,4 @@
-package reproduce
+package main
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/view/report"
 )
 
@@ -19,14 +19,14 @@ func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceO
 		return err
 	}
 	page := a.page(e, o, r, b)
-	return a.Write(ctx, func() error { return shell.SaveReport(o.report, page) })
+	return a.Write(ctx, func() error { return report.Save(o.report, page) })
 }
 
 // shown are the blocks of the tables and the figures of an experiment.
 type shown struct{ tables, figures []report.Block }
 
 func (r *reproduction) blocks(ctx context.Context) (*shown, error) {
-	b := &shown{shell.TableBlocks(r.table), shell.FigureBlocks(r.table)}
+	b := &shown{r.table.TableBlocks(), r.table.FigureBlocks()}
 	if r.figures != nil {
 		extra, err := r.figures(ctx)
 		if err != nil {
@@ -43,13 +43,13 @@ func (a *app) page(e *experiment, o *reproduceOptions, r *reproduction, b *shown
 	if len(b.figures) > 0 {
 		sections = append(sections, report.Section{Title: "Figures", Blocks: b.figures})
 	}
-	run := append(shell.Timings(r.stages), o.list(a, e))
+	run := append(report.Timings(r.stages), o.list(a, e))
 	if r.note != "" {
 		run = append(run, report.Paragraph(r.note))
 	}
 	return &report.Report{
-		Title:    "bigfit reproduce " + e.name,
-		Subtitle: fmt.Sprintf("%s, %s; seed %d, bigfit %s", e.paper, e.shows, a.Seed, shell.Version),
+		Title:    "reproduce " + e.name,
+		Subtitle: fmt.Sprintf("%s, %s; seed %d, bigfit %s", e.paper, e.shows, a.Seed, archive.Release),
 		Sections: append(sections, report.Section{Title: "Run", Blocks: run}),
 	}
 }
@@ -74,7 +74,6 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: s.flag, Value: s.value})
 		}
 	}
-
-	k.Pairs = append(k.Pairs, shell.MachineFacts()...)
+	k.Pairs = append(k.Pairs, report.MachineFacts()...)
 	return k
 }

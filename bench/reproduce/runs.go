@@ -1,4 +1,4 @@
-package reproduce
+package main
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bigfit/bigfit/bench/console"
 	"github.com/bigfit/bigfit/bench/figures"
 	"github.com/bigfit/bigfit/bench/multilabel"
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/kernel"
@@ -23,12 +23,12 @@ import (
 func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
-		st := a.Progress.Stage("data")
+		a.Begin("data")
 		e, err := experiment(o)
 		if err != nil {
 			return nil, err
 		}
-		return a.eigenmaps(ctx, e, o, st.Done)
+		return a.eigenmaps(ctx, e, o, a.End)
 	}
 }
 
@@ -42,7 +42,7 @@ func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Opti
 	if err := a.needExperiment(e); err != nil {
 		return nil, err
 	}
-	outcome, notConverged := e.Run(ctx, a.Observer())
+	outcome, notConverged := e.Run(ctx, a)
 	if outcome == nil {
 		return nil, notConverged
 	}
@@ -63,7 +63,7 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 
 	for _, l := range labels {
 		if !slices.Contains(have, strconv.Itoa(l)) {
-			return shell.Usagef("--labels %d: the table has no such row; its rows are %s", l,
+			return console.Usagef("--labels %d: the table has no such row; its rows are %s", l,
 				strings.Join(have, ", "))
 		}
 	}
@@ -72,7 +72,7 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 
 // needExperiment announces the memory of an experiment's stages.
 func (a *app) needExperiment(e *papers.Experiment) error {
-	if err := a.Need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X),
+	if err := a.need("neighbours", knn.BruteBytes(e.X, 64), knn.BruteOperations(e.X),
 		"use less data"); err != nil {
 		return err
 	}
@@ -83,18 +83,17 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 
 // webkb runs the experiments on the course pages.
 func (a *app) webkb(ctx context.Context, o papers.Options) (*reproduction, error) {
-	st := a.Progress.Stage("data")
+	a.Begin("data")
 	e, err := papers.NewWebKB(o)
 	if err != nil {
 		return nil, err
 	}
 	n := float64(e.Page.Rows)
-	st.Done(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
-	if err := a.Need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
+	a.End(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
+	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
 		return nil, err
 	}
-
-	table, err := e.Run(ctx, a.Observer())
+	table, err := e.Run(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +102,14 @@ func (a *app) webkb(ctx context.Context, o papers.Options) (*reproduction, error
 
 // propagation runs the experiment on graph regularization.
 func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction, error) {
-	st := a.Progress.Stage("data")
+	a.Begin("data")
 	e, err := papers.NewPropagation(o)
 	if err != nil {
 		return nil, err
 	}
 	n, d := e.X.Dims()
-	st.Done(fmt.Sprintf("MNIST: %d points × %d", n, d))
-	if err := a.Need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X),
+	a.End(fmt.Sprintf("MNIST: %d points × %d", n, d))
+	if err := a.need("neighbours", knn.BruteBytes(e.X, e.Graph.K), knn.BruteOperations(e.X),
 		"use less data"); err != nil {
 		return nil, err
 	}
@@ -119,10 +118,10 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Need("fits", cost.Bytes, 0, cost.Remedy); err != nil {
+	if err := a.need("fits", cost.Bytes, 0, cost.Remedy); err != nil {
 		return nil, err
 	}
-	table, notConverged := e.Run(ctx, a.Observer())
+	table, notConverged := e.Run(ctx, a)
 	if table == nil {
 		return nil, notConverged
 	}
@@ -134,7 +133,7 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app,
 	context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
-		t, err := table(ctx, o, a.Observer())
+		t, err := table(ctx, o, a)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +146,7 @@ func machines(table func(context.Context, papers.Options, stage.Observer) (*resu
 func pictured(experiment func(context.Context, papers.Options, stage.Observer) (*results.Table,
 	[]results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
-		t, pictures, err := experiment(ctx, o, a.Observer())
+		t, pictures, err := experiment(ctx, o, a)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +170,7 @@ func withPictures(t *results.Table, pictures ...results.Picture) *reproduction {
 func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
-		st := a.Progress.Stage("data")
+		a.Begin("data")
 		s, err := experiment(o)
 		if err != nil {
 			return nil, err
@@ -180,12 +179,11 @@ func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*ap
 		if err := checkRows(o.Labels, s.Base.Rows, n); err != nil {
 			return nil, err
 		}
-
-		st.Done(fmt.Sprintf("%s: %d points × %d", s.Base.Name, n, d))
+		a.End(fmt.Sprintf("%s: %d points × %d", s.Base.Name, n, d))
 		if err := a.needExperiment(s.Base); err != nil {
 			return nil, err
 		}
-		table, notConverged := s.Run(ctx, a.Observer())
+		table, notConverged := s.Run(ctx, a)
 		if table == nil {
 			return nil, notConverged
 		}
@@ -224,12 +222,12 @@ func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error)
 func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
-		st := a.Progress.Stage("data")
+		a.Begin("data")
 		e, err := experiment(o)
 		if err != nil {
 			return nil, err
 		}
-		return a.multiLabel(ctx, e, o, st.Done)
+		return a.multiLabel(ctx, e, o, a.End)
 	}
 }
 
@@ -241,12 +239,11 @@ func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers
 	n, d := e.Points.Dims()
 	_, labels := e.Labels.Dims()
 	done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
-	if err := a.Need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n),
+	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n),
 		"use less data"); err != nil {
 		return nil, err
 	}
-
-	table, picture, err := e.Run(ctx, a.Observer())
+	table, picture, err := e.Run(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ func TestReproduceReport(t *testing.T) {
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{100, 2}, Data: x.Data}, {Name: "yt", Data: y.Index},
 	}))
-	out := succeed(t, "reproduce", "moons", "--data", "sets", "--report", "r.html", "-q")
+	out := succeed(t, "moons", "--data", "sets", "--report", "r.html", "-q")
 	page := string(readFile(t, "r.html"))
-	for _, w := range []string{"<h1>bigfit reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</text>", "<td>machines</td>"} {
+	for _, w := range []string{"<h1>reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</text>", "<td>machines</td>"} {
 		if !strings.Contains(page, w) {
 			t.Errorf("the report lacks %q", w)
 		}
@@ -39,8 +39,8 @@ func TestReproduceReport(t *testing.T) {
 			}
 		}
 	}
-	fail(t, 2, []string{"--report", ".html"}, "reproduce", "moons", "--data", "sets", "--report", "sets/sindhwani_2moons.npz")
-	fail(t, 2, []string{"--report", ".html"}, "reproduce", "moons", "--data", "sets", "--report=")
-	fail(t, 1, []string{"nowhere/r.html cannot be written"}, "reproduce", "moons", "--data", "absent", "--report", "nowhere/r.html")
-	fail(t, 2, []string{"absent has none of"}, "reproduce", "moons", "--data", "absent", "--report", "new.html")
+	fail(t, 2, []string{"--report", ".html"}, "moons", "--data", "sets", "--report", "sets/sindhwani_2moons.npz")
+	fail(t, 2, []string{"--report", ".html"}, "moons", "--data", "sets", "--report=")
+	fail(t, 1, []string{"nowhere/r.html cannot be written"}, "moons", "--data", "absent", "--report", "nowhere/r.html")
+	fail(t, 2, []string{"absent has none of"}, "moons", "--data", "absent", "--report", "new.html")
 }

@@ -1,4 +1,4 @@
-package labeling
+package main
 
 import (
 	"cmp"
@@ -13,16 +13,18 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
-// CampaignSettings of [Planner.Campaign].
-type CampaignSettings struct {
-	// Round has the settings of the choices but their rule; Count is that of a round.
-	Round NextSettings
+// settings of a campaign.
+type settings struct {
+	// Round has the settings of the choices but their rule; Count is the number of points of
+	// a round.
+	Round labeling.NextSettings
 	// Rules to compare. Default all.
 	Rules []active.Rule
 	// Start is the number of labels that a draw starts with, drawn at random among all;
@@ -31,21 +33,27 @@ type CampaignSettings struct {
 	Start int
 	To    int // number of labels at which a draw ends
 	Draws int // repetitions with other labels at the start. Default 1
-	// Pairs are those that rules look at; nil to compute them.
-	Pairs *lanczos.Result
 }
 
-// Campaign replays the labeling of points whose classes are all known: every draw starts
-// with few labels, and in each round a rule asks for more, of which the learner, fitted
-// anew, makes the scores that the next round looks at. truth answers, and measures the
+// replay replays the labeling of points whose classes are all known: every draw starts
+// with few labels, and in each round a rule asks for more. The learner is fitted anew to the
+// labels asked for, and the next round looks at its scores. truth answers, and measures the
 // errors; points without a class in it are never asked for.
 //
 // in has the graph or the points, and the values of the learner; targets are made here.
-// The answer depends on p.Seed. It costs a fit a round, rule and draw, and what
-// [active.Choose] says.
-func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Input, truth *data.Labels,
-	s *CampaignSettings) ([]active.CampaignRow, error) {
-	c := &campaign{Planner: p, CampaignSettings: *s, learner: l, in: *in, truth: truth}
+// The answer depends on the seed of p. It costs a fit for each round, rule and draw, and
+// the choices of [active.Choose].
+func replay(ctx context.Context, p *pipeline.Pipeline, l models.Learner, in *models.Input, truth *data.Labels,
+	s *settings) ([]row, error) {
+	c := &campaign{
+		Pipeline: p,
+		settings: *s,
+		learner:  l,
+		in:       *in,
+		truth:    truth,
+		// Choices are announced once, with the campaign.
+		chooser: labeling.Planner{Pipeline: &pipeline.Pipeline{Seed: p.Seed, Memory: p.Memory}},
+	}
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -53,12 +61,15 @@ func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Inpu
 	if err != nil {
 		return nil, err
 	}
+
 	p.Observed().Begin("campaign")
 
 	for draw := range c.Draws {
-		if err := c.draw(ctx, draw); !models.Usable(err) {
+		err := c.draw(ctx, draw)
+		if !models.Usable(err) {
 			return nil, err
-		} else if err != nil && short == nil {
+		}
+		if err != nil && short == nil {
 			short = err
 		}
 	}
@@ -69,13 +80,14 @@ func (p Planner) Campaign(ctx context.Context, l models.Learner, in *models.Inpu
 
 // campaign is a campaign under way.
 type campaign struct {
-	Planner
-	CampaignSettings
+	*pipeline.Pipeline
+	settings
+	chooser labeling.Planner
 	learner models.Learner
 	in      models.Input
 	truth   *data.Labels
 
-	candidates Candidates
+	candidates labeling.Candidates
 	counts     []int // numbers of labels at which errors are measured
 	errors     map[active.Rule][][]float64
 	fits       int
@@ -131,9 +143,10 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	}
 	c.in.Seed = c.Seed
 	c.in.Memory = c.Memory
+
 	info := c.learner.Info()
 	if c.in.Graph == nil && c.in.Points == nil {
-		return nil, errors.New("labeling: a campaign needs a graph or points")
+		return nil, errors.New("a campaign needs a graph or points")
 	}
 
 	if c.in.Graph == nil {
@@ -155,13 +168,13 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	}
 
 	c.candidates.Graph = c.in.Graph
-	c.candidates.Pairs = c.Pairs
-	if slices.ContainsFunc(c.Rules, active.Rule.NeedsPairs) && c.candidates.Pairs == nil {
-		pairs, unfinished := c.FieldPairs(ctx, c.in.Graph, c.Round.Pairs)
+	if slices.ContainsFunc(c.Rules, active.Rule.NeedsPairs) {
+		pairs, unfinished := labeling.Planner{Pipeline: c.Pipeline}.FieldPairs(ctx, c.in.Graph, c.Round.Pairs)
 		if !models.Usable(unfinished) {
 			return nil, unfinished
 		}
-		c.candidates.Pairs, short = pairs, errors.Join(short, unfinished)
+		c.candidates.Pairs = pairs
+		short = errors.Join(short, unfinished)
 	}
 
 	c.candidates.Closed = make([]bool, c.truth.Len())
@@ -174,7 +187,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	}
 	cost.Operations *= float64(c.total())
 	if c.candidates.Pairs != nil {
-		choices := c.candidates.cost(c.Round.Count)
+		choices := c.candidates.Cost(c.Round.Count)
 		cost.Bytes += choices.Bytes
 		cost.Operations += choices.Operations * float64(c.total())
 	}
@@ -263,14 +276,15 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 
 // ask lets a rule choose so many points more.
 func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count int, draw uint64) error {
-	settings := c.Round.Settings
-	settings.Rule = rule
-	settings.Count = count
-	settings.Seed = c.Seed + draw<<32 + uint64(len(s.asked))
+	round := c.Round
+	round.Rule = rule
+	round.Count = count
+	round.Seed = c.Seed + draw<<32 + uint64(len(s.asked))
+
 	from := c.candidates
 	from.Labeled = s.asked
 	from.Scores = s.scores
-	choices, err := from.choose(ctx, &settings)
+	choices, err := c.chooser.Next(ctx, &from, &round)
 	s.asked = slices.Clone(s.asked)
 	for _, choice := range choices {
 		s.asked = append(s.asked, choice.Point)
@@ -327,11 +341,11 @@ func (c *campaign) answers(ctx context.Context, m models.Model) (*models.Predict
 }
 
 // rows are the means over the draws, rule by rule.
-func (c *campaign) rows() []active.CampaignRow {
-	var out []active.CampaignRow
+func (c *campaign) rows() []row {
+	var out []row
 	for _, rule := range c.Rules {
 		for at, labels := range c.counts {
-			r := active.CampaignRow{Rule: rule, Labels: labels, Ratio: math.NaN()}
+			r := row{Rule: rule, Labels: labels, Ratio: math.NaN()}
 			for _, errs := range c.errors[rule] {
 				r.Errors = append(r.Errors, errs[at])
 			}

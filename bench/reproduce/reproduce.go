@@ -1,47 +1,58 @@
-// Package reproduce holds the commands that run the experiments of bench/papers: demo
-// and reproduce, with their reports.
-package reproduce
+// Command reproduce repeats the published experiments of bench/papers and the packages beside
+// it, and prints their tables beside the papers' figures:
+//
+//	go run ./bench/reproduce --list
+//	go run ./bench/reproduce moons --report moons.html
+//	go run ./bench/reproduce all --report site/
+package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/bench/console"
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/internal/view/results"
+	"github.com/bigfit/bigfit/stage"
 )
 
-// Reproduce returns the command reproduce.
-func Reproduce(s *shell.App) *cobra.Command {
-	a := &app{s}
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run executes the command line and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	return console.Run(args, stdout, stderr,
+		func(c *console.Console) *cobra.Command { return (&app{c}).command() })
+}
+
+// app has the methods of the command beside the console.
+type app struct{ *console.Console }
+
+// command returns the command.
+func (a *app) command() *cobra.Command {
 	var o reproduceOptions
 	var list bool
 	names := append(named(), everything)
-	choice := strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 	cmd := &cobra.Command{
-		Use:       "reproduce EXPERIMENT",
-		Short:     "Repeat the experiments of the papers beside their figures",
-		ValidArgs: names,
-		Long:      reproduceHelp(),
+		Use:   "reproduce EXPERIMENT",
+		Short: "Repeat the experiments of the papers beside their figures",
+		Long:  reproduceHelp(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
 			}
-			if err := shell.OneArgument("the experiment "+choice)(cmd, args); err != nil {
-				return err
-			}
-			if !slices.Contains(names, args[0]) {
-				return fmt.Errorf("unknown experiment %q; it is %s%s", args[0], choice,
-					shell.DidYouMean(args[0], names))
-			}
-			return nil
+			return checkName(args, names)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -51,7 +62,7 @@ func Reproduce(s *shell.App) *cobra.Command {
 			case args[0] == everything:
 				return a.reproduceAll(cmd.Context(), &o)
 			case a.Given["only"]:
-				return shell.Usagef("--only is for reproduce %s", everything)
+				return console.Usagef("--only is for reproduce %s", everything)
 			}
 			return a.reproduce(cmd.Context(), find(args[0]), &o)
 		},
@@ -70,6 +81,20 @@ func Reproduce(s *shell.App) *cobra.Command {
 	f.StringVar(&o.report, "report", "",
 		"`file` for the tables as a page with charts, .html; of all a folder")
 	return cmd
+}
+
+// checkName refuses anything but one argument that is one of names.
+func checkName(args, names []string) error {
+	last := len(names) - 1
+	choice := strings.Join(names[:last], ", ") + " or " + names[last]
+	if len(args) != 1 {
+		return console.Usagef("one argument is needed, the experiment %s; %d are given", choice, len(args))
+	}
+	if !slices.Contains(names, args[0]) {
+		return fmt.Errorf("unknown experiment %q; it is %s%s", args[0], choice,
+			suggest.DidYouMean(args[0], names))
+	}
+	return nil
 }
 
 // everything is the name of all experiments together.
@@ -108,7 +133,7 @@ type reproduction struct {
 	table *results.Table
 	note  string // the last line, about the run itself
 	// stages are those of the run, which took seconds.
-	stages  []shell.Timing
+	stages  []report.Timing
 	seconds float64
 	// figures makes what the report shows besides the figures of the table; nil makes
 	// nothing.
@@ -133,18 +158,20 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 			if slices.Contains(e.fixed, "splits") {
 				what = "draws, rows and methods"
 			}
-			return shell.Usagef("--%s is not for %s, whose %s are fixed; leave it out", flag, e.name, what)
+			return console.Usagef("--%s is not for %s, whose %s are fixed; leave it out", flag, e.name, what)
 		}
 	}
 
 	if err := o.check(a); err != nil {
 		return err
 	}
-	if err := a.CheckReport(o.report); err != nil {
-		return err
-	}
-	if err := shell.CheckOutput(nil, o.report); err != nil {
-		return err
+	if o.report != "" || a.Given["report"] {
+		if !strings.EqualFold(filepath.Ext(o.report), ".html") {
+			return console.Usagef("--report is %q; its name must end in .html", o.report)
+		}
+		if err := atomicfile.CheckWritable(o.report); err != nil {
+			return console.Output(err)
+		}
 	}
 
 	r, fault := a.carryOut(ctx, e, o)
@@ -161,17 +188,17 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 // check checks the settings of a run and completes those of the papers.
 func (o *reproduceOptions) check(a *app) error {
 	if o.recipe != "paper" && o.recipe != "best" {
-		return shell.Usagef("unknown recipe %q; it is paper or best", o.recipe)
+		return console.Usagef("unknown recipe %q; it is paper or best", o.recipe)
 	}
 
 	for _, b := range o.baselines {
 		if !slices.Contains([]string{"knn", "gnn", "none"}, b) {
-			return shell.Usagef("unknown baseline %q; it is knn, gnn or none", b)
+			return console.Usagef("unknown baseline %q; it is knn, gnn or none", b)
 		}
 	}
 
 	if o.Splits < 1 {
-		return shell.Usagef("--splits is %d; it must be at least 1", o.Splits)
+		return console.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
 	o.Best, o.KNN, o.GNN = o.recipe == "best", slices.Contains(o.baselines, "knn"),
 		slices.Contains(o.baselines, "gnn")
@@ -181,13 +208,12 @@ func (o *reproduceOptions) check(a *app) error {
 
 // carryOut runs an experiment. Beside an error there may be results.
 func (a *app) carryOut(ctx context.Context, e *experiment, o *reproduceOptions) (*reproduction, error) {
-	before := len(a.Progress.Stages())
-	start := time.Now()
+	before, start := len(a.Stages()), time.Now()
 	r, err := e.run(a, ctx, o.Options)
 	if r == nil {
 		return nil, err
 	}
-	r.stages, r.seconds = a.Progress.Stages()[before:], time.Since(start).Seconds()
+	r.stages, r.seconds = a.Stages()[before:], time.Since(start).Seconds()
 	r.table.OtherData = e.other != ""
 	return r, err
 }
@@ -202,7 +228,7 @@ func (r *reproduction) text() string {
 }
 
 // stageList lists the stages and their times.
-func stageList(stages []shell.Timing) string {
+func stageList(stages []report.Timing) string {
 	var parts []string
 	for _, t := range stages {
 		parts = append(parts, fmt.Sprintf("%s %.1f s", t.Name, t.Seconds))
@@ -210,5 +236,10 @@ func stageList(stages []shell.Timing) string {
 	return strings.Join(parts, ", ")
 }
 
-// app has the methods of the commands; what they share is that of the shell.
-type app struct{ *shell.App }
+// need announces a stage.
+func (a *app) need(name string, bytes int64, operations float64, remedy string) error {
+	return a.Announce(name, stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
+}
+
+// note writes a line to stderr.
+func (a *app) note(format string, args ...any) { a.Note(fmt.Sprintf(format, args...)) }

@@ -21,13 +21,13 @@ func TestReproduceMachines(t *testing.T) {
 		{Name: "X", Shape: []int{100, 2}, Data: x.Data}, {Name: "y", Data: y.Index},
 		{Name: "Xt", Shape: []int{80, 2}, Data: xt.Data}, {Name: "yt", Data: yt.Index},
 	}))
-	out := succeed(t, "reproduce", "moons", "--data", "sets")
+	out := succeed(t, "moons", "--data", "sets")
 	for _, w := range []string{"| error % | LapSVM, X |", "| γ_I = 10 |", "machines"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the table lacks %q:\n%s", w, out)
 		}
 	}
-	out = succeed(t, "reproduce", "moons", "--data", "sets", "--json")
+	out = succeed(t, "moons", "--data", "sets", "--json")
 	var rows []struct {
 		Row, Method string
 		Mean        *float64 `json:"error_mean"`
@@ -37,8 +37,8 @@ func TestReproduceMachines(t *testing.T) {
 		t.Errorf("%v, %d rows in %s", err, len(rows), out)
 	}
 	for _, name := range []string{"point-cloud", "usps", "isolet", "ssl-book"} {
-		fail(t, 2, []string{"sets has none of", "--data"}, "reproduce", name, "--data", "sets")
+		fail(t, 2, []string{"sets has none of", "--data"}, name, "--data", "sets")
 	}
-	fail(t, 2, []string{"--labels", "usps"}, "reproduce", "usps", "--data", "sets", "--labels", "20")
-	fail(t, 2, []string{"unknown experiment", "ssl-book", "did you mean mnist?"}, "reproduce", "mnisd")
+	fail(t, 2, []string{"--labels", "usps"}, "usps", "--data", "sets", "--labels", "20")
+	fail(t, 2, []string{"unknown experiment", "ssl-book", "did you mean mnist?"}, "mnisd")
 }

@@ -1,4 +1,4 @@
-package reproduce
+package main
 
 import (
 	"context"
@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/bench/console"
 	"github.com/bigfit/bigfit/bench/papers"
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -62,10 +64,10 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 			defer os.Remove(s.dir) // fails where there is something in it
 		}
 		if err := os.MkdirAll(s.dir, 0o777); err != nil {
-			return shell.Output(err)
+			return console.Output(err)
 		}
-		if err := shell.CheckOutput(nil, filepath.Join(s.dir, indexPage)); err != nil {
-			return err
+		if err := atomicfile.CheckWritable(filepath.Join(s.dir, indexPage)); err != nil {
+			return console.Output(err)
 		}
 	}
 
@@ -108,7 +110,7 @@ func (e pageError) Unwrap() error { return e.error }
 func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	for _, flag := range []string{"labels", "recipe", "baselines"} {
 		if a.Given[flag] {
-			return nil, shell.Usagef("--%s is for one experiment and not for %s; leave it out", flag,
+			return nil, console.Usagef("--%s is for one experiment and not for %s; leave it out", flag,
 				everything)
 		}
 	}
@@ -119,8 +121,8 @@ func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	names := named()
 	for _, name := range o.only {
 		if !slices.Contains(names, name) {
-			return nil, shell.Usagef("--only: unknown experiment %q; it is one of %s%s", name,
-				strings.Join(names, ", "), shell.DidYouMean(name, names))
+			return nil, console.Usagef("--only: unknown experiment %q; it is one of %s%s", name,
+				strings.Join(names, ", "), suggest.DidYouMean(name, names))
 		}
 	}
 
@@ -128,16 +130,18 @@ func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 		names = o.only
 	}
 	if o.report == "" && a.Given["report"] || strings.EqualFold(filepath.Ext(o.report), ".html") {
-		return nil, shell.Usagef("--report is %q; of reproduce %s it must be a folder", o.report, everything)
+		return nil, console.Usagef("--report is %q; of reproduce %s it must be a folder", o.report,
+			everything)
 	}
 	if o.Dir == "" {
-		return nil, shell.Usagef("no folder of data is given; set --data or the environment variable BIGFIT_DATA")
+		return nil, console.Usagef("no folder of data is given; set --data or the environment " +
+			"variable BIGFIT_DATA")
 	}
 
 	if info, err := os.Stat(o.Dir); err != nil {
-		return nil, shell.Usagef("--data: %w", err)
+		return nil, console.Usagef("--data: %w", err)
 	} else if !info.IsDir() {
-		return nil, shell.Usagef("--data is %s, which is not a folder", o.Dir)
+		return nil, console.Usagef("--data is %s, which is not a folder", o.Dir)
 	}
 	return names, nil
 }
@@ -151,22 +155,22 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 		out.NotRun = e.other
 		return nil
 	}
-	a.Note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, choice.Duration(60*e.minutes))
+	a.note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, choice.Duration(60*e.minutes))
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
-		out.NotRun = a.Reword(fault.Error())
+		out.NotRun = fault.Error()
 		var missing *papers.MissingError
 		if errors.As(fault, &missing) {
-			out.NotRun = fmt.Sprintf("%s has none of %s; bigfit reproduce %s says where to get them",
-				missing.Dir, strings.Join(missing.Files, ", "), e.name)
-			a.Note("%s: not run: %s", e.name, out.NotRun)
+			out.NotRun = fmt.Sprintf("%s has none of %s; reproduce %s says where to get them", missing.Dir,
+				strings.Join(missing.Files, ", "), e.name)
+			a.note("%s: not run: %s", e.name, out.NotRun)
 			return nil
 		}
 		return fault
 	}
 
 	if fault != nil {
-		out.Fault = a.Reword(fault.Error())
+		out.Fault = fault.Error()
 	}
 	tally := r.table.Tally()
 	out.Seconds = r.seconds
@@ -200,7 +204,7 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 	page.Index = indexPage
 	out.blocks = slices.Concat(b.tables, b.figures, []report.Block{o.list(a, e)})
 	return a.Write(ctx, func() error {
-		if err := shell.SaveReport(filepath.Join(s.dir, out.Page), page); err != nil {
+		if err := report.Save(filepath.Join(s.dir, out.Page), page); err != nil {
 			return err
 		}
 		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
@@ -215,10 +219,10 @@ func (a *app) writeIndex(ctx context.Context, s *site, o *reproduceOptions) erro
 	}
 	page := &report.Report{
 		Title:    "The papers' tables and figures",
-		Subtitle: fmt.Sprintf("data of %s, seed %d, bigfit %s", o.Dir, a.Seed, shell.Version),
+		Subtitle: fmt.Sprintf("data of %s, seed %d, bigfit %s", o.Dir, a.Seed, archive.Release),
 		Sections: s.sections(),
 	}
-	return a.Write(ctx, func() error { return shell.SaveReport(filepath.Join(s.dir, indexPage), page) })
+	return a.Write(ctx, func() error { return report.Save(filepath.Join(s.dir, indexPage), page) })
 }
 
 // sections are an overview, what was not run, and each experiment.
