@@ -12,8 +12,8 @@ import (
 
 // Fit fits a model to n points x, some of which have a label in y.
 //
-// The default model, "auto", takes classes; it makes the graph of nearest neighbours of the
-// points and chooses among models by cross-validation on the labels. Neither x nor y is changed.
+// The default model, "auto", makes the graph of nearest neighbours of the points and chooses
+// among models by cross-validation on the labels. Neither x nor y is changed.
 // An unknown model or parameter, numbers that are not finite, lengths that differ and labels of
 // fewer than two classes are errors that name the place and the value.
 //

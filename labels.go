@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -138,11 +140,22 @@ func (y Labels) targets(info models.Info) (*models.Targets, error) {
 	case y.classes != nil && learns.Has(models.LearnsClasses):
 		return models.ClassTargets(y.classes)
 	case y.classes != nil:
-		return nil, fmt.Errorf("bigfit: %s learns no classes; give Values", info.Name)
+		return nil, fmt.Errorf("bigfit: %s learns no classes; %s do", info.Name, learners(models.LearnsClasses))
 	case !learns.Has(models.LearnsValues):
-		return nil, fmt.Errorf("bigfit: %s learns no values; give Names or Classes", info.Name)
+		return nil, fmt.Errorf("bigfit: %s learns no values; %s do", info.Name, learners(models.LearnsValues))
 	case learns.Has(models.LearnsLabels):
 		return multilabel.PartialTargets(y.values)
 	}
 	return models.ValueTargets(y.values)
+}
+
+// learners lists the models that learn what is asked for.
+func learners(what models.Learns) string {
+	var names []string
+	for _, l := range all.Learners {
+		if info := l.Info(); info.Learns.Has(what) {
+			names = append(names, info.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // Points are n points of d coordinates each, made by [Rows], [FromMat] or [FromData]. What is
@@ -56,12 +57,41 @@ func FromMat(m *mat.Dense) Points {
 
 // FromData takes points of package data without a copy: what [data.ReadPoints] and
 // [data.ReadFiles] read from files, which may be larger than the memory, or sparse points,
-// a *sparse.CSR. They must not change while a model or a call uses them.
+// a *sparse.CSR. They are read once, to see that all numbers are finite, and must not change while
+// a model or a call uses them.
 func FromData(x data.Points) Points {
 	if x == nil {
 		return Points{err: errNoPoints}
 	}
-	return Points{set: x}
+	if err := whole(x); err != nil {
+		return Points{err: err}
+	}
+	return checked(x)
+}
+
+// whole returns an error unless x holds as many numbers as its dimensions say.
+func whole(x data.Points) error {
+	n, d := x.Dims()
+	have := n * d
+	switch x := x.(type) {
+	case *data.Dense[uint8]:
+		have = len(x.Data)
+	case *data.Dense[float32]:
+		have = len(x.Data)
+	case *data.Dense[float64]:
+		have = len(x.Data)
+	case *sparse.CSR:
+		if err := x.Validate(); err != nil {
+			return fmt.Errorf("bigfit: the points: %w", err)
+		}
+	}
+	switch {
+	case n == 0 && have == 0:
+		return errNoPoints
+	case n < 1 || d < 1 || have != n*d:
+		return fmt.Errorf("bigfit: the points hold %d numbers for %d rows of %d columns", have, n, d)
+	}
+	return nil
 }
 
 var errNoPoints = errors.New("bigfit: there are no points")
