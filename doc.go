@@ -74,9 +74,22 @@
 //
 // # Files
 //
-// [Model.Save] writes a model as .npz, which NumPy opens, and [Load] reads it. The files are
-// those of the command: bigfit fit makes a model that a service in Go loads, and bigfit info,
-// predict and update take a model that a Go program saved.
+// [Model.Save] writes a model as .npz, which NumPy opens, and [Load] reads it. The command
+// bigfit writes and reads the same files: a service in Go loads what bigfit fit made, and bigfit
+// info, predict and update take a model that a Go program saved.
+//
+// Package data reads points and labels from files. A program that does what the commands fit,
+// next, suspects and predict do is then some sixty lines long, of which this is the gist; the
+// example "Files" has the whole:
+//
+//	x, err := data.ReadPoints("X.npy", data.ReadOptions{})       // mapped: it may exceed the memory
+//	y, err := data.ReadLabels("labels.csv", data.LabelOptions{}) // names or integers
+//	m, err := bigfit.Fit(ctx, bigfit.FromData(x), bigfit.FromLabels(y), nil)
+//	err = m.Save("model.npz")
+//	choices, err := m.Next(ctx, 20, nil)
+//	suspects, err := m.Suspects(ctx, nil)
+//	fresh, err := data.ReadPoints("new.npy", data.ReadOptions{})
+//	p, err := m.Predict(ctx, bigfit.FromData(fresh))
 //
 // # In a service
 //
