@@ -19,7 +19,8 @@ import (
 //
 // A cancelled ctx ends the work with its error. An error that is [Usable] comes with the model
 // that was reached, as that of an iteration that did not converge.
-func Fit(ctx context.Context, x Points, y Labels, o *Options) (*Model, error) {
+func Fit(ctx context.Context, x Points, y Labels, o *Options) (fitted *Model, err error) {
+	defer plain(&err)
 	if o == nil {
 		o = &Options{}
 	}
@@ -41,11 +42,11 @@ func Fit(ctx context.Context, x Points, y Labels, o *Options) (*Model, error) {
 
 	m := &Model{run: o.run()}
 	p := m.run.pipeline()
-	fitted, complete, short := p.FitComplete(ctx, plan.learner, in, g)
+	learned, complete, short := p.FitComplete(ctx, plan.learner, in, g)
 	if !Usable(short) {
 		return nil, short
 	}
-	m.model = fitted
+	m.model = learned
 	m.input = complete
 
 	err = m.calibrate(ctx, p, plan, g)
@@ -54,10 +55,6 @@ func Fit(ctx context.Context, x Points, y Labels, o *Options) (*Model, error) {
 	}
 	return m, errors.Join(short, err)
 }
-
-// Usable tells whether err comes with a result that falls short of what was asked, as an
-// iteration that did not converge or a search that missed its recall; nil is usable.
-func Usable(err error) bool { return models.Usable(err) }
 
 // input puts points and labels together.
 func input(p *plan, x Points, y Labels) (*models.Input, error) {

@@ -260,6 +260,11 @@ func TestDescribe(t *testing.T) {
 		if err != nil || d.Help == "" || name != "" && d.Name != name {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
+		for _, p := range append(d.Parameters, d.Graph...) {
+			if p.Name == "" || p.Doc == "" || strings.ContainsAny(p.Doc+p.Default, "‹›") {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
 	}
 	if d, err := bigfit.Describe("lcg"); d != nil || err == nil || !strings.Contains(err.Error(), "did you mean lgc?") {
 		t.Errorf("%v", err)
@@ -390,6 +395,9 @@ func TestFitRefuses(t *testing.T) {
 			m, err := bigfit.Fit(t.Context(), c.x, c.y, c.o)
 			if m != nil || err == nil || bigfit.Usable(err) {
 				t.Fatalf("a model: %v, error %v", m != nil, err)
+			}
+			if strings.ContainsAny(err.Error(), "‹›") || strings.Contains(err.Error(), "--") {
+				t.Errorf("%v: the names of parameters are marked", err)
 			}
 			for _, want := range c.want {
 				if !strings.Contains(err.Error(), want) {

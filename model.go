@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -31,7 +32,8 @@ type Model struct {
 // Models of auto, eigenmap, harmonic, lgc, tikhonov and poisson keep their graph and labels, so
 // that Update, Next and Suspects go on from the file. Models of others, such as rls and svm,
 // keep what predictions need.
-func Load(path string) (*Model, error) {
+func Load(path string) (loaded *Model, err error) {
+	defer plain(&err)
 	m, file, err := all.Load(path, 0)
 	if err != nil {
 		return nil, err
@@ -41,7 +43,8 @@ func Load(path string) (*Model, error) {
 
 // Save writes the model to a .npz file, whole or not at all. NumPy opens it, and the command
 // bigfit takes it.
-func (m *Model) Save(path string) error {
+func (m *Model) Save(path string) (err error) {
+	defer plain(&err)
 	hashes := maps.Clone(m.hashes)
 	if in := m.input; in != nil {
 		hashes = pipeline.Hashes{}
@@ -91,10 +94,16 @@ func (m *Model) Calibrated() bool { return models.CalibrationOf(m.model) != nil 
 func (m *Model) Parameters() map[string]string { return maps.Clone(m.model.Summary().Values) }
 
 // Warnings tell what is likely to be wrong with the answers.
-func (m *Model) Warnings() []string { return m.model.Summary().Warnings }
+func (m *Model) Warnings() []string {
+	var out []string
+	for _, text := range m.model.Summary().Warnings {
+		out = append(out, param.Plain(text))
+	}
+	return out
+}
 
 // String describes the model and its fit in one line.
-func (m *Model) String() string { return m.model.Name() + ": " + m.model.Summary().Text }
+func (m *Model) String() string { return param.Plain(m.model.Name() + ": " + m.model.Summary().Text) }
 
 // Underlying returns the model as packages models and pipeline know it, for what this package
 // does not do.

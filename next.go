@@ -41,7 +41,8 @@ type Choice struct {
 //
 // The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
 // was loaded if [Load] says so. The answer depends on the seed.
-func (m *Model) Next(ctx context.Context, count int, s *NextSettings) ([]Choice, error) {
+func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices []Choice, err error) {
+	defer plain(&err)
 	if s == nil {
 		s = &NextSettings{}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -86,11 +87,21 @@ func Describe(model string) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Description{Info: l.Info(), Parameters: l.Params()}
+	d := &Description{Info: l.Info(), Parameters: unmarked(l.Params())}
 	if d.Needs.Has(models.NeedsGraph) {
-		d.Graph = pipeline.GraphParams.Params()
+		d.Graph = unmarked(pipeline.GraphParams.Params())
 	}
 	return d, nil
+}
+
+// unmarked returns a copy of parameters whose documentation names parameters without marks.
+func unmarked(params []models.Param) []models.Param {
+	out := slices.Clone(params)
+	for i := range out {
+		out[i].Doc = param.Plain(out[i].Doc)
+		out[i].Default = param.Plain(out[i].Default)
+	}
+	return out
 }
 
 // find returns the learner with this name.

@@ -25,7 +25,8 @@ type Predictions struct {
 //
 // Predict may be called by several goroutines at once. A cancelled ctx ends the work with its
 // error.
-func (m *Model) Predict(ctx context.Context, x Points) (*Predictions, error) {
+func (m *Model) Predict(ctx context.Context, x Points) (p *Predictions, err error) {
+	defer plain(&err)
 	points, err := x.get()
 	if err != nil {
 		return nil, err
@@ -44,7 +45,8 @@ func (m *Model) Predict(ctx context.Context, x Points) (*Predictions, error) {
 // Training returns the answers for the points that the model was fitted to, in their order. The
 // class of a labeled point is its label, except where the model says otherwise. A model from a
 // file that keeps no answers for them is an error.
-func (m *Model) Training(ctx context.Context) (*Predictions, error) {
+func (m *Model) Training(ctx context.Context) (p *Predictions, err error) {
+	defer plain(&err)
 	answer, err := pipeline.Training(m.model, true, pipeline.HasProbabilities(m.model))
 	if err != nil {
 		return nil, err

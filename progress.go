@@ -3,6 +3,7 @@ package bigfit
 import (
 	"sync"
 
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -107,5 +108,5 @@ func (t *teller) say(line string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.log(line)
+	t.log(param.Plain(line))
 }

@@ -34,7 +34,8 @@ type Suspect struct {
 // The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
 // was loaded if [Load] says so. The cost is that of a fit for each fold; lgc and harmonic, which
 // have formulas, take less than any other.
-func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) ([]Suspect, error) {
+func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Suspect, err error) {
+	defer plain(&err)
 	if s == nil {
 		s = &SuspectSettings{}
 	}

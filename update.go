@@ -20,7 +20,8 @@ import (
 //
 // Update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson, reweighted, knn and geodesic.
 // Others are to be fitted anew. An error that is [Usable] comes with the model that was reached.
-func (m *Model) Update(ctx context.Context, x Points, y Labels) (*Model, error) {
+func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model, err error) {
+	defer plain(&err)
 	growth, err := m.growth(x, y)
 	if err != nil {
 		return nil, err

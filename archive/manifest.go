@@ -1,5 +1,14 @@
 // Package manifest is the JSON description that every artifact carries in its
 // .npz file, under the name "manifest".
+//
+// # Files
+//
+// Readers compare the claims of a header with the file before any allocation; writers use a
+// temporary file, sync and rename. Every artifact carries a manifest with its settings and the
+// hashes of its inputs, and commands refuse artifacts that do not belong together. A manifest
+// has the date of its writing, so files of two runs differ there and nowhere else.
+// SOURCE_DATE_EPOCH takes the place of the clock for those who compare bytes, as tests do;
+// bigfit diff ignores dates, versions and names of files.
 package archive
 
 import (
@@ -58,13 +67,15 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes}
+	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw,
+		Hashes: hashes}
 	for _, f := range files {
 		if m.Files == nil && len(f) > 0 {
 			m.Files = Files{}
 		}
 		maps.Copy(m.Files, f)
 	}
+
 	return m, nil
 }
 
@@ -72,7 +83,9 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 // every bit is checked.
 func (m *Manifest) Bare() *Manifest {
 	out := *m
-	out.Program, out.Date, out.Files = "", "", nil
+	out.Program = ""
+	out.Date = ""
+	out.Files = nil
 	return &out
 }
 
@@ -90,7 +103,8 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	}
 	if m.Version < 1 || m.Version > version {
-		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path,
+			m.Version, version)
 	}
 	return &m, nil
 }
@@ -101,14 +115,18 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
+
 	switch {
 	case m.Format != format:
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	case m.Version < version:
-		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads version %d; fit the model again", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads "+
+			"version %d; fit the model again", path, m.Version, version)
 	case m.Version > version:
-		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads version %d; install a newer bigfit", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads "+
+			"version %d; install a newer bigfit", path, m.Version, version)
 	}
+
 	return &m, nil
 }
 

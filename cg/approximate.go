@@ -39,6 +39,7 @@ func newApproximate(s *system, seed uint64) *factors {
 		}
 		degree[i] = int32(len(g.edges[i]))
 	}
+
 	g.queue = newBuckets(degree)
 	m := &factors{order: make([]int32, n), outer: make([]float64, n), inner: make([]float64, n)}
 	m.upper = &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1)}
@@ -48,7 +49,9 @@ func newApproximate(s *system, seed uint64) *factors {
 	place := make([]int32, n) // in the order
 	for p := range n {
 		v := g.queue.pop()
-		place[v], m.order[p], m.outer[v] = int32(p), v, s.outer[v]
+		place[v] = int32(p)
+		m.order[p] = v
+		m.outer[v] = s.outer[v]
 		star = g.star(v, star[:0], at)
 		total := g.ground[v]
 		for _, e := range star {
@@ -57,12 +60,15 @@ func newApproximate(s *system, seed uint64) *factors {
 		if total > 0 {
 			m.inner[p] = 1 / total
 		}
+
 		for _, e := range star {
-			m.upper.Col, m.upper.Val = append(m.upper.Col, e.to), append(m.upper.Val, e.weight/total)
+			m.upper.Col = append(m.upper.Col, e.to)
+			m.upper.Val = append(m.upper.Val, e.weight/total)
 		}
 		m.upper.Ptr[p+1] = int64(len(m.upper.Col))
 		g.replace(v, star, total, rng)
 	}
+
 	for p, v := range m.upper.Col {
 		m.upper.Col[p] = place[v]
 	}
@@ -98,6 +104,7 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 			at[e.to] = int32(len(dst))
 		}
 	}
+
 	for _, e := range dst {
 		at[e.to] = 0
 	}
@@ -110,6 +117,7 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 		}
 		return int(a.to - b.to)
 	})
+
 	g.gone[v] = true
 	g.edges[v] = nil
 	return dst
@@ -130,6 +138,7 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 		if !(rest > 0) {
 			continue
 		}
+
 		weight := e.weight * rest / total
 		pick := rng.Float64() * rest
 		j := 0
@@ -138,10 +147,12 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 				break
 			}
 		}
+
 		if j == len(behind) && (j == 0 || g.ground[v] > 0) {
 			g.ground[e.to] += weight
 			continue
 		}
+
 		// Beyond the last one is rounding.
 		to := behind[min(j, len(behind)-1)].to
 		g.edges[e.to] = append(g.edges[e.to], edge{to, weight})
@@ -162,7 +173,8 @@ type buckets struct {
 const bucketCount = 128
 
 func newBuckets(degree []int32) *buckets {
-	q := &buckets{degree: degree, first: make([]int32, bucketCount), next: make([]int32, len(degree)), back: make([]int32, len(degree))}
+	q := &buckets{degree: degree, first: make([]int32, bucketCount), next: make([]int32, len(degree)),
+		back: make([]int32, len(degree))}
 	for b := range q.first {
 		q.first[b] = -1
 	}
@@ -177,7 +189,8 @@ func (q *buckets) bucket(v int32) int { return min(int(q.degree[v]), bucketCount
 
 func (q *buckets) insert(v int32) {
 	b := q.bucket(v)
-	q.next[v], q.back[v] = q.first[b], -1
+	q.next[v] = q.first[b]
+	q.back[v] = -1
 	if q.first[b] >= 0 {
 		q.back[q.first[b]] = v
 	}

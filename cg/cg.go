@@ -59,7 +59,8 @@ type State struct {
 
 // String describes the state in one line.
 func (s State) String() string {
-	return fmt.Sprintf("iteration %d, residual %.1e, %d of %d columns", s.Iteration, s.Residual, s.Converged, s.Columns)
+	return fmt.Sprintf("iteration %d, residual %.1e, %d of %d columns", s.Iteration, s.Residual, s.Converged,
+		s.Columns)
 }
 
 // Result is a solution, or with an error the last iterate.
@@ -99,7 +100,8 @@ func (r *Result) MaxIterations() int {
 
 // String summarizes the result in one line.
 func (r *Result) String() string {
-	return fmt.Sprintf("%d right-hand sides, residual %.1e, %d iterations, %d products", len(r.Residuals), r.MaxResidual(), r.MaxIterations(), r.Products)
+	return fmt.Sprintf("%d right-hand sides, residual %.1e, %d iterations, %d products", len(r.Residuals),
+		r.MaxResidual(), r.MaxIterations(), r.Products)
 }
 
 // plan is Settings with everything filled in for one system.
@@ -122,8 +124,10 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 		fault("tolerance %v; it must lie in [0, 1)", p.Tolerance)
 	}
 	if p.MaxIterations < 0 || p.Block < 0 || p.MemoryLimit < 0 {
-		fault("iterations %d, block %d and memory limit %d must not be negative", p.MaxIterations, p.Block, p.MemoryLimit)
+		fault("iterations %d, block %d and memory limit %d must not be negative", p.MaxIterations, p.Block,
+			p.MemoryLimit)
 	}
+
 	if x := p.Start; x != nil {
 		if rows, cols := x.Dims(); rows != n || cols != m {
 			fault("the start is %d×%d, the solution %d×%d", rows, cols, n, m)
@@ -131,11 +135,13 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 			fault("row %d, column %d of the start is %v", i, j, x.At(i, j))
 		}
 	}
+
 	if p.Null != nil {
 		if err := checkOrthonormal(n, p.Null); err != nil {
 			faults = append(faults, err)
 		}
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -145,15 +151,18 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 	if p.MaxIterations == 0 {
 		p.MaxIterations = 10000
 	}
+
 	if p.Block == 0 {
 		p.Block = 16
 		for p.MemoryLimit > 0 && p.Block > 1 && p.bytes() > p.MemoryLimit {
 			p.Block /= 2
 		}
 	}
+
 	p.Block = min(p.Block, max(m, 1))
 	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
-		return nil, fmt.Errorf("cg: %d right-hand sides of dimension %d take at least %d bytes, %d are allowed; solve fewer at a time or allow more", m, n, need, p.MemoryLimit)
+		return nil, fmt.Errorf("cg: %d right-hand sides of dimension %d take at least %d bytes, %d "+
+			"are allowed; solve fewer at a time or allow more", m, n, need, p.MemoryLimit)
 	}
 	return p, nil
 }
@@ -194,10 +203,12 @@ func checkOrthonormal(n int, v *mat.Dense) error {
 				want = 1
 			}
 			if !(math.Abs(g.At(i, j)-want) <= 1e-8) {
-				return fmt.Errorf("cg: the null vectors are not orthonormal: the product of %d and %d is %v", i, j, g.At(i, j))
+				return fmt.Errorf("cg: the null vectors are not orthonormal: the product of %d and %d is %v",
+					i, j, g.At(i, j))
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -81,13 +81,15 @@ func (d *dissector) parts(set []int32, deep int) []int32 {
 	for _, v := range set {
 		d.dist[0][v] = -1
 	}
-	queue, ends := make([]int32, 0, len(set)), []int(nil)
+	queue := make([]int32, 0, len(set))
+	ends := []int(nil)
 	for _, v := range set {
 		if d.dist[0][v] < 0 {
 			queue = d.search(v, d.dist[0], queue)
 			ends = append(ends, len(queue))
 		}
 	}
+
 	copy(set, queue)
 	var roots []int32
 	from := 0
@@ -109,7 +111,8 @@ func (d *dissector) enter(set []int32) {
 // search appends to queue the vertices that are reached from root in its region, root
 // first, and notes their distances, which are −1 before.
 func (d *dissector) search(root int32, dist, queue []int32) []int32 {
-	head, region := len(queue), d.region[root]
+	head := len(queue)
+	region := d.region[root]
 	queue = append(queue, root)
 	dist[root] = 0
 	for ; head < len(queue); head++ {
@@ -122,6 +125,7 @@ func (d *dissector) search(root int32, dist, queue []int32) []int32 {
 			}
 		}
 	}
+
 	return queue
 }
 
@@ -151,6 +155,7 @@ func (d *dissector) connected(set []int32, deep int) int32 {
 		d.makeKeys(set)
 		c = d.cut(set)
 	}
+
 	if math.IsInf(c.score, 1) {
 		return d.eliminate(set, nil)
 	}
@@ -166,16 +171,20 @@ func (d *dissector) makeKeys(set []int32) {
 	a := set[len(set)-1]
 	b := d.distances(set, a, d.dist[0])
 	d.distances(set, b, d.dist[1])
-	c, most := a, int32(-1)
+	c := a
+	most := int32(-1)
 	for _, v := range set {
 		if m := min(d.dist[0][v], d.dist[1][v]); m > most {
-			c, most = v, m
+			c = v
+			most = m
 		}
 	}
+
 	e := d.distances(set, c, d.dist[2])
 	d.distances(set, e, d.dist[3])
 	for _, v := range set {
-		x, y := d.dist[0][v]-d.dist[1][v], d.dist[2][v]-d.dist[3][v]
+		x := d.dist[0][v] - d.dist[1][v]
+		y := d.dist[2][v] - d.dist[3][v]
 		d.key[v] = [4]int32{x, y, x + y, x - y}
 	}
 }
@@ -191,18 +200,23 @@ type cut struct {
 // cut looks for the cut of a set by a key with the fewest vertices on one side that have
 // neighbours on the other.
 func (d *dissector) cut(set []int32) cut {
-	low, high := d.key[set[0]], d.key[set[0]]
+	low := d.key[set[0]]
+	high := d.key[set[0]]
 	for _, v := range set {
 		for i, k := range d.key[v] {
 			low[i], high[i] = min(low[i], k), max(high[i], k)
 		}
 	}
+
 	var below, left, right [4][]int32 // of each key: vertices at it, and changes of the separators
 	for i := range low {
 		width := int(high[i]-low[i]) + 1
 		count := make([]int32, 3*width)
-		below[i], left[i], right[i] = count[:width], count[width:2*width], count[2*width:]
+		below[i] = count[:width]
+		left[i] = count[width : 2*width]
+		right[i] = count[2*width:]
 	}
+
 	region := d.region[set[0]]
 	for _, v := range set {
 		own := d.key[v]
@@ -216,6 +230,7 @@ func (d *dissector) cut(set []int32) cut {
 				least[3], most[3] = min(least[3], k[3]), max(most[3], k[3])
 			}
 		}
+
 		for i, k := range own {
 			below[i][k-low[i]]++
 			left[i][k-low[i]]++ // for cuts from k to before most
@@ -224,12 +239,15 @@ func (d *dissector) cut(set []int32) cut {
 			right[i][k-low[i]]--
 		}
 	}
+
 	best := cut{score: math.Inf(1)}
 	n := float64(len(set))
 	for i := range below {
 		var before, l, r int32
 		for at := range below[i] {
-			before, l, r = before+below[i][at], l+left[i][at], r+right[i][at]
+			before += below[i][at]
+			l += left[i][at]
+			r += right[i][at]
 			share := min(float64(before)/n, 1-float64(before)/n)
 			if share < frontLeast {
 				continue
@@ -240,6 +258,7 @@ func (d *dissector) cut(set []int32) cut {
 			}
 		}
 	}
+
 	return best
 }
 
@@ -256,13 +275,17 @@ func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32
 			continue
 		}
 		col := d.w.Col[d.w.Ptr[v]:d.w.Ptr[v+1]]
-		if slices.ContainsFunc(col, func(j int32) bool { return d.region[j] >= region && leftOf(j) != c.left }) {
+		if slices.ContainsFunc(col, func(j int32) bool {
+			return d.region[j] >= region &&
+				leftOf(j) != c.left
+		}) {
 			separator = append(separator, v)
 		} else {
 			left = append(left, v)
 			d.region[v] = near
 		}
 	}
+
 	kept := separator[:0]
 	for _, v := range separator {
 		col, _ := d.w.Row(int(v))
@@ -272,6 +295,7 @@ func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32
 			right = append(right, v)
 		}
 	}
+
 	return left, right, kept
 }
 
@@ -287,11 +311,13 @@ func (d *dissector) eliminate(own, children []int32) int32 {
 // false if these are more than the limit.
 func (d *dissector) borders() bool {
 	n := len(d.order)
-	place, seen := make([]int32, n), make([]int32, n)
+	place := make([]int32, n)
+	seen := make([]int32, n)
 	for p, v := range d.order {
 		place[v] = int32(p)
 		seen[p] = -1
 	}
+
 	d.entries = 0
 	for t := range d.fronts {
 		f := &d.fronts[t]
@@ -307,16 +333,19 @@ func (d *dissector) borders() bool {
 				add(place[j])
 			}
 		}
+
 		for _, c := range f.children {
 			for _, p := range d.fronts[c].border {
 				add(p)
 			}
 		}
+
 		slices.Sort(f.border)
 		s, m := f.size()
 		if d.entries += s * (s + m); d.entries > d.limit || (s+m)*(s+m) > d.limit {
 			return false
 		}
 	}
+
 	return true
 }

@@ -11,6 +11,15 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// Ill-conditioned graphs are recognized beforehand: the Rayleigh quotient of a cosine along
+// the longest path through the graph is not below its smallest nonzero eigenvalue ([Hard]).
+// Graphs of points on curves and surfaces have small separators. dissection.go cuts them by
+// differences of distances from far vertices, and dense fronts make an exact factor of some
+// ten numbers an edge, read twice for 8 or 16 columns. Where the factor would have more than
+// 24 numbers an edge, or 2²⁵ in all, the approximate factor takes its place, so that memory
+// can be announced. models/propagation solves components apart: the factor and the blocks of
+// one component stay in the cache, and columns without a label in it cost nothing.
+
 // exact is (L + cI)⁻¹ by a block LDLᵀ factorization with nested dissection: for the
 // front of A, with B between its border and itself, it holds A⁻¹ and G = BA⁻¹. Where
 // nothing is grounded the inverse has a zero for one vertex of every component, as that of
@@ -45,11 +54,13 @@ func newExact(s *system, deflated bool) *exact {
 		return nil
 	}
 	m := &exact{dissection: d, outer: s.outer, panels: make([][]float64, len(d.fronts))}
-	a := assembly{system: s, exact: m, deflated: deflated, at: make([]int32, len(d.order)), place: make([]int32, len(d.order)),
+	a := assembly{system: s, exact: m, deflated: deflated, at: make([]int32, len(d.order)),
+		place:   make([]int32, len(d.order)),
 		updates: make([]*mat.Dense, len(d.fronts)), mass: make([]mass, len(d.fronts))}
 	for p, v := range d.order {
 		a.place[v] = int32(p)
 	}
+
 	for t := range d.fronts {
 		if !a.eliminate(t) {
 			return nil
@@ -57,6 +68,7 @@ func newExact(s *system, deflated bool) *exact {
 		own, border := d.fronts[t].size()
 		m.most = max(m.most, panelRows(own)+panelRows(border))
 	}
+
 	return m
 }
 
@@ -81,7 +93,9 @@ type mass struct {
 
 // add adds the sums of others.
 func (m *mass) add(o mass) {
-	m.ground, m.degree, m.count = m.ground+o.ground, m.degree+o.degree, m.count+o.count
+	m.ground += o.ground
+	m.degree += o.degree
+	m.count += o.count
 }
 
 // eliminate factors a front. It returns false if it is not positive definite.
@@ -99,6 +113,7 @@ func (a *assembly) eliminate(t int) bool {
 			rank--
 		}
 	}
+
 	panel := make([]float64, (panelRows(s)+panelRows(m))*s)
 	a.panels[t] = panel
 	if rank == 0 {
@@ -109,17 +124,21 @@ func (a *assembly) eliminate(t int) bool {
 	if dense.Cholesky(context.Background(), lower) != nil {
 		return false
 	}
+
 	root := invertLower(lower)
 	inverse := mat.NewDense(s, s, panel[:s*s])
 	dense.Syrk(dense.Transposed, 1, root, 0, inverse.Slice(0, rank, 0, rank).(*mat.Dense))
 	if m > 0 {
-		half, border := mat.NewDense(m, s, nil), mat.NewDense(m, m, nil)
+		half := mat.NewDense(m, s, nil)
+		border := mat.NewDense(m, m, nil)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, whole.Slice(s, s+m, 0, s).(*mat.Dense), root, 0, half)
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, half, root, 0, mat.NewDense(m, s, panel[panelRows(s)*s:][:m*s]))
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, half, root, 0,
+			mat.NewDense(m, s, panel[panelRows(s)*s:][:m*s]))
 		border.Copy(whole.Slice(s, s+m, s, s+m))
 		dense.Syrk(dense.NoTrans, -1, half, 1, border)
 		a.updates[t] = border
 	}
+
 	return true
 }
 
@@ -133,13 +152,15 @@ func invertLower(l *mat.Dense) *mat.Dense {
 	rows := make([]int32, n)
 	for i := range n {
 		rows[i] = int32(i)
-		row, of := x[i*n:][:i+1], l.RawRowView(i)
+		row := x[i*n:][:i+1]
+		of := l.RawRowView(i)
 		simd.AddScaledRows(row[:i], x, n, rows[:i], of[:i])
 		for j := range row[:i] {
 			row[j] /= -of[i]
 		}
 		row[i] = 1 / of[i]
 	}
+
 	return mat.NewDense(n, n, x)
 }
 
@@ -161,7 +182,8 @@ func (a *assembly) assemble(t int) {
 	for i, v := range a.order[f.lo:f.hi] {
 		degree := 0.0
 		for p := a.w.Ptr[v]; p < a.w.Ptr[v+1]; p++ {
-			j, w := a.w.Col[p], 1.0
+			j := a.w.Col[p]
+			w := 1.0
 			if a.w.Val != nil {
 				w = a.w.Val[p]
 			}
@@ -173,9 +195,11 @@ func (a *assembly) assemble(t int) {
 				a.dense[int(a.at[q])*ld+i] -= w
 			}
 		}
+
 		a.dense[i*ld+i] += degree + a.ground[v]
 		sum.add(mass{a.ground[v], degree, 1})
 	}
+
 	for _, c := range f.children {
 		sum.add(a.mass[c])
 		border := a.fronts[c].border
@@ -184,7 +208,8 @@ func (a *assembly) assemble(t int) {
 			a.to = append(a.to, a.at[p])
 		}
 		for i, to := range a.to {
-			row, from := a.dense[int(to)*ld:], a.updates[c].RawRowView(i)[:i+1]
+			row := a.dense[int(to)*ld:]
+			from := a.updates[c].RawRowView(i)[:i+1]
 			for j, q := range a.to[:i+1] {
 				row[q] += from[j]
 			}
@@ -206,7 +231,8 @@ func (m *exact) ApplyTo(dst, r *mat.Dense) {
 
 // apply does columns [from, to), of which simd.Panel has 8 or 16.
 func (m *exact) apply(dst, r *mat.Dense, from, to int) {
-	n, b := len(m.order), (to-from+columnGrain-1)/columnGrain*columnGrain
+	n := len(m.order)
+	b := (to - from + columnGrain - 1) / columnGrain * columnGrain
 	x := make([]float64, n*b)
 	for p, v := range m.order {
 		row := x[p*b:]
@@ -214,7 +240,9 @@ func (m *exact) apply(dst, r *mat.Dense, from, to int) {
 			row[j] = e * m.outer[v]
 		}
 	}
-	w, c := make([]float64, m.most*b), make([]float64, (m.most+b)*b)
+
+	w := make([]float64, m.most*b)
+	c := make([]float64, (m.most+b)*b)
 	// x_B −= G x_S
 	for t := range m.fronts {
 		f := &m.fronts[t]
@@ -238,6 +266,7 @@ func (m *exact) apply(dst, r *mat.Dense, from, to int) {
 			copy(x[int(p)*b:][:b], w[i*b:])
 		}
 	}
+
 	// x_S = A⁻¹x_S − Gᵀx_B
 	for t := len(m.fronts) - 1; t >= 0; t-- {
 		f := &m.fronts[t]
@@ -251,12 +280,14 @@ func (m *exact) apply(dst, r *mat.Dense, from, to int) {
 				row[j] = -v
 			}
 		}
+
 		clear(w[(above+e)*b : rows*b])
 		out := c[:(s+b)*b]
 		clear(out)
 		simd.Panel(m.panels[t], s, s, w, rows, b, nil, out)
 		copy(x[f.lo*b:f.hi*b], out)
 	}
+
 	for p, v := range m.order {
 		d := dst.RawRowView(int(v))[from:to]
 		for j, e := range x[p*b:][:to-from] {

@@ -23,6 +23,7 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 			s.diagonal[i] = 1
 		}
 	}
+
 	low, hard := s.spread()
 	low = math.Min(low, hard)
 	if pinned != nil {
@@ -46,10 +47,13 @@ func (s *system) pin(pinned []bool) {
 	w := &sparse.CSR{Rows: s.w.Rows, Cols: s.w.Cols, Ptr: make([]int64, 1, s.w.Rows+1)}
 	for i := range s.w.Rows {
 		if pinned[i] {
-			s.ground[i], s.diagonal[i], s.outer[i] = 1, 1, 1
+			s.ground[i] = 1
+			s.diagonal[i] = 1
+			s.outer[i] = 1
 			w.Ptr = append(w.Ptr, int64(len(w.Col)))
 			continue
 		}
+
 		col, val := s.w.Row(i)
 		for p, j := range col {
 			v := 1.0
@@ -65,8 +69,10 @@ func (s *system) pin(pinned []bool) {
 				w.Val = append(w.Val, v)
 			}
 		}
+
 		w.Ptr = append(w.Ptr, int64(len(w.Col)))
 	}
+
 	s.w = w
 }
 
@@ -76,7 +82,9 @@ func (s *system) pin(pinned []bool) {
 // component, and counts weights.
 func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
 	levels := float64(len(ends))
-	at, mass, sum := 0, 0.0, 0.0
+	at := 0
+	mass := 0.0
+	sum := 0.0
 	for level, end := range ends {
 		f := math.Cos(math.Pi * (float64(level) + 0.5) / levels)
 		for ; at < end; at++ {
@@ -94,7 +102,10 @@ func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
 			sum += d * f
 		}
 	}
-	mean, energy, square := sum/mass, 0.0, 0.0
+
+	mean := sum / mass
+	energy := 0.0
+	square := 0.0
 	for _, i := range b.queue {
 		col, val := b.w.Row(int(i))
 		for p, j := range col {
@@ -107,6 +118,7 @@ func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
 			square += v * (value[i] - mean) * (value[i] - mean)
 		}
 	}
+
 	if !(square > 0) {
 		return 1
 	}

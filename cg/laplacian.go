@@ -38,7 +38,8 @@ type LaplacianSettings struct {
 // setup that costs as much as some hundred products. Powers apply the
 // preconditioner of L + cI p times; the condition of (L + cI)ᵖ must be below 10⁵
 // for a polynomial then.
-func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense, s *LaplacianSettings) (*Result, error) {
+func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense,
+	s *LaplacianSettings) (*Result, error) {
 	var set LaplacianSettings
 	if s != nil {
 		set = *s
@@ -52,7 +53,8 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		faults = append(faults, fmt.Errorf("cg: preconditioner %v", set.Method))
 	}
 	if c != nil && len(c.Of) != l.Dim() {
-		faults = append(faults, fmt.Errorf("cg: components of %d vertices for a graph of %d", len(c.Of), l.Dim()))
+		faults = append(faults, fmt.Errorf("cg: components of %d vertices for a graph of %d",
+			len(c.Of), l.Dim()))
 	}
 	if set.Null != nil {
 		faults = append(faults, errors.New("cg: the null vectors of a Laplacian are known; leave Null out"))
@@ -61,17 +63,22 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
 	}
+
 	if c == nil {
 		c = l.Graph().Components()
 	}
-	method, m, power := set.Method, p.Preconditioner, 1
+	method := set.Method
+	m := p.Preconditioner
+	power := 1
 	switch {
 	case p.Outside != nil, m == nil && isZero(b):
-		method, m = None, identity{}
+		method = None
+		m = identity{}
 	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
+
 	var null subspace
 	known := newComponentNull(l, c)
 	if shift > 0 {
@@ -80,6 +87,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	} else {
 		null = known
 	}
+
 	p.Preconditioner = repeated{m, power}
 	r, err := solve(ctx, l, b, p, null)
 	if r != nil {
@@ -138,6 +146,7 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 			}
 		}
 	}
+
 	switch method {
 	case Jacobi:
 		return method, s.jacobi()
@@ -153,6 +162,7 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 		}
 		return ApproximateCholesky, newApproximate(s, seed)
 	}
+
 	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
 	return method, newPolynomial(s, low, high, degree)
 }

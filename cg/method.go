@@ -26,7 +26,8 @@ const (
 	Cholesky
 )
 
-var methods = enum.New[Method]("preconditioner", "auto", "none", "jacobi", "approx-cholesky", "chebyshev", "cholesky")
+var methods = enum.New[Method]("preconditioner", "auto", "none", "jacobi", "approx-cholesky", "chebyshev",
+	"cholesky")
 
 // String returns the name used on the command line and in manifests.
 func (m Method) String() string { return methods.String(m) }

@@ -49,6 +49,7 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 		s.values[i] = d
 		sums[s.of[i]] += d
 	}
+
 	for i, id := range s.of {
 		s.values[i] = math.Sqrt(s.values[i] / sums[id])
 	}
@@ -69,6 +70,7 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 		}
 		parts[lo/grain] = c
 	})
+
 	for _, c := range parts[1:] {
 		parts[0].Add(parts[0], c)
 	}
@@ -78,7 +80,8 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 func (s *componentNull) add(x *mat.Dense, alpha float64, c *mat.Dense) {
 	par.For(len(s.of), rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, f := x.RawRowView(i), alpha*s.values[i]
+			row := x.RawRowView(i)
+			f := alpha * s.values[i]
 			for j, v := range c.RawRowView(int(s.of[i])) {
 				row[j] += f * v
 			}

@@ -21,22 +21,27 @@ const roundingRank = 1e-13
 // first if all are zero; bad is −1 otherwise.
 func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 	r, _ := g.Dims()
-	unit, rest := make([]float64, r), make([]float64, r)
+	unit := make([]float64, r)
+	rest := make([]float64, r)
 	zeros := 0
 	for i := range unit {
 		d := g.At(i, i)
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return nil, nil, i
 		}
-		unit[i], rest[i] = math.Sqrt(d), 1
+		unit[i] = math.Sqrt(d)
+		rest[i] = 1
 		if d == 0 {
-			unit[i], rest[i] = 1, 0
+			unit[i] = 1
+			rest[i] = 0
 			zeros++
 		}
 	}
+
 	if zeros == r {
 		return nil, nil, 0
 	}
+
 	// h is g with a diagonal of ones; its upper part becomes the factor.
 	h := mat.NewDense(r, r, nil)
 	var noise float64
@@ -47,6 +52,7 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			noise = max(noise, math.Abs(g.At(i, j)-g.At(j, i))/scale)
 		}
 	}
+
 	limit := max(roundingRank, 10*noise)
 	order := make([]int, r)
 	for i := range order {
@@ -61,6 +67,7 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 				best = p
 			}
 		}
+
 		if k > 0 && !(rest[order[best]] > limit) {
 			break
 		}
@@ -78,7 +85,9 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			rest[j] -= v * v
 		}
 	}
-	xi, t = mat.NewDense(k, r, nil), mat.NewDense(r, k, nil)
+
+	xi = mat.NewDense(k, r, nil)
+	t = mat.NewDense(r, k, nil)
 	for q := range k {
 		for j := range r {
 			xi.Set(q, j, rows.At(q, j)*unit[j])
@@ -95,6 +104,7 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			t.Set(order[p], q, v/rows.At(p, order[p])/unit[order[p]])
 		}
 	}
+
 	return xi, t, -1
 }
 
@@ -110,20 +120,25 @@ func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 		}
 		unit[i] = 1 / math.Sqrt(d)
 	}
-	f, x := mat.NewDense(r, r, nil), mat.DenseCopyOf(c)
+
+	f := mat.NewDense(r, r, nil)
+	x := mat.DenseCopyOf(c)
 	for i := range r {
 		for j := range r {
 			f.Set(i, j, (h.At(i, j)+h.At(j, i))/2*unit[i]*unit[j])
 		}
 	}
+
 	if dense.Cholesky(context.Background(), f) != nil {
 		return nil, false
 	}
+
 	for i := range r {
 		if f.At(i, i) < 1e-7 { // the square of a pivot that is mostly rounding
 			return nil, false
 		}
 	}
+
 	x.Apply(func(i, _ int, v float64) float64 { return v * unit[i] }, x)
 	dense.SolveLower(dense.NoTrans, f, x)
 	dense.SolveLower(dense.Transposed, f, x)

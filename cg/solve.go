@@ -57,6 +57,7 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			return nil, fmt.Errorf("cg: the norm of right-hand side %d overflows", j)
 		}
 	}
+
 	if null != nil {
 		r.b = mat.DenseCopyOf(b)
 		c := project(r.b, null)
@@ -67,18 +68,21 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 		}
 		r.dropRounding()
 	}
+
 	if p.Start != nil {
 		r.out.X.Copy(p.Start)
 		if null != nil {
 			project(r.out.X, null)
 		}
 	}
+
 	var err error
 	if p.Outside == nil {
 		err = r.blocks(ctx)
 	} else if err = r.outside(ctx); err != nil {
 		return nil, err
 	}
+
 	if errors.Is(err, ErrNotConverged) || err == nil {
 		err = nil
 		left := 0
@@ -88,9 +92,12 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			}
 		}
 		if left > 0 {
-			err = fmt.Errorf("%w: %d of %d columns have relative residuals up to %.3g after %d iterations, tolerance %g", ErrNotConverged, left, m, r.out.MaxResidual(), r.out.MaxIterations(), p.Tolerance)
+			err = fmt.Errorf("%w: %d of %d columns have relative residuals up to %.3g after %d "+
+				"iterations, tolerance %g", ErrNotConverged, left, m, r.out.MaxResidual(),
+				r.out.MaxIterations(), p.Tolerance)
 		}
 	}
+
 	r.finish()
 	return r.out, err
 }
@@ -106,8 +113,10 @@ func (r *run) outside(ctx context.Context) error {
 		return fmt.Errorf("cg: a solution of %d×%d from another program, want %d×%d", rows, cols, n, m)
 	}
 	if i, j, bad := firstNotFinite(x); bad {
-		return fmt.Errorf("cg: row %d, column %d of the solution from another program is %v", i, j, x.At(i, j))
+		return fmt.Errorf("cg: row %d, column %d of the solution from another program is %v", i, j,
+			x.At(i, j))
 	}
+
 	r.out.X.Copy(x)
 	if r.null != nil {
 		project(r.out.X, r.null)
@@ -143,8 +152,10 @@ func (r *run) dropRounding() {
 func (r *run) blocks(ctx context.Context) error {
 	var failure error
 	for from := 0; from < r.cols; from += r.Block {
-		r.from, r.to = from, min(from+r.Block, r.cols)
-		r.cycle, r.worst = 0, math.Inf(1)
+		r.from = from
+		r.to = min(from+r.Block, r.cols)
+		r.cycle = 0
+		r.worst = math.Inf(1)
 		r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products}
 		if err := r.solveBlock(ctx); errors.Is(err, ErrNotConverged) {
 			failure = err
@@ -152,13 +163,22 @@ func (r *run) blocks(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return failure
 }
 
 // solveBlock solves columns [from, to): cycles of iterations until the true residuals
 // are within the tolerance or no longer fall.
 func (r *run) solveBlock(ctx context.Context) error {
-	defer func() { r.q, r.p, r.c, r.ap, r.z, r.spare = nil, nil, nil, nil, nil, nil }()
+	defer func() {
+		r.q = nil
+		r.p = nil
+		r.c = nil
+		r.ap = nil
+		r.z = nil
+		r.spare = nil
+	}()
+
 	for {
 		if left, err := r.begin(); err != nil || left == 0 {
 			return err
@@ -174,7 +194,8 @@ func (r *run) solveBlock(ctx context.Context) error {
 func (r *run) begin() (left int, err error) {
 	res := r.residuals(r.from, r.to)
 	norms := columnNorms(res)
-	r.active, r.scale = r.active[:0], r.scale[:0]
+	r.active = r.active[:0]
+	r.scale = r.scale[:0]
 	worst := 0.0
 	for j, v := range norms {
 		column := r.from + j
@@ -183,13 +204,16 @@ func (r *run) begin() (left int, err error) {
 			continue
 		}
 		relative := v / r.norms[column]
-		r.out.Residuals[column], r.known[column] = relative, true
+		r.out.Residuals[column] = relative
+		r.known[column] = true
 		if !(relative <= r.Tolerance) {
-			r.active, r.scale = append(r.active, j), append(r.scale, v)
+			r.active = append(r.active, j)
+			r.scale = append(r.scale, v)
 			worst = math.Max(worst, relative)
 			r.out.Iterations[column] = r.state.Iteration
 		}
 	}
+
 	if len(r.active) == 0 {
 		return 0, nil
 	}
@@ -205,7 +229,9 @@ func (r *run) begin() (left int, err error) {
 	}
 	k := len(r.active)
 	r.met = make([]bool, k)
-	r.q, r.p, r.c = w, nil, mat.NewDense(k, k, nil)
+	r.q = w
+	r.p = nil
+	r.c = mat.NewDense(k, k, nil)
 	for j := range k {
 		r.c.Set(j, j, 1)
 	}
@@ -217,7 +243,8 @@ func (r *run) clear(j int) {
 	for i := range r.n {
 		r.out.X.Set(i, j, 0)
 	}
-	r.out.Residuals[j], r.known[j] = 0, true
+	r.out.Residuals[j] = 0
+	r.known[j] = true
 }
 
 // residuals returns B − A·X for columns [from, to).
@@ -238,6 +265,7 @@ func (r *run) residuals(from, to int) *mat.Dense {
 			}
 		}
 	})
+
 	return res
 }
 
@@ -253,6 +281,7 @@ func (r *run) finish() {
 			continue
 		}
 		r.cycle = 1 // so that X counts
+
 		for j, v := range columnNorms(r.residuals(from, to)) {
 			if r.norms[from+j] == 0 {
 				r.clear(from + j)
@@ -274,11 +303,13 @@ func (r *run) iterate(ctx context.Context) error {
 		if err != nil || !ok {
 			return err
 		}
+
 		if r.OnIteration != nil {
 			if err := r.OnIteration(r.state); err != nil {
 				return err
 			}
 		}
+
 		if r.state.Residual <= r.Tolerance {
 			return nil
 		}
@@ -286,6 +317,7 @@ func (r *run) iterate(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -313,6 +345,7 @@ func (r *run) step() (bool, error) {
 	if !ok {
 		return false, r.breakdown(h, r.p, false)
 	}
+
 	// X ← X + P·S·C, W = Q − A·P·S
 	active := mat.NewDense(k, len(r.active), nil)
 	mul(1, s, r.c, 0, active)
@@ -323,6 +356,7 @@ func (r *run) step() (bool, error) {
 			move.Set(i, j, active.At(i, q)*r.scale[q])
 		}
 	}
+
 	mul(1, r.p, move, 1, columns(r.out.X, r.from, r.to))
 	mul(-1, r.ap, s, 1, r.q)
 	r.state.Iteration++
@@ -344,6 +378,7 @@ func (r *run) estimate() {
 			done++
 		}
 	}
+
 	for q, j := range r.active {
 		var sum float64
 		for i := range k {
@@ -360,6 +395,7 @@ func (r *run) estimate() {
 			done++
 		}
 	}
+
 	r.state.Converged = done
 }
 
@@ -379,15 +415,22 @@ func (r *run) turn() error {
 	if bad >= 0 {
 		return r.breakdown(g, r.q, true)
 	}
+
 	rank, _ := xi.Dims()
-	q, p, c := r.block(r.ap, rank), r.block(r.spare, rank), mat.NewDense(rank, len(r.active), nil)
+	q := r.block(r.ap, rank)
+	p := r.block(r.spare, rank)
+	c := mat.NewDense(rank, len(r.active), nil)
 	mul(1, r.q, t, 0, q)
 	mul(1, r.z, t, 0, p)
 	if r.p != nil {
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, r.p, xi, 1, p)
 	}
 	mul(1, xi, r.c, 0, c)
-	r.ap, r.q, r.spare, r.p, r.c = r.q, q, r.p, p, c
+	r.ap = r.q
+	r.q = q
+	r.spare = r.p
+	r.p = p
+	r.c = c
 	return nil
 }
 
@@ -396,7 +439,8 @@ func (r *run) turn() error {
 // only too nearly dependent.
 func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 	k, _ := g.Dims()
-	u, h := mat.NewDense(k, 1, nil), mat.NewDense(k, k, nil)
+	u := mat.NewDense(k, 1, nil)
+	h := mat.NewDense(k, k, nil)
 	bad := -1
 	for i := range k {
 		for j := range k {
@@ -406,6 +450,7 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 			bad = i
 		}
 	}
+
 	if bad >= 0 {
 		u.Set(bad, 0, 1)
 	} else {
@@ -417,18 +462,21 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 			u.Set(i, 0, vectors.At(i, 0)/math.Sqrt(g.At(i, i)))
 		}
 	}
+
 	e := &BreakdownError{Preconditioner: preconditioner, Iteration: r.state.Iteration}
 	gu := mat.NewDense(k, 1, nil)
 	mul(1, g, u, 0, gu)
 	p := mat.NewDense(r.n, 1, nil)
 	mul(1, x, u, 0, p)
 	e.Curvature, e.Norm = gram(u, gu).At(0, 0), columnNorms(p)[0]
-	share, largest := gram(u, r.c), 0
+	share := gram(u, r.c)
+	largest := 0
 	for q := range r.active {
 		if math.Abs(share.At(0, q)) > math.Abs(share.At(0, largest)) {
 			largest = q
 		}
 	}
+
 	e.Column = r.from + r.active[largest]
 	return e
 }

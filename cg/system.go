@@ -23,20 +23,23 @@ type system struct {
 
 func newSystem(l *sparse.Laplacian) *system {
 	n := l.Dim()
-	s := &system{w: l.Graph(), ground: make([]float64, n), diagonal: make([]float64, n), outer: make([]float64, n)}
+	s := &system{w: l.Graph(), ground: make([]float64, n), diagonal: make([]float64, n),
+		outer: make([]float64, n)}
 	count := 0
 	for i, d := range l.Degrees() {
 		r := 1.0
 		if l.Kind() != sparse.Combinatorial && d > 0 {
 			r = d
 		}
-		s.ground[i], s.outer[i] = l.Shift()*r, math.Sqrt(r)
+		s.ground[i] = l.Shift() * r
+		s.outer[i] = math.Sqrt(r)
 		s.diagonal[i] = d + s.ground[i]
 		if s.diagonal[i] > 0 {
 			s.mean += s.diagonal[i]
 			count++
 		}
 	}
+
 	if s.mean /= float64(max(count, 1)); s.mean == 0 {
 		s.mean = 1
 	}
@@ -70,9 +73,11 @@ func (s *system) spread() (path, hard float64) {
 		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
 			end, _ := search.from(int32(root), 1)
 			_, ends := search.from(end, 2)
-			steps, hard = max(steps, len(ends)), min(hard, max(search.quotient(ends, value), 1e-16))
+			steps = max(steps, len(ends))
+			hard = min(hard, max(search.quotient(ends, value), 1e-16))
 		}
 	}
+
 	return min(1, 8/float64(steps*steps)), hard
 }
 
@@ -86,12 +91,14 @@ func Hard(w *sparse.CSR, kind sparse.Kind) bool {
 	if kind == sparse.Combinatorial {
 		most, sum := 0.0, 0.0
 		for _, d := range w.Degrees() {
-			most, sum = max(most, d), sum+d
+			most = max(most, d)
+			sum += d
 		}
 		if sum > 0 {
 			condition = max(condition, 2*most/(hard*sum/float64(w.Rows)))
 		}
 	}
+
 	return condition > largeCondition
 }
 
@@ -116,6 +123,7 @@ func (b *breadthFirst) from(root, mark int32) (last int32, ends []int) {
 			b.visit(last, mark)
 		}
 	}
+
 	return last, ends
 }
 

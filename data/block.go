@@ -29,6 +29,7 @@ func Block(x Points, buffer []float64, lo, hi, from, to int) (*mat.Dense, []floa
 	case *Stored:
 		x.block(block, lo, from)
 	}
+
 	return block, buffer
 }
 
@@ -67,6 +68,7 @@ func Columns(x Points, columns []int) *Dense[float64] {
 		}
 		return out
 	}
+
 	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)
@@ -74,6 +76,7 @@ func Columns(x Points, columns []int) *Dense[float64] {
 			out.Row(i)[p] = row[j]
 		}
 	}
+
 	return out
 }
 

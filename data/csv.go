@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // isHeader reports whether a line holds column names: none of its fields is a
@@ -30,16 +31,20 @@ func isHeader(l *fields.Lines, line []byte, sep byte, t *TableColumns) (bool, er
 			nums++
 		case len(f) > 0 && !slices.Contains(asked, strconv.Itoa(i)):
 			if texts++; texts == 1 {
-				at, text = i, fields.Quote(f)
+				at = i
+				text = fields.Quote(f)
 			}
 		}
+
 		return true
 	})
+
 	if named {
 		return true, nil
 	}
 	if nums > 0 && texts > 0 {
-		return false, l.Fault("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, text, at)
+		return false, l.Fault("column %d is %s, not a number; remove the column or leave it out with "+
+			"%s %d, or say that the first line is a header", at, text, param.Name("drop"), at)
 	}
 	return texts > 0, nil
 }
@@ -62,6 +67,7 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 	if err := c.begin(opt.Header); err != nil {
 		return nil, "", err
 	}
+
 	if src.packing == "" {
 		// As many rows as this line's length lets expect, if the limit allows.
 		rows := src.size/int64(len(c.line)+1) + 1
@@ -70,15 +76,18 @@ func readCSV(src *source, opt ReadOptions) (Points, string, error) {
 			c.x.Data = make([]float64, 0, guess)
 		}
 	}
+
 	var err error
 	for ; err == nil; c.line, err = c.NextData() {
 		if err := c.row(); err != nil {
 			return nil, "", err
 		}
-		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+c.table.labels.Len()); opt.Limit > 0 && need > opt.Limit {
+		if need := 8*int64(len(c.x.Data)) + 32*int64(len(c.table.ids)+c.table.labels.Len()); opt.Limit > 0 &&
+			need > opt.Limit {
 			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
+
 	if err != io.EOF {
 		return nil, "", err
 	}
@@ -100,6 +109,7 @@ func (c *csvTable) begin(header bool) error {
 			return err
 		}
 	}
+
 	columns := 0
 	fields.Each(c.line, c.sep, func(_ int, f []byte) bool {
 		if columns++; header {
@@ -107,14 +117,17 @@ func (c *csvTable) begin(header bool) error {
 		}
 		return true
 	})
+
 	if c.roles, err = c.table.roles(c.src.path, c.header, columns); err != nil {
 		return err
 	}
+
 	for _, r := range c.roles {
 		if r == roleCoordinate {
 			c.x.Cols++
 		}
 	}
+
 	if header {
 		if c.line, err = c.NextData(); err == io.EOF {
 			return c.src.fault("there are no lines of numbers, only a header")
@@ -126,7 +139,8 @@ func (c *csvTable) begin(header bool) error {
 // row appends the numbers of the current line.
 func (c *csvTable) row() error {
 	var fault error
-	got, columns := 0, len(c.roles)
+	got := 0
+	columns := len(c.roles)
 	fields.Each(c.line, c.sep, func(i int, f []byte) bool {
 		got = i + 1
 		if i >= columns {
@@ -141,9 +155,11 @@ func (c *csvTable) row() error {
 			fault = c.noNumber(i, f, v, ok)
 			return false
 		}
+
 		c.x.Data = append(c.x.Data, v)
 		return true
 	})
+
 	switch {
 	case fault != nil:
 		return fault
@@ -152,6 +168,7 @@ func (c *csvTable) row() error {
 	case got < columns:
 		return c.Fault("row %d has %d columns, the first line has %d", c.x.Rows, got, columns)
 	}
+
 	c.x.Rows++
 	return nil
 }
@@ -160,11 +177,15 @@ func (c *csvTable) row() error {
 func (c *csvTable) noNumber(i int, f []byte, v float64, ok bool) error {
 	switch {
 	case ok:
-		return c.Fault("row %d, column %d is %v; every value must be finite: remove or impute it", c.x.Rows, i, v)
+		return c.Fault("row %d, column %d is %v; every value must be finite: remove or impute it",
+			c.x.Rows, i, v)
 	case len(f) == 0:
-		return c.Fault("row %d, column %d is empty; every value must be given: remove or impute it", c.x.Rows, i)
+		return c.Fault("row %d, column %d is empty; every value must be given: remove or impute it",
+			c.x.Rows, i)
 	case c.header == nil:
 		return c.Fault("row %d, column %d is %s, not a number", c.x.Rows, i, fields.Quote(f))
 	}
-	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), c.header[i])
+	return c.Fault("row %d, column %d (%s) is %s, not a number; leave the column out with %s %s, "+
+		"or name it with %s or %s if it is one of these", c.x.Rows, i, c.header[i], fields.Quote(f), param.Name("drop"),
+		c.header[i], param.Name("id"), param.Name("label"))
 }

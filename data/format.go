@@ -10,6 +10,9 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
+// File formats are one table: how a file is recognized, whether it may be compressed, and its
+// readers.
+
 // Format is a file format, recognized by the content of a file.
 type Format string
 
@@ -85,13 +88,17 @@ var formats = []*fileFormat{
 	},
 	{
 		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
-		matches: func(head []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")) },
-		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+		matches: func(head []byte) bool {
+			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"),
+				[]byte("{"))
+		},
+		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
 		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
-		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
+		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues,
+		lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
 		name: FormatCSV, text: true, packed: true, table: true,
@@ -110,14 +117,21 @@ func sniff(head []byte, ext string) *fileFormat {
 		}
 		return nil
 	}
+
 	if f := first(func(f *fileFormat) bool { return !f.text && f.matches(head) }); f != nil {
 		return f
 	}
-	if f := first(func(f *fileFormat) bool { return !f.text && slices.Contains(f.extensions, ext) }); f != nil {
+	if f := first(func(f *fileFormat) bool {
+		return !f.text &&
+			slices.Contains(f.extensions, ext)
+	}); f != nil {
 		return f
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil // no text
 	}
-	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || slices.Contains(f.extensions, ext)) })
+	return first(func(f *fileFormat) bool {
+		return f.text &&
+			(f.matches(head) || slices.Contains(f.extensions, ext))
+	})
 }

@@ -41,6 +41,7 @@ func HashPoints(x Points) string {
 	default:
 		panic(fmt.Sprintf("data: unknown point set %T", x))
 	}
+
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -87,6 +88,7 @@ func (s *Stored) hash(h hash.Hash) {
 				numbers.Hash(h, row)
 			}
 		}
+
 		return nil
 	})
 }

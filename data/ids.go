@@ -26,10 +26,12 @@ func NewIDs(from string, values []string) (*IDs, error) {
 			return nil, fmt.Errorf("%s: the id of row %d is empty; every point needs one", from, i)
 		}
 		if first, twice := ids.rows[v]; twice {
-			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from, first, i, fields.Quote([]byte(v)))
+			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from,
+				first, i, fields.Quote([]byte(v)))
 		}
 		ids.rows[v] = int32(i)
 	}
+
 	ids.once.Do(func() {})
 	return ids, nil
 }

@@ -30,6 +30,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	if _, err := io.ReadFull(s.r, raw); err != nil {
 		return nil, s.idxError(err, 4+len(raw))
 	}
+
 	shape := make([]int, dims)
 	for i := range shape {
 		shape[i] = int(binary.BigEndian.Uint32(raw[4*i:]))
@@ -39,7 +40,8 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.fault("%w", err)
 	}
 	if have := s.size - int64(4+len(raw)); s.packing == "" && have != h.Bytes() {
-		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is truncated or damaged; get it again", h, h.Bytes(), have)
+		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is "+
+			"truncated or damaged; get it again", h, h.Bytes(), have)
 	}
 	return h, nil
 }
@@ -61,12 +63,15 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	if err != nil {
 		return nil, "", s.fault("%w; get the file again", err)
 	}
+
 	switch _, err := s.r.ReadByte(); {
 	case err == nil:
-		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is damaged: get it again", h)
+		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is "+
+			"damaged: get it again", h)
 	case !errors.Is(err, io.EOF):
 		return nil, "", s.readError(err)
 	}
+
 	return a, s.path, nil
 }
 

@@ -22,9 +22,12 @@ func Join(x, y Points) (Points, error) {
 	case sparseX && sparseY:
 		return sparse.Stack(a, b), nil
 	case sparseX != sparseY:
-		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or both as dense ones")
+		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or " +
+			"both as dense ones")
 	}
-	s, z := asStored("", x), asStored("", y)
+
+	s := asStored("", x)
+	z := asStored("", y)
 	_, keptX := x.(*Stored)
 	_, keptY := y.(*Stored)
 	switch size := max(s.kind.Size(), z.kind.Size()); {
@@ -35,6 +38,7 @@ func Join(x, y Points) (Points, error) {
 	case size <= 4:
 		return joinDense[float32](x, y), nil
 	}
+
 	return joinDense[float64](x, y), nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // LabelFile says how labels were read from a file.
@@ -46,6 +48,7 @@ func (l *Labels) Summary() LabelSummary {
 			s.Labeled++
 		}
 	}
+
 	for _, n := range counts {
 		if n == 0 {
 			continue
@@ -55,6 +58,7 @@ func (l *Labels) Summary() LabelSummary {
 		}
 		s.Most = max(s.Most, n)
 	}
+
 	if l.Read != nil && l.Read.Marks != nil {
 		s.Unlabeled = l.Read.Marks
 	}
@@ -74,6 +78,7 @@ func (s LabelSummary) String() string {
 		}
 		text += "; unlabeled: " + strings.Join(marks, ", ")
 	}
+
 	if s.Used != nil {
 		text += fmt.Sprintf("; used: %d, %s", s.Used.Labeled, s.Used.classes())
 	}
@@ -92,6 +97,7 @@ func (s LabelSummary) classes() string {
 	case s.Fewest == s.Most:
 		return fmt.Sprintf("%s, %d a class", text, s.Most)
 	}
+
 	return fmt.Sprintf("%s, %d to %d a class", text, s.Fewest, s.Most)
 }
 
@@ -104,27 +110,38 @@ const mostOfComplete = 0.8
 // labels of all points; and, unless some were drawn or a mark was given, labels of all points.
 func (l *Labels) Warnings(drawn bool) []string {
 	var out []string
-	given, marks := false, []string(nil)
+	given := false
+	marks := []string(nil)
 	if l.Read != nil {
-		out, given, marks = slices.Clone(l.Read.Warnings), l.Read.given, l.Read.Marks
+		out = slices.Clone(l.Read.Warnings)
+		given = l.Read.given
+		marks = l.Read.Marks
 	}
+
 	s := l.Summary()
 	if !given && l.Names == nil {
 		switch {
 		case slices.Equal(l.Classes, []int64{0, 1}) && slices.Equal(marks, []string{"-1"}):
-			out = append(out, "−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are classes; if 0 marks unlabeled points and −1 is a class, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are "+
+				"classes; if 0 marks unlabeled points and −1 is a class, give %s 0", param.Name("unlabeled")))
 		case slices.Equal(l.Classes, []int64{-1, 0, 1}) && marks == nil:
-			out = append(out, "−1, 0 and 1 occur together and are three classes; if 0 marks unlabeled points, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together and are three classes; if 0 marks "+
+				"unlabeled points, give %s 0", param.Name("unlabeled")))
 		}
 	}
+
 	full := s.Labeled == s.Points
 	if top := l.top(); full && !given && s.Classes > 1 && float64(s.Most) > mostOfComplete*float64(s.Points) {
-		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s marks unlabeled points, give --unlabeled %s", top, s.Most, s.Points, top, top))
+		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s "+
+			"marks unlabeled points, give %s %s", top, s.Most, s.Points, top, param.Name("unlabeled"), top))
 	} else if full && !drawn && !given {
-		out = append(out, "every point has a label; if a value marks unlabeled points, give it with --unlabeled, and --labels N uses some of the labels only")
+		out = append(out, fmt.Sprintf("every point has a label; if a value marks unlabeled points, give it with "+
+			"%s, and %s N uses some of the labels only", param.Name("unlabeled"), param.Name("labels")))
 	}
+
 	if s.Labeled >= 10 && s.Classes == s.Labeled {
-		out = append(out, fmt.Sprintf("each of the %d labels is a class of its own; are they ids?", s.Labeled))
+		out = append(out, fmt.Sprintf("each of the %d labels is a class of its own; are they ids?",
+			s.Labeled))
 	}
 	return out
 }
@@ -137,6 +154,7 @@ func (l *Labels) top() string {
 			counts[c]++
 		}
 	}
+
 	if len(counts) == 0 {
 		return ""
 	}

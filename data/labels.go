@@ -27,7 +27,8 @@ type Labels struct {
 // NewLabels makes Labels from one class value a point; points where labeled is
 // false have none. A nil labeled means that every point has its label.
 func NewLabels(values []int64, labeled []bool) *Labels {
-	l, room := &Labels{Index: make([]int32, len(values))}, 1<<12
+	l := &Labels{Index: make([]int32, len(values))}
+	room := 1 << 12
 	for i, v := range values {
 		if labeled != nil && !labeled[i] {
 			continue
@@ -37,6 +38,7 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 			room = max(room, 2*len(l.Classes))
 		}
 	}
+
 	l.Classes = slices.Clip(distinct(l.Classes))
 	for i, v := range values {
 		l.Index[i] = Unlabeled
@@ -45,6 +47,7 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 			l.Index[i] = int32(p)
 		}
 	}
+
 	return l
 }
 
@@ -57,24 +60,28 @@ func NewNamedLabels(names []string, codes []int32) *Labels {
 			used[c] = true
 		}
 	}
+
 	l := &Labels{Index: make([]int32, len(codes)), Names: []string{}}
 	for c, name := range names {
 		if used[c] {
 			l.Names = append(l.Names, name)
 		}
 	}
+
 	slices.Sort(l.Names)
 	to := make([]int32, len(names))
 	for c, name := range names {
 		p, _ := slices.BinarySearch(l.Names, name)
 		to[c] = int32(p)
 	}
+
 	for i, c := range codes {
 		l.Index[i] = Unlabeled
 		if c != Unlabeled {
 			l.Index[i] = to[c]
 		}
 	}
+
 	l.number()
 	return l
 }
@@ -115,7 +122,8 @@ func ClassList(classes []int64, names []string) any {
 // order, and behind them those classes that the others lack. Classes are the same
 // if their names are; the names of integers are their digits.
 func (l *Labels) Recode(classes []int64, names []string) *Labels {
-	out := &Labels{Classes: slices.Clone(classes), Names: slices.Clone(names), Index: make([]int32, len(l.Index)), Read: l.Read}
+	out := &Labels{Classes: slices.Clone(classes), Names: slices.Clone(names),
+		Index: make([]int32, len(l.Index)), Read: l.Read}
 	named := names != nil || l.Names != nil
 	if named && names == nil {
 		out.Names = make([]string, len(classes))
@@ -123,6 +131,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 			out.Names[c] = ClassName(classes, nil, int32(c))
 		}
 	}
+
 	at := make(map[string]int32, len(classes))
 	for c := range classes {
 		at[ClassName(classes, names, int32(c))] = int32(c)
@@ -141,6 +150,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 		}
 		to[c] = p
 	}
+
 	if named {
 		out.number()
 	}
@@ -150,6 +160,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 			out.Index[i] = to[c]
 		}
 	}
+
 	return out
 }
 
@@ -165,6 +176,7 @@ func Align(a, b *Labels) (*Labels, *Labels) {
 			names = append(names, l.Name(int32(c)))
 		}
 	}
+
 	slices.Sort(names)
 	all := &Labels{Names: slices.Compact(names)}
 	all.number()
@@ -244,6 +256,7 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 			of[c] = append(of[c], i)
 		}
 	}
+
 	rng := rand.New(rand.NewPCG(seed, 0x65616368<<32+uint64(count))) // "each"
 	var kept []int
 	for c, rows := range of {
@@ -258,5 +271,6 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 		}
 		kept = append(kept, rows[:take]...)
 	}
+
 	return l.Keep(kept), short, nil
 }

@@ -18,11 +18,13 @@ func ToSparse(x Points) *sparse.CSR {
 		RowTo(row, x, i)
 		for j, v := range row {
 			if v != 0 {
-				m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, v)
+				m.Col = append(m.Col, int32(j))
+				m.Val = append(m.Val, v)
 			}
 		}
 		m.Ptr[i+1] = int64(len(m.Col))
 	}
+
 	return m
 }
 

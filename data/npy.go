@@ -35,6 +35,7 @@ func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
 			return x, src.path, err
 		}
 	}
+
 	a, what, err := readNPY(src, "", "", opt.Limit)
 	if err != nil {
 		return nil, what, err
@@ -53,6 +54,7 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch h.DType {
 	case "float16":
 		return newStored(path, Float16, n, d, raw), nil
@@ -65,6 +67,7 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	case "uint8":
 		return &Dense[uint8]{n, d, raw}, nil
 	}
+
 	return nil, nil
 }
 
@@ -100,6 +103,7 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 			return x, src.path, nil
 		}
 	}
+
 	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
 	if err != nil {
 		return nil, "", err
@@ -122,19 +126,22 @@ func pickKey(a *npy.Archive, key, usual string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("%s: the archive holds no arrays", a.Path())
 	}
+
 	var list []string
 	for _, n := range names[:min(len(names), 20)] {
 		if h, err := a.Header(n); err == nil {
 			list = append(list, fmt.Sprintf("%q (%s)", n, h))
 		}
 	}
+
 	if len(names) > len(list) {
 		list = append(list, "…")
 	}
 	if key == "" {
 		key = usual
 	}
-	return "", fmt.Errorf("%s: no array %q; there are %s: name one as %s:KEY", a.Path(), key, strings.Join(list, ", "), a.Path())
+	return "", fmt.Errorf("%s: no array %q; there are %s: name one as %s:KEY", a.Path(), key,
+		strings.Join(list, ", "), a.Path())
 }
 
 // pointShape returns the number of points in an array and their dimension: the product of
@@ -143,7 +150,8 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 	if len(shape) == 0 {
 		return 0, 0, fmt.Errorf("%s: it is a single number, want points as rows", what)
 	}
-	n, d = shape[0], 1
+	n = shape[0]
+	d = 1
 	for _, s := range shape[1:] {
 		if s == 0 {
 			d = 0
@@ -151,8 +159,10 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 		}
 		d *= s
 	}
+
 	if n == 0 || d == 0 {
-		return 0, 0, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed", what, shape)
+		return 0, 0, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed",
+			what, shape)
 	}
 	return n, d, nil
 }
@@ -164,6 +174,7 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch v := a.Data.(type) {
 	case []npy.Half:
 		return newStored(what, Float16, n, d, numbers.Bytes(v)), nil
@@ -176,6 +187,7 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	case []float64:
 		return &Dense[float64]{n, d, v}, nil
 	}
+
 	if need := 16 * int64(a.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: what, Need: need, Limit: limit}
 	}

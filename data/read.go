@@ -94,6 +94,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 			x, err = toPoints(what, a, opt.Limit)
 		}
 	}
+
 	if err != nil {
 		return nil, "", err
 	}
@@ -144,8 +145,10 @@ func checkMagnitude(what string, x Points) error {
 			return err
 		})
 	}
+
 	if err == nil && top > 0 && top < minMagnitude {
-		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
+		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: "+
+			"scale the points", what, top, minMagnitude)
 	}
 	return err
 }
@@ -162,6 +165,7 @@ func largest(what string, values []float64, place func(i int) string) (float64, 
 		}
 		tops[lo/grain] = top
 	})
+
 	var top float64
 	for c, t := range tops {
 		top = max(top, t)
@@ -170,10 +174,12 @@ func largest(what string, values []float64, place func(i int) string) (float64, 
 		}
 		for i := c * grain; ; i++ {
 			if math.Abs(values[i]) > maxMagnitude {
-				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
+				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: "+
+					"scale the points", what, place(i), values[i], maxMagnitude)
 			}
 		}
 	}
+
 	return top, nil
 }
 
@@ -197,10 +203,12 @@ func checkFinite(what string, x Points) error {
 	case *sparse.CSR:
 		for p, v := range x.Val {
 			if v*0 != 0 {
-				return fmt.Errorf("%s: stored value %d, of column %d, is %v; every value must be finite: remove or impute it", what, p, x.Col[p], v)
+				return fmt.Errorf("%s: stored value %d, of column %d, is %v; every value must be "+
+					"finite: remove or impute it", what, p, x.Col[p], v)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -215,8 +223,10 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 			}
 		}
 	})
+
 	if b >= 0 {
-		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it",
+			what, b/x.Cols, b%x.Cols, x.Data[b])
 	}
 	return nil
 }

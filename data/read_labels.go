@@ -95,6 +95,7 @@ func labelsOf(path string, c *labelcells.Cells, m *labelcells.Marker, f *labelce
 	} else {
 		l = NewLabels(got.Values, got.Labeled)
 	}
+
 	l.Read = &LabelFile{Path: path, Marks: m.Seen, Notes: f.Notes, Warnings: f.Warnings, given: m.Given}
 	return l, nil
 }

@@ -35,6 +35,7 @@ func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 			}
 		}
 	}
+
 	return &MultiLabels{Y: out, Values: order}
 }
 
@@ -91,13 +92,15 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		from := len(out.labels)
 		known := string(label) != "nan"
 		for rest := label; known && len(label) > 0; {
 			part, after := fields.Cut(rest, ',')
 			v, ok := fields.Integer(part)
 			if !ok {
-				return nil, l.Fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, fields.Quote(label))
+				return nil, l.Fault("the labels of row %d are %s; they must be integers with commas "+
+					"between, or nan if they are not known", at, fields.Quote(label))
 			}
 			out.labels = append(out.labels, v)
 			if len(part) == len(rest) {
@@ -105,6 +108,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 			}
 			rest = after
 		}
+
 		set := out.labels[from:]
 		slices.Sort(set)
 		for p := range set {
@@ -112,8 +116,11 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 				return nil, l.Fault("row %d has the label %d twice", at, set[p])
 			}
 		}
-		out.starts, out.known = append(out.starts, len(out.labels)), append(out.known, known)
-		if need := 8*int64(len(out.labels)+len(out.starts)) + int64(len(out.known)); limit > 0 && need > limit {
+
+		out.starts = append(out.starts, len(out.labels))
+		out.known = append(out.known, known)
+		if need := 8*int64(len(out.labels)+len(out.starts)) + int64(len(out.known)); limit > 0 &&
+			need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
@@ -124,13 +131,15 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 	values := slices.Clone(r.labels)
 	slices.Sort(values)
 	values = slices.Clip(slices.Compact(values))
-	n, m := len(r.known), len(values)
+	n := len(r.known)
+	m := len(values)
 	if m == 0 {
 		return nil, src.fault("no point has a label")
 	}
 	if need := 8 * int64(n) * int64(m); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 	}
+
 	y := mat.NewDense(n, m, nil)
 	for i := range n {
 		row := y.RawRowView(i)
@@ -144,6 +153,7 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 			row[j] = 1
 		}
 	}
+
 	return &MultiLabels{Y: y, Values: values}, nil
 }
 
@@ -159,5 +169,6 @@ func svmlightLabel(l *fields.Lines, line []byte, row int) (label, rest []byte, e
 	case l.Indented:
 		return nil, line, nil
 	}
-	return nil, nil, l.Fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, fields.Quote(label))
+	return nil, nil, l.Fault("row %d begins with %s, want a label before the first index:value; "+
+		"write 0 if there is none", row, fields.Quote(label))
 }

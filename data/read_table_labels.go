@@ -22,14 +22,17 @@ func isTable(src *source) bool {
 	for len(head) > 0 {
 		var line []byte
 		if i := slices.Index(head, '\n'); i >= 0 {
-			line, head = head[:i], head[i+1:]
+			line = head[:i]
+			head = head[i+1:]
 		} else {
-			line, head = head, nil
+			line = head
+			head = nil
 		}
 		if line = fields.Trim(line); len(line) > 0 && line[0] != '#' {
 			return fields.Separator(line) != 0
 		}
 	}
+
 	return false
 }
 

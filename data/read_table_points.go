@@ -6,6 +6,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 )
 
 // tablePoints are points on the way from a table.
@@ -33,6 +34,7 @@ func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
 	if err := t.choose(r); err != nil {
 		return nil, "", err
 	}
+
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -44,10 +46,12 @@ func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if need := 8*int64(len(t.doubles)) + 4*int64(len(t.singles)) + 32*int64(len(t.table.ids)); opt.Limit > 0 && need > opt.Limit {
+		if need := 8*int64(len(t.doubles)) + 4*int64(len(t.singles)) +
+			32*int64(len(t.table.ids)); opt.Limit > 0 && need > opt.Limit {
 			return nil, "", &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
 	}
+
 	if t.singles != nil {
 		x := &Dense[float32]{t.rows, t.width, t.singles}
 		return x, src.path, finite(src.path, x)
@@ -76,7 +80,8 @@ func (t *tablePoints) choose(r *table.Reader) error {
 				if c.Why != "" {
 					what = c.Why
 				}
-				return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with --drop %s, or name it with --id or --label if it is one of these", t.path, c.Name, what, c.Name)
+				return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with %s %s, or "+
+					"name it with %s or %s if it is one of these", t.path, c.Name, what, param.Name("drop"), c.Name, param.Name("id"), param.Name("label"))
 			case table.FloatList:
 				lists++
 				t.width = c.Width
@@ -85,16 +90,21 @@ func (t *tablePoints) choose(r *table.Reader) error {
 				t.width++
 			}
 		}
-		t.columns, t.roles = append(t.columns, c), append(t.roles, roles[i])
+
+		t.columns = append(t.columns, c)
+		t.roles = append(t.roles, roles[i])
 	}
+
 	coordinates := 0
 	for _, role := range t.roles {
 		if role == roleCoordinate {
 			coordinates++
 		}
 	}
+
 	if lists > 0 && coordinates > 1 {
-		return fmt.Errorf("%s: lists of numbers and other columns are left for the coordinates; choose the column of lists with --columns, or leave it out with --drop", t.path)
+		return fmt.Errorf("%s: lists of numbers and other columns are left for the coordinates; "+
+			"choose the column of lists with %s, or leave it out with %s", t.path, param.Name("columns"), param.Name("drop"))
 	}
 	return r.Choose(t.columns...)
 }
@@ -108,7 +118,8 @@ func (t *tablePoints) batch(b *table.Batch) error {
 			case role != roleCoordinate:
 				t.table.add(role, []byte(v.Texts[i]))
 			case v.Missing(i):
-				return fmt.Errorf("%s: column %q is missing; every value must be given: remove or impute it", b.Place(i), t.columns[j].Name)
+				return fmt.Errorf("%s: column %q is missing; every value must be given: remove or impute it",
+					b.Place(i), t.columns[j].Name)
 			case v.Floats != nil:
 				t.doubles = append(t.doubles, v.Floats[i])
 			case v.Float32s != nil:
@@ -121,8 +132,10 @@ func (t *tablePoints) batch(b *table.Batch) error {
 				t.doubles = append(t.doubles, indicator(v.Bools[i]))
 			}
 		}
+
 		t.rows++
 	}
+
 	return nil
 }
 

@@ -46,6 +46,7 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Len() == 0 {
 		return nil, fmt.Errorf("%s: it is %s, want a vector or a matrix of at least one number", what, a)
 	}
+
 	values, err := a.Float64s()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
@@ -54,7 +55,8 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	cols := len(values) / rows
 	for i, v := range values {
 		if math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: row %d, column %d is %v; values must be finite, or NaN for none", what, i/cols, i%cols, v)
+			return nil, fmt.Errorf("%s: row %d, column %d is %v; values must be finite, or NaN for none",
+				what, i/cols, i%cols, v)
 		}
 	}
 	return mat.NewDense(rows, cols, values), nil
@@ -86,11 +88,13 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		default:
 			return nil, l.Fault("it is %s, want a number", fields.Quote(line))
 		}
+
 		values = append(values, v)
 		if need := 8 * int64(len(values)); limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
+
 	if len(values) == 0 {
 		return nil, src.fault("there are no values")
 	}

@@ -45,6 +45,7 @@ func (s *set) add(path string) error {
 		return err
 	}
 	defer src.Close()
+
 	opt := s.opt
 	opt.Key = key
 	if opt.Limit > 0 {
@@ -52,6 +53,7 @@ func (s *set) add(path string) error {
 			return &npy.LimitError{What: path, Need: s.held + src.size, Limit: s.opt.Limit}
 		}
 	}
+
 	if s.first == "" {
 		s.first = path
 	}
@@ -62,6 +64,7 @@ func (s *set) add(path string) error {
 	if err != nil {
 		return err
 	}
+
 	s.check = s.check || !src.format.text
 	if m, ok := x.(*sparse.CSR); ok {
 		return s.addSparse(src, m)
@@ -74,6 +77,7 @@ func (s *set) add(path string) error {
 	} else if s.sparse != nil || s.svmlight != nil {
 		return s.differs(what, one.Cols, one.kind.String())
 	}
+
 	s.held += one.Held()
 	s.stored = append(s.stored, one)
 	return nil
@@ -91,6 +95,7 @@ func asStored(what string, x Points) *Stored {
 	case *Dense[uint8]:
 		return newStored(what, Uint8, x.Rows, x.Cols, x.Data)
 	}
+
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
 
@@ -103,9 +108,11 @@ func (s *set) differs(what string, columns int, kind string) error {
 	case len(s.sparse) > 0:
 		cols = s.sparse[0].Cols
 	default:
-		return fmt.Errorf("%s: it holds %d columns of %s, but %s is in svmlight form; all files of a set must be of one kind", what, columns, kind, s.first)
+		return fmt.Errorf("%s: it holds %d columns of %s, but %s is in svmlight form; all files of a "+
+			"set must be of one kind", what, columns, kind, s.first)
 	}
-	return fmt.Errorf("%s: it holds %d columns of %s, but %s holds %d of %s; all files of a set must have the same columns and type", what, columns, kind, s.first, cols, first)
+	return fmt.Errorf("%s: it holds %d columns of %s, but %s holds %d of %s; all files of a set must "+
+		"have the same columns and type", what, columns, kind, s.first, cols, first)
 }
 
 func (s *set) addSparse(src *source, m *sparse.CSR) error {
@@ -119,7 +126,8 @@ func (s *set) addSparse(src *source, m *sparse.CSR) error {
 
 func (s *set) addSVMLight(src *source) error {
 	if len(s.stored) > 0 || len(s.sparse) > 0 {
-		return fmt.Errorf("%s: it is in svmlight form, but %s is not; all files of a set must be of one kind", src.path, s.first)
+		return fmt.Errorf("%s: it is in svmlight form, but %s is not; all files of a set must be of one kind",
+			src.path, s.first)
 	}
 	if s.svmlight == nil {
 		s.svmlight = newSVMLight()
@@ -148,15 +156,18 @@ func (s *set) points() (Points, error) {
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	case len(s.sparse) > 0:
 		if s.opt.Limit > 0 && 2*s.held > s.opt.Limit {
-			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held, Limit: s.opt.Limit}
+			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held,
+				Limit: s.opt.Limit}
 		}
 		x := sparse.Stack(s.sparse...)
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
+
 	x, err := Joined(s.stored...)
 	if err != nil || s.opt.Unchecked {
 		return checked(x, err)
 	}
+
 	if s.check {
 		if err := x.checkFinite(s.first); err != nil {
 			return nil, err

@@ -48,8 +48,11 @@ func (s *source) lines() *fields.Lines { return fields.NewLines(s.path, s.r, s.r
 func (s *source) readError(err error) error {
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return s.fault("the zstd stream needs more than %d MiB to be decompressed: %w; compress it again without --long", maxWindow>>20, err)
-	case s.packing == "zstd", s.packing == "gzip" && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader)):
+		return s.fault("the zstd stream needs more than %d MiB to be decompressed: %w; compress it "+
+			"again without --long", maxWindow>>20, err)
+	case s.packing == "zstd", s.packing == "gzip" &&
+		(errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) ||
+			errors.Is(err, gzip.ErrHeader)):
 		return s.fault("the %s stream is truncated or damaged: %w; compress the file again", s.packing, err)
 	}
 	return s.fault("%w", err)
@@ -71,13 +74,15 @@ func (s *source) unpack() error {
 		s.r = bufio.NewReaderSize(z, sniffLen)
 	case string(head) == "\x28\xb5\x2f\xfd":
 		s.packing = "zstd"
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return s.readError(err)
 		}
 		s.done = z.Close
 		s.r = bufio.NewReaderSize(z, sniffLen)
 	}
+
 	return nil
 }
 
@@ -97,7 +102,8 @@ func openKey(path, key string) (*source, string, error) {
 	}
 	if key != "" && !s.format.keys && !s.format.table {
 		s.Close()
-		return nil, "", s.fault("key %q is given, but the file is %s, which has neither arrays nor columns by name", key, s.format.name)
+		return nil, "", s.fault("key %q is given, but the file is %s, which has neither arrays nor "+
+			"columns by name", key, s.format.name)
 	}
 	return s, key, nil
 }
@@ -109,11 +115,13 @@ func openSource(path string) (_ *source, err error) {
 	if s.file, s.size, err = npy.OpenRegular(s.path); err != nil {
 		return nil, err
 	}
+
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
+
 	if s.size == 0 {
 		return nil, s.fault("the file is empty")
 	}
@@ -125,12 +133,14 @@ func openSource(path string) (_ *source, err error) {
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil, s.readError(err)
 	}
+
 	name := strings.ToLower(s.path)
 	if s.packing != "" {
 		name = shards.WithoutPacking(name)
 	}
 	if s.format = sniff(head, filepath.Ext(name)); s.format == nil {
-		return nil, s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, svmlight, csv, JSON Lines and parquet are read", head[:min(len(head), 16)])
+		return nil, s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, "+
+			"svmlight, csv, JSON Lines and parquet are read", head[:min(len(head), 16)])
 	}
 	if s.packing != "" && !s.format.packed {
 		return nil, s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed", s.format.name, s.packing)

@@ -17,6 +17,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Stored points stay where they are: rows of files that are mapped into memory, several files
+// one after the other, in float16, float32, float64, uint8 or bool. Code that streams widens
+// one block of rows at a time; [Stored.Dense] makes a copy for code that cannot stream.
+
 // Kind is the element type of [Stored] points.
 type Kind int
 
@@ -61,7 +65,8 @@ type Part struct {
 // NewHalves returns points in float16, given by the bits of their coordinates,
 // row-major; they alias bits.
 func NewHalves(rows, cols int, bits []uint16) *Stored {
-	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
+	return &Stored{Rows: rows, Cols: cols, kind: Float16,
+		parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
 }
 
 // newStored returns points that lie in raw without gaps; name is that of their file.
@@ -121,7 +126,8 @@ func (s *Stored) part(i int) *Part {
 
 // row returns the bytes of row i.
 func (s *Stored) row(i int) []byte {
-	p, size := s.part(i), s.rowBytes()
+	p := s.part(i)
+	size := s.rowBytes()
 	return p.raw[(i-p.First)*size:][:size:size]
 }
 
@@ -133,7 +139,8 @@ func (s *Stored) Halves(i int) []uint16 { return numbers.Of[uint16](s.row(i)) }
 // a part at a time.
 func (s *Stored) each(lo, hi int, visit func(at int, raw []byte)) {
 	for i := lo; i < hi; {
-		p, size := s.part(i), s.rowBytes()
+		p := s.part(i)
+		size := s.rowBytes()
 		end := min(hi, p.First+p.Rows)
 		visit((i-lo)*s.Cols, p.raw[(i-p.First)*size:(end-p.First)*size])
 		i = end
@@ -183,7 +190,8 @@ func widen64(dst []float64, k Kind, raw []byte) {
 			for i, f := range b {
 				dst[i] = float64(f)
 			}
-			v, dst = v[len(b):], dst[len(b):]
+			v = v[len(b):]
+			dst = dst[len(b):]
 		}
 	case Float32:
 		for i, v := range numbers.Of[float32](raw) {
@@ -214,9 +222,11 @@ func (s *Stored) Slice(lo, hi int) *Stored {
 	out := &Stored{Rows: hi - lo, Cols: s.Cols, kind: s.kind}
 	size := s.rowBytes()
 	for _, p := range s.parts {
-		a, b := max(lo, p.First), min(hi, p.First+p.Rows)
+		a := max(lo, p.First)
+		b := min(hi, p.First+p.Rows)
 		if a < b {
-			out.parts = append(out.parts, Part{p.Name, a - lo, p.At + a - p.First, b - a, p.raw[(a-p.First)*size : (b-p.First)*size]})
+			out.parts = append(out.parts, Part{p.Name, a - lo, p.At + a - p.First, b - a,
+				p.raw[(a-p.First)*size : (b-p.First)*size]})
 		}
 	}
 	return out
@@ -241,7 +251,8 @@ func Joined(sets ...*Stored) (*Stored, error) {
 	out := &Stored{}
 	for i, s := range sets {
 		if i == 0 {
-			out.Cols, out.kind = s.Cols, s.kind
+			out.Cols = s.Cols
+			out.kind = s.kind
 		}
 		if s.Cols != out.Cols || s.kind != out.kind {
 			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns of %v", s.Cols, s.kind, out.Cols, out.kind)
@@ -252,6 +263,7 @@ func Joined(sets ...*Stored) (*Stored, error) {
 		}
 		out.Rows += s.Rows
 	}
+
 	return out, nil
 }
 
@@ -302,6 +314,7 @@ func Describe(x Points) string {
 	case *sparse.CSR:
 		kind = fmt.Sprintf("sparse, %d entries", x.NNZ())
 	}
+
 	return fmt.Sprintf("%d points × %d, %s", n, d, kind)
 }
 
@@ -332,6 +345,7 @@ func Touch(x Points, rows []int32) (sum byte) {
 			sum += row[p]
 		}
 	}
+
 	return sum
 }
 
@@ -409,6 +423,7 @@ func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {
 			s.drop(lo, hi)
 		}
 	}
+
 	return nil
 }
 
@@ -438,6 +453,7 @@ func (s *Stored) checkFinite(what string) error {
 		default:
 			return nil
 		}
+
 		if bad < 0 {
 			return nil
 		}
@@ -445,7 +461,8 @@ func (s *Stored) checkFinite(what string) error {
 		if s.kind == Float16 && math.IsInf(value, 0) {
 			remedy = "float16 ends at ±65504: scale the values before they are saved, or save float32"
 		}
-		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: %s", p.name(what), p.At+lo-p.First+bad/s.Cols, bad%s.Cols, value, remedy)
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: %s", p.name(what),
+			p.At+lo-p.First+bad/s.Cols, bad%s.Cols, value, remedy)
 	})
 }
 

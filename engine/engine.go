@@ -6,6 +6,21 @@
 //
 // Balay et al., PETSc/TAO Users Manual, ANL-21/39; Hernandez, Roman & Vidal, ACM TOMS 31
 // (2005), 351–362.
+//
+// # Design
+//
+// No numerics of this module run over MPI. A task is a folder: a graph folder, job.json,
+// degrees, components, room for the result as one .npy, and rank-N.log. Each rank seeks and
+// writes its own rows of the result; if ranks mapped the file, two hosts would overwrite each
+// other's parts of a page. The worker is common.py with slepc.py or petsc.py behind it, all
+// embedded. A worker ends where MPI reports another number of ranks than were started. Ranks
+// talk to the launcher's stdout in lines "bigfit: {…}", and the launcher's own sentences tell
+// which rank was killed. An engine only returns vectors: [lanczos.Outside] puts the null
+// vectors in front and verifies the pairs as eigs --verify does. Where the pairs of the
+// polynomial filter fail, the ranks run Krylov–Schur. [cg.Settings] has a hook that replaces
+// the iterations, and cg recomputes the residuals. Package engine packs the columns of
+// components that share no vertex. Models know an interface (propagation.Solver) and no
+// engine.
 package engine
 
 import (
@@ -107,6 +122,7 @@ func (s *Settings) command() []string {
 		}
 		return out
 	}
+
 	if strings.Contains(s.Launcher, "{ranks}") {
 		return strings.Fields(strings.ReplaceAll(s.Launcher, "{ranks}", n))
 	}
@@ -128,8 +144,10 @@ type Plan struct {
 
 // String describes the plan in one line.
 func (p *Plan) String() string {
-	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, %s, about %s: %s",
-		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method, choice.Duration(max(p.Seconds, 1)), p.Command)
+	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, "+
+		"%s, about %s: %s",
+		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method,
+		choice.Duration(max(p.Seconds, 1)), p.Command)
 }
 
 // announce tells the plan, and ends a dry run.

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // event is a line that a worker sends, behind the word "bigfit:".
@@ -68,6 +70,7 @@ func (e *RankError) Error() string {
 		}
 		b.WriteString(" ended the run")
 	}
+
 	fmt.Fprintf(&b, ": %s", e.Why)
 	if e.Last != "" {
 		fmt.Fprintf(&b, "; its last words: %s", e.Last)
@@ -92,7 +95,9 @@ type worker struct {
 
 // launch runs a worker and returns its result.
 func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, error) {
-	k, p, t := w.kind, w.python, w.task
+	k := w.kind
+	p := w.python
+	t := w.task
 	text, err := json.Marshal(w.settings)
 	if err == nil {
 		err = os.WriteFile(t.path("job.json"), text, 0o644)
@@ -103,28 +108,37 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	if err != nil {
 		return nil, fmt.Errorf("engine: cannot write the task: %w", err)
 	}
+
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, &MissingError{k, "the launcher " + command[0], "the path", "install it (mpirun is in Debian's openmpi-bin) or name another by --launcher"}
+		return nil, &MissingError{k, "the launcher " + command[0], "the path",
+			fmt.Sprintf("install it (mpirun is in Debian's openmpi-bin) or name another by %s",
+				param.Name("launcher"))}
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), p.env...)
-	for _, v := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} { // ranks are the threads
+	// ranks are the threads
+	for _, v := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} {
 		if os.Getenv(v) == "" {
 			cmd.Env = append(cmd.Env, v+"=1")
 		}
 	}
+
 	if os.Geteuid() == 0 { // Open MPI asks for both
 		cmd.Env = append(cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers end their ranks then
 	cmd.WaitDelay = graceAfterStop
-	r := &run{kind: k, task: t, on: w.on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+	r := &run{kind: k, task: t, on: w.on,
+		fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+
 	// Lines of both are read by one function at a time.
-	cmd.Stdout, cmd.Stderr = &lines{use: r.line}, &lines{use: r.line}
+	cmd.Stdout = &lines{use: r.line}
+	cmd.Stderr = &lines{use: r.line}
 	isolate(cmd)
 	runtime.LockOSThread() // where the ranks end with the thread that started them
 	defer runtime.UnlockOSThread()
@@ -174,11 +188,13 @@ func (r *run) line(text string) {
 		}
 		return
 	}
+
 	raw := text[at+len(eventMark)-1:]
 	var e event
 	if json.Unmarshal([]byte(raw), &e) != nil {
 		return
 	}
+
 	switch e.Event {
 	case "result":
 		r.result = json.RawMessage(raw)
@@ -202,12 +218,15 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case r.failed != nil && r.failed.Event == "missing":
-		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”", Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
+		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”",
+			Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
 	case r.failed != nil:
-		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error, r.task.lastWords(r.failed.Rank)}
+		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error,
+			r.task.lastWords(r.failed.Rank)}
 	case err == nil && r.result != nil:
 		return r.result, nil
 	}
+
 	dead := r.dead()
 	if dead == nil {
 		dead = &RankError{Engine: r.kind, Rank: -1, Why: "the launcher ended without a result"}
@@ -215,6 +234,7 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 			dead.Why = "the launcher: " + err.Error()
 		}
 	}
+
 	if dead.Last == "" {
 		dead.Last = strings.Join(r.words[max(0, len(r.words)-5):], " / ")
 	}
@@ -227,7 +247,8 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 // noPMI matches what Open MPI and Slurm say where srun starts ranks that do not find each other.
 var noPMI = regexp.MustCompile(`OMPI was not built with SLURM's PMI|can not load PMIx library|Invalid MPI type 'pmix`)
 
-const howPMI = `Open MPI under srun needs Slurm's PMIx: --launcher "srun --mpi=pmix", on Debian with libpmix-dev on all nodes; or leave --launcher out, within a job of salloc or sbatch`
+var howPMI = fmt.Sprintf("Open MPI under srun needs Slurm's PMIx: %[1]s \"srun --mpi=pmix\", on Debian "+
+	"with libpmix-dev on all nodes; or leave %[1]s out, within a job of salloc or sbatch", param.Name("launcher"))
 
 // deaths are how launchers tell that a rank died: of Open MPI, MPICH and Slurm. Groups are
 // named rank, host and why.
@@ -261,6 +282,7 @@ func (r *run) dead() *RankError {
 			return e
 		}
 	}
+
 	return nil
 }
 

@@ -50,6 +50,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := y.announce(y.systemPlan(int64(n), int64(s.A.NNZ()), pack.width)); err != nil {
 		return nil, 0, err
 	}
+
 	py, err := findPython(PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
 	if err != nil {
 		return nil, 0, err
@@ -59,13 +60,16 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 		return nil, 0, err
 	}
 	defer t.remove()
-	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4,
+		Iterations: s.Iterations}
 	if err := d.write(t, s, pack); err != nil {
 		return nil, 0, err
 	}
+
 	raw, err := y.launch(ctx, &worker{PETSc, py, t, d, func(e event) {
 		if e.Event == "progress" {
-			s.Report(cg.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted, Converged: e.Converged})
+			s.Report(cg.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted,
+				Converged: e.Converged})
 		}
 	}})
 	if err != nil {
@@ -75,7 +79,10 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
 	}
-	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, pack.columns, pack.width, y.ranks(), found.Iterations, found.Read, found.Solve))
+
+	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared "+
+		"%.1f s, solved %.1f s", found.Version, pack.columns, pack.width, y.ranks(), found.Iterations,
+		found.Read, found.Solve))
 	x, err := npy.Matrix(t.path("X.npy"), n, pack.width)
 	if err != nil {
 		return nil, 0, err
@@ -101,12 +108,14 @@ func newPacking(s *propagation.System) *packing {
 	} else {
 		p.Components = s.A.Components()
 	}
+
 	p.norms = make([]float64, p.Count()*m)
 	for i, c := range p.Of {
 		for j, v := range s.B.RawRowView(i) {
 			p.norms[int(c)*m+j] += v * v
 		}
 	}
+
 	for c := range p.Count() {
 		used := 0
 		for j, v := range p.of(c) {
@@ -116,6 +125,7 @@ func newPacking(s *propagation.System) *packing {
 		}
 		p.width = max(p.width, used)
 	}
+
 	return p
 }
 
@@ -126,13 +136,16 @@ func (p *packing) of(c int) []float64 { return p.norms[c*p.columns:][:p.columns]
 func (p *packing) pack(b *mat.Dense) []float64 {
 	out := make([]float64, len(p.Of)*p.width)
 	for i, c := range p.Of {
-		from, to := b.RawRowView(i), out[i*p.width:]
+		from := b.RawRowView(i)
+		to := out[i*p.width:]
 		for j, norm := range p.of(int(c)) {
 			if norm > 0 {
-				to[0], to = from[j]/norm, to[1:]
+				to[0] = from[j] / norm
+				to = to[1:]
 			}
 		}
 	}
+
 	return out
 }
 
@@ -140,13 +153,16 @@ func (p *packing) pack(b *mat.Dense) []float64 {
 func (p *packing) unpack(x []float64) *mat.Dense {
 	out := mat.NewDense(len(p.Of), p.columns, nil)
 	for i, c := range p.Of {
-		from, to := x[i*p.width:], out.RawRowView(i)
+		from := x[i*p.width:]
+		to := out.RawRowView(i)
 		for j, norm := range p.of(int(c)) {
 			if norm > 0 {
-				to[j], from = from[0]*norm, from[1:]
+				to[j] = from[0] * norm
+				from = from[1:]
 			}
 		}
 	}
+
 	return out
 }
 
@@ -159,6 +175,7 @@ func (d *systemTask) write(t *task, s *propagation.System, p *packing) error {
 	if err := npy.WriteFile(t.path("B.npy"), shape, p.pack(s.B)); err != nil {
 		return err
 	}
+
 	if s.Null != nil {
 		if err := d.writeNull(t, s.Null); err != nil {
 			return err
@@ -181,6 +198,7 @@ func (d *systemTask) writeNull(t *task, null *propagation.Null) error {
 			unit[i] = null.Weights[i] / math.Sqrt(norms[c])
 		}
 	}
+
 	if err := npy.WriteFile(t.path("null.npy"), nil, unit); err != nil {
 		return err
 	}

@@ -31,8 +31,10 @@ func (e *MissingError) Error() string {
 	if e.Engine == SLEPc {
 		packages = "python3-slepc4py python3-petsc4py openmpi-bin"
 	}
-	wide := strings.NewReplacer("slepc4py", "slepc4py-64-real", "petsc4py", "petsc4py-64-real").Replace(packages)
-	return fmt.Sprintf("engine %s: %s was not found in %s; on Debian: apt install %s (%s where a rank has 2³¹ entries or more), elsewhere install them for the Python that %s names",
+	wide := strings.NewReplacer("slepc4py", "slepc4py-64-real", "petsc4py",
+		"petsc4py-64-real").Replace(packages)
+	return fmt.Sprintf("engine %s: %s was not found in %s; on Debian: apt install %s (%s where a "+
+		"rank has 2³¹ entries or more), elsewhere install them for the Python that %s names",
 		e.Engine, e.What, e.Where, packages, strings.TrimSuffix(wide, " openmpi-bin"), PythonVariable)
 }
 
@@ -61,6 +63,7 @@ func findPython(k Kind, wide bool) (*python, error) {
 			path = "python3"
 		}
 	}
+
 	found, err := exec.LookPath(path)
 	if err != nil {
 		return nil, &MissingError{Engine: k, What: "the interpreter " + path, Where: "the path"}
@@ -74,6 +77,7 @@ func findPython(k Kind, wide bool) (*python, error) {
 			}
 		}
 	}
+
 	return p, nil
 }
 
@@ -96,6 +100,7 @@ func DebianBuild(wide bool) []string {
 		slices.Sort(dirs)
 		env = append(env, strings.ToUpper(name)+"_DIR="+dirs[len(dirs)-1])
 	}
+
 	return env
 }
 
@@ -103,7 +108,8 @@ func DebianBuild(wide bool) []string {
 // that cannot be found, or that the interpreter does not run. It imports no module, as that would
 // start MPI.
 func (p *python) check(ctx context.Context, k Kind) error {
-	code := "import importlib.util as u, sys\nfor m in sys.argv[1:]:\n    if u.find_spec(m) is None: sys.exit(m)\n"
+	code := "import importlib.util as u, sys\nfor m in sys.argv[1:]:\n    if u.find_spec(m) is None: " +
+		"sys.exit(m)\n"
 	cmd := exec.CommandContext(ctx, p.path, append([]string{"-c", code}, k.modules()...)...)
 	cmd.Env = append(os.Environ(), p.env...)
 	out, err := cmd.CombinedOutput()
@@ -113,6 +119,7 @@ func (p *python) check(ctx context.Context, k Kind) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	text := strings.TrimSpace(string(out))
 	if slices.Contains(k.modules(), text) {
 		return &MissingError{Engine: k, What: "the Python module " + text, Where: p.path}

@@ -51,7 +51,8 @@ type eigenResult struct {
 // [lanczos.Outside.Finish], whose errors are returned; that a rank ended is a *[RankError],
 // that an engine is not there a *[MissingError]. Where the polynomial filter found too few, or
 // the check faults what it found, Krylov–Schur is run.
-func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string, maxRestarts int) (*lanczos.Result, error) {
+func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string,
+	maxRestarts int) (*lanczos.Result, error) {
 	if o.Wanted == 0 {
 		return o.Finish(ctx, nil)
 	}
@@ -64,6 +65,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := s.announce(p); err != nil {
 		return nil, err
 	}
+
 	py, err := findPython(SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
 	if err != nil {
 		return nil, err
@@ -73,12 +75,14 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return nil, err
 	}
 	defer t.remove()
+
 	if graph == "" {
 		graph = t.path("graph")
 		err = sparse.WriteFolder(graph, w, nil)
 	} else {
 		graph, err = filepath.Abs(graph)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +90,10 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return nil, err
 	}
 	e := &eigenRun{Settings: s, o: o, python: py, task: t}
-	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
-		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
+	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(),
+		Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
+		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut,
+		High: o.High, Degree: degree}
 	if method == filtered {
 		r, err := e.pairs(ctx)
 		if !errors.Is(err, lanczos.ErrNotConverged) {
@@ -96,6 +102,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		s.note(fmt.Sprintf("Krylov–Schur is run, as the filter failed: %v", err))
 		e.settings.Method = krylovSchur
 	}
+
 	return e.pairs(ctx)
 }
 
@@ -126,8 +133,10 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, fmt.Errorf("engine slepc: its result is not understood: %w", err)
 	}
+
 	q := len(found.Values)
-	e.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", q, o.Wanted, e.settings.Method, found.Iterations, found.Read, found.Solve, found.Write))
+	e.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", q,
+		o.Wanted, e.settings.Method, found.Iterations, found.Read, found.Solve, found.Write))
 	if e.settings.Method == filtered && q < o.Wanted { // the cut is an estimate
 		return nil, fmt.Errorf("%w: %d of %d pairs lie below its cut", lanczos.ErrNotConverged, q, o.Wanted)
 	}
@@ -135,10 +144,12 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e.begin("verify")
 	r, err := o.Finish(ctx, vectors)
 	if r != nil {
-		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, e.settings.Method, e.ranks())
+		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, e.settings.Method,
+			e.ranks())
 		e.end(r.String())
 	}
 	return r, err
@@ -192,19 +203,23 @@ func krylovProducts(o *lanczos.Outside) float64 {
 // eigenPlan is the plan of a run.
 func (s *Settings) eigenPlan(o *lanczos.Outside, method string, degree int, write bool) *Plan {
 	w := o.Laplacian.Graph()
-	n, entries, ranks := int64(w.Rows), int64(w.NNZ()), s.ranks()
+	n := int64(w.Rows)
+	entries := int64(w.NNZ())
+	ranks := s.ranks()
 	subspace := int64(max(2*o.Wanted, o.Wanted+15))
 	what := "Krylov–Schur"
 	if method == filtered {
 		what = fmt.Sprintf("filter of degree %d up to %.8g of %.8g", degree, o.Cut, o.High)
 	}
 	p := &Plan{Engine: SLEPc, Method: what, Exchanged: exchangedBytes(n, entries, ranks)}
-	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
+	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) +
+		8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
 	p.Disk = n * (12 + 8*int64(o.Wanted))
 	if write {
 		p.Disk += 8*n + 12*entries
 	}
-	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate + 8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
+	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate +
+		8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
 	return p
 }
 
@@ -235,6 +250,7 @@ func (s *Settings) note(text string) {
 
 func (s *Settings) progress(e event) {
 	if s.Observer != nil && e.Event == "progress" {
-		s.Observer.Update(float64(e.Converged), float64(e.Wanted), fmt.Sprintf("iteration %d, %d of %d", e.Iteration, e.Converged, e.Wanted))
+		s.Observer.Update(float64(e.Converged), float64(e.Wanted), fmt.Sprintf("iteration %d, %d of %d",
+			e.Iteration, e.Converged, e.Wanted))
 	}
 }

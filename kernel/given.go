@@ -59,16 +59,20 @@ func symmetrize(g *mat.Dense) error {
 			top = max(top, v, -v)
 		}
 	}
+
 	for i := range n {
 		for j := range i {
-			a, b := g.At(i, j), g.At(j, i)
+			a := g.At(i, j)
+			b := g.At(j, i)
 			if !(max(a-b, b-a) <= 1e-6*top) {
-				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
+				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, "+
+					"%d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
 			}
 			g.Set(i, j, a/2+b/2)
 			g.Set(j, i, a/2+b/2)
 		}
 	}
+
 	return nil
 }
 
@@ -88,7 +92,8 @@ func (g *Given) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dens
 func (g *Given) MulTo(dst, a *mat.Dense) { g.mulUntil(context.Background(), dst, a) }
 
 func (g *Given) mulUntil(ctx context.Context, dst, a *mat.Dense) {
-	if err := productTo(ctx, dst, g.n, g.n, a, func(k *mat.Dense, i int) { rows(k, g.values, i) }); err != nil {
+	if err := productTo(ctx, dst, g.n, g.n, a,
+		func(k *mat.Dense, i int) { rows(k, g.values, i) }); err != nil {
 		panic(err) // only a shape can be wrong
 	}
 }

@@ -17,7 +17,8 @@ func GramBytes(n int) int64 { return 8 * int64(n) * int64(n) }
 // takes more bytes.
 func GramFits(n int, limit int64) error {
 	if limit > 0 && GramBytes(n) > limit {
-		return fmt.Errorf("kernel: the Gram matrix of %d points takes %d bytes, %d are allowed; use fewer points, or allow more memory", n, GramBytes(n), limit)
+		return fmt.Errorf("kernel: the Gram matrix of %d points takes %d bytes, %d are allowed; use "+
+			"fewer points, or allow more memory", n, GramBytes(n), limit)
 	}
 	return nil
 }
@@ -48,6 +49,7 @@ func (s *Side) Gram(ctx context.Context) (*mat.Dense, error) {
 		hi := min(lo+tileRows, s.n)
 		s.block(g.Slice(lo, hi, 0, hi).(*mat.Dense), s.z, lo, hi, hi)
 	}
+
 	dense.Mirror(g)
 	if s.kernel.Kind.HasWidth() {
 		for i := range s.n {

@@ -48,20 +48,24 @@ func Features(ctx context.Context, g *mat.Dense) (*mat.Dense, error) {
 	n := len(values)
 	least := float64(n) * 0x1p-53 * values[n-1]
 	if !(values[0] >= -1e-6*values[n-1]) || values[n-1] == 0 {
-		return nil, fmt.Errorf("kernel: the Gram matrix has eigenvalues from %g to %g; it must be positive semidefinite and not zero", values[0], values[n-1])
+		return nil, fmt.Errorf("kernel: the Gram matrix has eigenvalues from %g to %g; it must be "+
+			"positive semidefinite and not zero", values[0], values[n-1])
 	}
+
 	first := 0
 	for first < n-1 && values[first] <= least {
 		first++
 	}
 	// In the memory of the eigenvectors: a row moves towards the first.
-	r, width := vectors.RawMatrix(), n-first
+	r := vectors.RawMatrix()
+	width := n - first
 	for i := range n {
 		row := r.Data[i*width:][:width]
 		for j, v := range r.Data[i*r.Stride+first:][:width] {
 			row[j] = v * math.Sqrt(values[first+j])
 		}
 	}
+
 	return mat.NewDense(n, width, r.Data[:n*width]), nil
 }
 

@@ -78,12 +78,14 @@ func (o *Nystrom) TraceError(seed uint64) float64 {
 	dense.SolveLower(dense.NoTrans, o.root, phi)
 	diagonal := make([]float64, n)
 	o.all.DiagonalTo(diagonal)
+
 	var trace, residual float64
 	for p, i := range rows {
 		v := phi.ColView(p)
 		trace += diagonal[i]
 		residual += max(0, diagonal[i]-mat.Dot(v, v))
 	}
+
 	if trace == 0 {
 		return 0
 	}

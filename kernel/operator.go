@@ -53,7 +53,8 @@ func (s *Side) productTo(ctx context.Context, dst *mat.Dense, x data.Points, lo 
 // productTo sets the count rows of dst to those of a kernel with n points times a,
 // tile by tile: fill writes the values of rows i, i+1, …, as many as its matrix has.
 // When ctx is cancelled, the rest of dst is zero.
-func productTo(ctx context.Context, dst *mat.Dense, count, n int, a *mat.Dense, fill func(k *mat.Dense, i int)) error {
+func productTo(ctx context.Context, dst *mat.Dense, count, n int, a *mat.Dense,
+	fill func(k *mat.Dense, i int)) error {
 	have, c := dst.Dims()
 	rows, b := a.Dims()
 	if have != count || c != b || rows != n {
@@ -74,8 +75,10 @@ func productTo(ctx context.Context, dst *mat.Dense, count, n int, a *mat.Dense, 
 			if p == 0 {
 				beta = 0
 			}
-			dense.Gemm64(dense.NoTrans, dense.NoTrans, m, b, min(depth, n-p), 1, tile.RawMatrix().Data[p:], n, r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
+			dense.Gemm64(dense.NoTrans, dense.NoTrans, m, b, min(depth, n-p), 1, tile.RawMatrix().Data[p:], n,
+				r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
 		}
 	}
+
 	return nil
 }

@@ -52,6 +52,7 @@ func New(k Kernel, z data.Points) (*Side, error) {
 			s.load(s.dense, z, 0)
 		}
 	}
+
 	s.sq = make([]float64, s.n)
 	s.squares(s.sq, z, 0, s.dense)
 	return s, nil
@@ -62,6 +63,7 @@ func (s *Side) load(dst []float64, x data.Points, lo int) {
 	if s.d == 0 {
 		return
 	}
+
 	par.For(len(dst)/s.d, 64, func(a, b int) {
 		for i := a; i < b; i++ {
 			row := dst[i*s.d:][:s.d]
@@ -125,7 +127,8 @@ func (s *Side) block(dst *mat.Dense, x data.Points, lo, hi, columns int) {
 	r := dst.RawMatrix()
 	csr, isSparse := x.(*sparse.CSR)
 	if isSparse && s.dense == nil {
-		par.ForWorker(hi-lo, sparseRows, s.sparseTiles(func(i int) []float64 { return r.Data[i*r.Stride:][:columns] }, csr, lo))
+		par.ForWorker(hi-lo, sparseRows,
+			s.sparseTiles(func(i int) []float64 { return r.Data[i*r.Stride:][:columns] }, csr, lo))
 		return
 	}
 	s.denseTiles(r.Data, r.Stride, x, lo, hi, columns)
@@ -134,7 +137,8 @@ func (s *Side) block(dst *mat.Dense, x data.Points, lo, hi, columns int) {
 // denseTiles fills rows of values from products of dense tiles; a sparse set is
 // made dense by tiles if the other one is.
 func (s *Side) denseTiles(dst []float64, ld int, x data.Points, lo, hi, columns int) {
-	a, sq := make([]float64, min(tileRows, hi-lo)*s.d), make([]float64, min(tileRows, hi-lo))
+	a := make([]float64, min(tileRows, hi-lo)*s.d)
+	sq := make([]float64, min(tileRows, hi-lo))
 	var scratch []float64
 	for i := lo; i < hi; i += tileRows {
 		m := min(tileRows, hi-i)
@@ -153,6 +157,7 @@ func (s *Side) denseTiles(dst []float64, ld int, x data.Points, lo, hi, columns 
 				z = scratch[:n*s.d]
 				s.load(z, s.z, j)
 			}
+
 			c := dst[(i-lo)*ld+j:]
 			s.product(m, n, rows, z, c, ld)
 			par.For(m, 32, func(p, q int) {
@@ -173,12 +178,14 @@ func (s *Side) product(m, n int, a, z, c []float64, ldc int) {
 			clear(c[i*ldc:][:n])
 		}
 	}
+
 	for k := 0; k < d; k += depth {
 		beta := 1.0
 		if k == 0 {
 			beta = 0
 		}
-		dense.Gemm64(dense.NoTrans, dense.Transposed, m, n, min(depth, d-k), 1, a[k:], d, z[k:], d, beta, c, ldc)
+		dense.Gemm64(dense.NoTrans, dense.Transposed, m, n, min(depth, d-k), 1, a[k:], d, z[k:], d,
+			beta, c, ldc)
 	}
 }
 
@@ -193,6 +200,7 @@ func (s *Side) sparseTiles(row func(i int) []float64, x *sparse.CSR, lo int) fun
 			fresh := make([]float64, s.d*sparseRows)
 			tile = &fresh
 		}
+
 		defer tiles.Put(tile)
 		at := *tile
 		sq := make([]float64, b-a)
@@ -203,6 +211,7 @@ func (s *Side) sparseTiles(row func(i int) []float64, x *sparse.CSR, lo int) fun
 				at[int(c)*sparseRows+i-a] = value(val, p)
 			}
 		}
+
 		acc := make([]float64, sparseRows)
 		rows := make([][]float64, b-a)
 		for i := range rows {
@@ -219,6 +228,7 @@ func (s *Side) sparseTiles(row func(i int) []float64, x *sparse.CSR, lo int) fun
 				r[j] = acc[i]
 			}
 		}
+
 		for i, r := range rows {
 			s.finish(r, sq[i], x, lo+a+i, 0)
 			col, _ := x.Row(lo + a + i)
@@ -334,6 +344,7 @@ func (s *Side) exact(x data.Points, i, j int) float64 {
 			return sparse.SquaredDistance(a, i, 1, b, j, 1)
 		}
 	}
+
 	p, ok := s.pairs.Get().(*pair)
 	if !ok {
 		p = &pair{make([]float64, s.d), make([]float64, s.d)}

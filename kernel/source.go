@@ -119,7 +119,8 @@ func checkGiven(x data.Points) error {
 		return errors.New("kernel: no values")
 	}
 	if _, isSparse := x.(*sparse.CSR); isSparse || n != d {
-		return fmt.Errorf("kernel: a precomputed kernel needs the Gram matrix of the points, n×n and dense; this is %d×%d", n, d)
+		return fmt.Errorf("kernel: a precomputed kernel needs the Gram matrix of the points, n×n and "+
+			"dense; this is %d×%d", n, d)
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	for i := range order {
 		order[i] = i
 	}
+
 	for i := range m {
 		j := i + rng.IntN(n-i)
 		order[i], order[j] = order[j], order[i]
@@ -67,12 +68,14 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 			}
 		}
 	})
+
 	// In ascending order the sum does not depend on that of the points.
 	slices.Sort(distances)
 	distances = distances[firstPositive(distances):]
 	if len(distances) == 0 {
 		return 0, fmt.Errorf("kernel: all points coincide; give the width")
 	}
+
 	if rule == Median {
 		h := len(distances) / 2
 		if len(distances)%2 == 0 {
@@ -80,6 +83,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 		}
 		return distances[h], nil
 	}
+
 	var sum float64
 	for _, v := range distances {
 		sum += v

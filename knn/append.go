@@ -14,6 +14,14 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Append adds points to lists of neighbours. New points are searched among all, and the new
+// points that are nearest to an old one are merged with its list by (distance, index), so that
+// exact methods give the bits of a search anew. Up to 4000 points join lists of NN-descent in
+// the same way, and its index by nndescent.Insert: they go into the leaves of the tree, which
+// is divided anew where it must be. With more points, NN-descent numbers its points anew in
+// the order of a new tree, keeps its lists and makes exchanges among what is new. Weights
+// follow from the lists of all points; the t of heat weights and principal components stay.
+
 // Append returns the nb.K nearest other points of every point of x, whose first
 // nb.Len() points are those of nb and were searched by method m, and an index of all
 // points. st is the state of the index of the first, which only NN-descent needs.
@@ -30,13 +38,15 @@ import (
 // the lists they enter are mended, and exchanges go on around them: [nndescent.Append]; the
 // recall is estimated anew, and with [ErrRecall] come neighbours whose recall is below
 // s.Recall.
-func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *State, s *DescentSettings) (*Neighbors, Index, error) {
+func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *State,
+	s *DescentSettings) (*Neighbors, Index, error) {
 	if s == nil {
 		s = &DescentSettings{}
 	}
 	total, _ := x.Dims()
 	if old := nb.Len(); old > total || nb.K < 1 || nb.K >= total {
-		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of %d points for %d points", nb.K, old, total)
+		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of %d points for %d points", nb.K,
+			old, total)
 	}
 	if m == NNDescent {
 		return appendDescent(ctx, x, nb, st, s)
@@ -44,9 +54,11 @@ func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *Sta
 	return appendExact(ctx, x, nb, m, s)
 }
 
-func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (*Neighbors, Index, error) {
+func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (*Neighbors,
+	Index, error) {
 	total, _ := x.Dims()
-	old, k := nb.Len(), nb.K
+	old := nb.Len()
+	k := nb.K
 	ix, err := NewIndex(x, m, s)
 	if err != nil || old == total {
 		return nb, ix, err
@@ -55,11 +67,13 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	if err != nil {
 		return nil, nil, err
 	}
+
 	out := newNeighbors(total, k)
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
 		index, dist := nb.Row(i)
-		mine, theirs := 0, nearer[i]
+		mine := 0
+		theirs := nearer[i]
 		topk.Sort(theirs)
 		for list = list[:0]; len(list) < k; {
 			// The numbers of new points are the larger ones.
@@ -71,8 +85,10 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 			list = append(list, topk.Pair{Dist: theirs[0].Dist, Index: int32(old) + theirs[0].Index})
 			theirs = theirs[1:]
 		}
+
 		out.set(i, list)
 	}
+
 	for i := old; i < total; i++ {
 		out.setOthers(i, found, i-old)
 	}
@@ -82,21 +98,26 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 // meet returns for every point of x behind those of nb its k+1 nearest points of ix, the
 // index of x, itself included; and for every point of nb at least those of the new ones,
 // numbered from 0, that are nearer than the last in its list.
-func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
+func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method,
+	s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
 	total, _ := ix.Dims()
-	k, old := nb.K, nb.Len()
+	k := nb.K
+	old := nb.Len()
 	fresh := data.Slice(x, old, total)
 	if own, ok := ix.(*index); ok {
 		if e, ok := own.engine.(joiner); ok {
-			if found, nearer, err = e.join(ctx, fresh, k+1, nb, own.progress.ordered()); found != nil || err != nil {
+			if found, nearer, err = e.join(ctx, fresh, k+1, nb, own.progress.ordered()); found != nil ||
+				err != nil {
 				return found, nearer, err
 			}
 		}
 	}
+
 	if found, err = WithProgress(ix, s.part(0, total)).Query(ctx, fresh, k+1); err != nil {
 		return nil, nil, err
 	}
-	small, err := NewIndex(fresh, m, &DescentSettings{Settings: Settings{Metric: s.Metric, OnProgress: s.part(total-old, total)}})
+	small, err := NewIndex(fresh, m, &DescentSettings{Settings: Settings{Metric: s.Metric,
+		OnProgress: s.part(total-old, total)}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,6 +125,7 @@ func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method,
 	if err != nil {
 		return nil, nil, err
 	}
+
 	nearer = make([][]topk.Pair, old)
 	for i := range nearer {
 		index, dist := back.Row(i)
@@ -114,6 +136,7 @@ func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method,
 			nearer[i] = append(nearer[i], topk.Pair{Dist: dist[p], Index: j})
 		}
 	}
+
 	return found, nearer, nil
 }
 
@@ -123,7 +146,8 @@ func (nb *Neighbors) last(i int) float64 { return nb.Distance[(i+1)*nb.K-1] }
 // A joiner does what [meet] does in one pass over the pairs. It returns nothing where it
 // cannot.
 type joiner interface {
-	join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error)
+	join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors,
+		[][]topk.Pair, error)
 }
 
 // meetings are the pairs that the stripes of a search came across, by stripe, so that
@@ -160,7 +184,8 @@ func (m *meetings) rows(n int) [][]topk.Pair {
 	return out
 }
 
-func (ix *denseIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error) {
+func (ix *denseIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors,
+	p progress) (*Neighbors, [][]topk.Pair, error) {
 	limits := slices.Repeat([]float32{blocks.Nothing[float32]()}, ix.n)
 	for i := range nb.Len() {
 		limits[i] = ix.limit(ix.own.sq[i], ix.metric.square(nb.last(i)))
@@ -168,6 +193,7 @@ func (ix *denseIndex) join(ctx context.Context, fresh data.Points, k int, nb *Ne
 			return nil, nil, nil // float32 is too coarse
 		}
 	}
+
 	n, _ := fresh.Dims()
 	m := newMeetings(n, ix.compare(ix.own).Stripe)
 	found, err := ix.search(ctx, fresh, k, func(c *comparison, lo int) *blocks.Meetings[float32] {
@@ -178,10 +204,12 @@ func (ix *denseIndex) join(ctx context.Context, fresh data.Points, k int, nb *Ne
 			}
 		}}
 	}, p)
+
 	return found, m.rows(nb.Len()), err
 }
 
-func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error) {
+func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors,
+	p progress) (*Neighbors, [][]topk.Pair, error) {
 	q, ok := fresh.(*data.Dense[uint8])
 	if !ok {
 		return nil, nil, nil
@@ -192,7 +220,8 @@ func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Nei
 	}
 	m := newMeetings(q.Rows, ix.compare(ix.left, ix.sq).Stripe)
 	found, err := ix.search(ctx, q, k, func(lo int) *blocks.Meetings[int32] {
-		return &blocks.Meetings[int32]{Limits: limits, Met: func(i, j int, d int32) { m.add(lo, i, j, math.Sqrt(float64(d))) }}
+		return &blocks.Meetings[int32]{Limits: limits,
+			Met: func(i, j int, d int32) { m.add(lo, i, j, math.Sqrt(float64(d))) }}
 	}, p)
 	return found, m.rows(nb.Len()), err
 }
@@ -219,9 +248,11 @@ func (s *Settings) part(done, total int) func(int, int) {
 	return func(more, _ int) { s.OnProgress(min(done+more, total), total) }
 }
 
-func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State, s *DescentSettings) (*Neighbors, Index, error) {
+func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
+	s *DescentSettings) (*Neighbors, Index, error) {
 	if st == nil || st.Method != NNDescent || st.Stats == nil {
-		return nil, nil, fmt.Errorf("knn: points can join lists of NN-descent only with the state of its index, which is not there")
+		return nil, nil, fmt.Errorf("knn: points can join lists of NN-descent only with the state of " +
+			"its index, which is not there")
 	}
 	out, err := NewDescent(x, s)
 	if err != nil {
@@ -234,6 +265,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	if nb.K > st.Stats.K {
 		return nil, nil, fmt.Errorf("knn: lists of %d neighbours of an index of %d", nb.K, st.Stats.K)
 	}
+
 	if nb.K == st.Stats.K && insertable(ix.x, nb.Len(), s.Metric) {
 		return insertDescent(ctx, out, nb, st, s)
 	}
@@ -246,8 +278,10 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 	if err != nil {
 		return nil, nil, fmt.Errorf("knn: %w", err)
 	}
+
 	t := g.Stats()
-	stats := DescentStats{K: t.K, Width: t.Width, Trees: t.Trees, Exchanges: t.Exchanges, Distances: t.Distances, Effort: st.Stats.Effort}
+	stats := DescentStats{K: t.K, Width: t.Width, Trees: t.Trees, Exchanges: t.Exchanges,
+		Distances: t.Distances, Effort: st.Stats.Effort}
 	if ix.settings.Sample > 0 {
 		sample, err := NewRecallSample(ctx, x, s.Metric, nb.K, ix.settings.Sample, s.Seed)
 		if err != nil {
@@ -255,6 +289,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		}
 		stats.Recall = ix.recall(g, sample)
 	}
+
 	ix.graph = &descentGraph{g, rows, stats}
 	all, err := out.Self(ctx, nb.K)
 	return all, out, err
@@ -271,11 +306,12 @@ const fewNew = 4000
 func insertable(x data.Points, old int, metric Metric) bool {
 	n, _ := x.Dims()
 	_, isSparse := x.(*sparse.CSR)
-	return !isSparse && metric != Hamming && metric != Jaccard && n-old <= fewNew && old > nndescent.LeafSize
+	return !isSparse && !metric.ofSets() && n-old <= fewNew && old > nndescent.LeafSize
 }
 
 // insertDescent is Append for few new points; out is an index of all without a graph.
-func insertDescent(ctx context.Context, out *Descent, nb *Neighbors, st *State, s *DescentSettings) (*Neighbors, Index, error) {
+func insertDescent(ctx context.Context, out *Descent, nb *Neighbors, st *State,
+	s *DescentSettings) (*Neighbors, Index, error) {
 	ix := out.descent
 	all, _, err := appendExact(ctx, ix.x, nb, Brute, s)
 	if err != nil {
@@ -291,6 +327,7 @@ func insertDescent(ctx context.Context, out *Descent, nb *Neighbors, st *State, 
 		}
 		lists[i] = list
 	}
+
 	rows := ix.rows()
 	g, err := nndescent.Insert(ix.set(rows), st.descent(), lists, s.Seed)
 	if err != nil {
@@ -312,7 +349,8 @@ func (nb *Neighbors) Entries() []archive.Array {
 		return nil
 	}
 	shape := []int{nb.Len(), nb.K}
-	return []archive.Array{{Name: ListIndices, Shape: shape, Data: nb.Index}, {Name: ListDistances, Shape: shape, Data: nb.Distance}}
+	return []archive.Array{{Name: ListIndices, Shape: shape, Data: nb.Index},
+		{Name: ListDistances, Shape: shape, Data: nb.Distance}}
 }
 
 // CheckLists returns an error unless nb can be lists of n points that a file holds: n×K,
@@ -320,23 +358,30 @@ func (nb *Neighbors) Entries() []archive.Array {
 // neighbor_indices and neighbor_distances.
 func (nb *Neighbors) CheckLists(n int, m Metric) error {
 	if nb.K < 1 || nb.K >= n || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
-		return fmt.Errorf("knn: neighbor_indices has %d elements and neighbor_distances %d for %d neighbours of each of %d points", len(nb.Index), len(nb.Distance), nb.K, n)
+		return fmt.Errorf("knn: neighbor_indices has %d elements and neighbor_distances %d for %d "+
+			"neighbours of each of %d points", len(nb.Index), len(nb.Distance), nb.K, n)
 	}
 	least, kind := 0.0, "finite, not negative"
 	if m == InnerProduct {
-		least, kind = math.Inf(-1), "finite"
+		least = math.Inf(-1)
+		kind = "finite"
 	}
+
 	for i := range n {
 		index, dist := nb.Row(i)
 		for p, j := range index {
 			if j < 0 || int(j) >= n || int(j) == i {
-				return fmt.Errorf("knn: element (%d, %d) of neighbor_indices is %d; it must be another point of %d", i, p, j, n)
+				return fmt.Errorf("knn: element (%d, %d) of neighbor_indices is %d; it must be "+
+					"another point of %d", i, p, j, n)
 			}
-			if d := dist[p]; !(d >= least) || d-d != 0 || p > 0 && (d < dist[p-1] || d == dist[p-1] && j == index[p-1]) {
-				return fmt.Errorf("knn: element (%d, %d) of neighbor_distances is %v; %v distances must be %s and ascend, and no neighbour may be there twice", i, p, d, m, kind)
+			if d := dist[p]; !(d >= least) || d-d != 0 ||
+				p > 0 && (d < dist[p-1] || d == dist[p-1] && j == index[p-1]) {
+				return fmt.Errorf("knn: element (%d, %d) of neighbor_distances is %v; %v distances "+
+					"must be %s and ascend, and no neighbour may be there twice", i, p, d, m, kind)
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -16,7 +16,8 @@ func checkBits(x data.Points, m Metric) error {
 		return nil
 	}
 	if f := prepared.NotBit(x); f != nil {
-		return fmt.Errorf("knn: %v distance is for points of zeros and ones; row %d, column %d is %v; make them 0 and 1, or take another distance, such as euclidean", m, f.Row, f.Column, f.Value)
+		return fmt.Errorf("knn: %v distance is for points of zeros and ones; row %d, column %d is "+
+			"%v; make them 0 and 1, or take another distance, such as euclidean", m, f.Row, f.Column, f.Value)
 	}
 	return nil
 }
@@ -65,11 +66,13 @@ func (m *bitMeter) distance(j int) float64 {
 		}
 		return float64(differ) / float64(m.D)
 	}
+
 	either, common := 0, 0
 	for p, w := range row {
 		either += bits.OnesCount64(w | q[p])
 		common += bits.OnesCount64(w & q[p])
 	}
+
 	if either == 0 {
 		return 0
 	}

@@ -40,7 +40,8 @@ func (b *pairBudget) take(n int) bool {
 func (b *pairBudget) finish(err error, radius float64) error {
 	b.stop()
 	if b.left.Load() < 0 {
-		return fmt.Errorf("knn: more than %d pairs of points are within %g of each other; choose a smaller radius, or allow more memory", b.limit, radius)
+		return fmt.Errorf("knn: more than %d pairs of points are within %g of each other; choose a "+
+			"smaller radius, or allow more memory", b.limit, radius)
 	}
 	return err
 }

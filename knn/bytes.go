@@ -28,11 +28,12 @@ type byteIndex struct {
 // newBytes returns the index for bytes.
 func newBytes(x *data.Dense[uint8], m Metric) engine {
 	switch {
-	case x.Cols > dense.MaxInnerU8, m == InnerProduct: // squared distances could exceed an int32
+	case x.Cols > dense.MaxInnerU8, m.Space() == Products: // squared distances could exceed an int32
 		return newDense(x, m)
 	case m.angular():
 		return newByteAngles(x, m)
 	}
+
 	return &byteIndex{
 		x: x, sq: byteNorms(x, 0, x.Rows),
 		left:   dense.PackAU8(dense.NoTrans, x.Data, x.Rows, x.Cols, x.Cols),
@@ -56,7 +57,8 @@ func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
 
 func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks.Blocks[int32] {
 	b := blocks.NewInts(left.Panel(), ix.right.Panel())
-	b.Row, b.Col = sq, ix.sq
+	b.Row = sq
+	b.Col = ix.sq
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.C, b.Block)
 	}
@@ -73,7 +75,8 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 
 // search answers for the points of q; join, if not nil, makes the meetings of the stripe
 // that begins at query lo.
-func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int, join func(lo int) *blocks.Meetings[int32], p progress) (*Neighbors, error) {
+func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int,
+	join func(lo int) *blocks.Meetings[int32], p progress) (*Neighbors, error) {
 	out := newNeighbors(q.Rows, k)
 	stripe := ix.compare(ix.left, ix.sq).Stripe
 	err := inStripes(ctx, q.Rows, stripe, p, func() func(lo, hi int) {
@@ -123,7 +126,8 @@ func (ix *byteIndex) self(ctx context.Context, k int, p progress) (*Neighbors, e
 	return out, nil
 }
 
-func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	n := ix.x.Rows
 	rows := make([][]topk.Pair, n)
 	b := ix.compare(ix.left, ix.sq)
@@ -135,6 +139,7 @@ func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBud
 			rows[i] = append(rows[i], topk.Pair{Dist: root, Index: int32(j)})
 		}
 	}
+
 	err := inStripes(ctx, n, b.Stripe, p, func() func(lo, hi int) {
 		w := b.NewWorkspace()
 		return func(lo, hi int) {

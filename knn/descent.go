@@ -77,8 +77,9 @@ type DescentRound struct {
 // roundOf returns the state of a search as its settings give it to a caller.
 func roundOf(r nndescent.Round) DescentRound {
 	return DescentRound{
-		K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges, Distances: r.Distances, Effort: r.Effort,
-		Grown: r.Grown, Exchange: r.Exchange, Settled: r.Settled, Index: r.Index, Dist: r.Dist,
+		K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges, Distances: r.Distances,
+		Effort: r.Effort,
+		Grown:  r.Grown, Exchange: r.Exchange, Settled: r.Settled, Index: r.Index, Dist: r.Dist,
 	}
 }
 
@@ -87,8 +88,10 @@ func (r *DescentRound) round() *nndescent.Round {
 	if r == nil {
 		return nil
 	}
-	stats := nndescent.Stats{K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges, Distances: r.Distances, Effort: r.Effort}
-	return &nndescent.Round{Stats: stats, Grown: r.Grown, Exchange: r.Exchange, Settled: r.Settled, Index: r.Index, Dist: r.Dist}
+	stats := nndescent.Stats{K: r.K, Width: r.Width, Trees: r.Trees, Exchanges: r.Exchanges,
+		Distances: r.Distances, Effort: r.Effort}
+	return &nndescent.Round{Stats: stats, Grown: r.Grown, Exchange: r.Exchange, Settled: r.Settled,
+		Index: r.Index, Dist: r.Dist}
 }
 
 // maxEffort is the number of times that the effort is raised for the recall.
@@ -112,13 +115,17 @@ func (s *DescentSettings) validate() error {
 			faults = append(faults, fmt.Errorf("knn: "+format, args...))
 		}
 	}
+
 	check(s.Trees > 0, "%d random projection trees; the number must be positive", s.Trees)
-	check(s.Candidates > 0 && s.Candidates <= nndescent.MaxCandidates, "%d candidates; the number must be between 1 and %d", s.Candidates, nndescent.MaxCandidates)
+	check(s.Candidates > 0 && s.Candidates <= nndescent.MaxCandidates,
+		"%d candidates; the number must be between 1 and %d", s.Candidates, nndescent.MaxCandidates)
 	check(s.Exchanges > 0, "%d exchanges; the number must be positive", s.Exchanges)
 	check(s.Tolerance > 0 && s.Tolerance < 1, "the tolerance is %v; it must lie between 0 and 1", s.Tolerance)
 	check(s.Recall >= 0 && s.Recall <= 1, "the recall asked for is %v; it must lie between 0 and 1", s.Recall)
-	check(s.Sample > 0 || s.Sample == -1 && s.Recall == 0, "a recall of %v by a sample of %d points", s.Recall, s.Sample)
-	check(s.Widening >= 0 && !math.IsInf(s.Widening, 1), "the widening of queries is %v; it must be finite and not negative", s.Widening)
+	check(s.Sample > 0 || s.Sample == -1 && s.Recall == 0, "a recall of %v by a sample of %d points",
+		s.Recall, s.Sample)
+	check(s.Widening >= 0 && !math.IsInf(s.Widening, 1),
+		"the widening of queries is %v; it must be finite and not negative", s.Widening)
 	return errors.Join(faults...)
 }
 
@@ -195,11 +202,13 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	n, d := x.Dims()
 	ix.n = n
 	if n < 1 || d < 1 || n > nndescent.MaxPoints {
-		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must be some, and fewer than %d points", n, d, nndescent.MaxPoints+1)
+		return nil, fmt.Errorf("knn: NN-descent on a set of %d points in %d dimensions; there must "+
+			"be some, and fewer than %d points", n, d, nndescent.MaxPoints+1)
 	}
 	if err := errors.Join(NNDescent.Supports(ix.settings.Metric, x), ix.settings.validate()); err != nil {
 		return nil, err
 	}
+
 	m := ix.settings.Metric
 	if z, ok := x.(*sparse.CSR); ok {
 		if err := checkBits(x, m); err != nil {
@@ -207,6 +216,7 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 		}
 		x = m.entries(z)
 	}
+
 	ix.x = x
 	var err error
 	if ix.newMeter, err = meters(x, m); err != nil {
@@ -271,7 +281,8 @@ func (ix *descent) query(ctx context.Context, x data.Points, k int, p progress) 
 }
 
 func (ix *descent) within(context.Context, float64, *pairBudget, progress) (*sparse.CSR, error) {
-	return nil, errors.New("knn: NN-descent cannot find all pairs within a radius; use an exact index: NewBrute, NewKDTree or NewBallTree")
+	return nil, errors.New("knn: NN-descent cannot find all pairs within a radius; use an exact " +
+		"index: NewBrute, NewKDTree or NewBallTree")
 }
 
 func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
@@ -291,6 +302,7 @@ func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, err
 	if err != nil {
 		return nil, err
 	}
+
 	p.report(ix.n, ix.n)
 	return out, ix.enough(g.stats.Recall)
 }
@@ -320,6 +332,7 @@ func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph
 	if ix.n <= nndescent.LeafSize {
 		k = ix.n - 1 // all are measured in float64
 	}
+
 	if ix.graph == nil || ix.graph.stats.K < k {
 		ix.graph = nil // its memory can serve the next
 		g, err := ix.descend(ctx, k, p)
@@ -328,6 +341,7 @@ func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph
 		}
 		ix.graph = g
 	}
+
 	return ix.graph, nil
 }
 
@@ -337,7 +351,8 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	out := &descentGraph{rows: ix.rows()}
 	var sample *RecallSample
 	search := nndescent.Settings{
-		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance, Seed: s.Seed,
+		K: k, Trees: s.Trees, Candidates: s.Candidates, Exchanges: s.Exchanges, Tolerance: s.Tolerance,
+		Seed: s.Seed,
 		Step: ix.reporter(p, s.Trees+s.Exchanges+1), Resume: s.Resume.round(),
 		Enough: func(g *nndescent.Graph) (enough bool, err error) {
 			if s.Sample < 0 || k == 0 {
@@ -352,6 +367,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 			return out.stats.Recall.Share >= s.Recall, nil
 		},
 	}
+
 	if s.Save != nil {
 		search.Save = func(r nndescent.Round) error { return s.Save(roundOf(r)) }
 	}
@@ -361,6 +377,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 	if s.Resume != nil && s.Resume.K != k {
 		return nil, fmt.Errorf("knn: the unfinished search is one for %d neighbours, not %d", s.Resume.K, k)
 	}
+
 	g, err := nndescent.Search(ctx, ix.set(out.rows), search)
 	if err != nil {
 		return nil, err
@@ -385,6 +402,7 @@ func (ix *descent) recall(g *nndescent.Graph, s *RecallSample) Recall {
 			place[v] = i
 		}
 	}
+
 	m := ix.newListMeasurer()
 	dist := make([]float64, s.K)
 	return s.Estimate(func(i int) []float64 {
@@ -448,7 +466,8 @@ func (ix *descent) set(rows prepared.Rows) nndescent.Set {
 // is estimated.
 func descentBytes(x data.Points, m Metric, k int) int64 {
 	n, d := x.Dims()
-	rows, part := 4*int64(n)*int64(d), 8*int64(min(n, partSize))*int64(d)
+	rows := 4 * int64(n) * int64(d)
+	part := 8 * int64(min(n, partSize)) * int64(d)
 	switch z := x.(type) {
 	case *sparse.CSR:
 		columns := min(int64(d), int64(z.NNZ())) // of a dense point of each goroutine
@@ -462,8 +481,10 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 			}
 		}
 	}
+
 	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {
-		rows, part = int64(n)*int64(d)/8+8*int64(n), int64(min(n, partSize))*int64(d)/8
+		rows = int64(n)*int64(d)/8 + 8*int64(n)
+		part = int64(min(n, partSize)) * int64(d) / 8
 	}
 	return int64(n)*(12*int64(k+3)+30) + rows + part
 }

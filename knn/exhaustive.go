@@ -16,7 +16,8 @@ type exhaustive struct {
 }
 
 // each hands a meter with every row of x, and its number, to answer, in parallel.
-func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress, answer func(m meter, i int)) error {
+func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress,
+	answer func(m meter, i int)) error {
 	n, _ := x.Dims()
 	return inStripes(ctx, n, 64, p, func() func(lo, hi int) {
 		m := ix.newMeter()
@@ -29,7 +30,8 @@ func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress, answe
 	})
 }
 
-func (ix *exhaustive) search(ctx context.Context, x data.Points, k int, self bool, p progress) (*Neighbors, error) {
+func (ix *exhaustive) search(ctx context.Context, x data.Points, k int, self bool,
+	p progress) (*Neighbors, error) {
 	queries, _ := x.Dims()
 	n, _ := ix.x.Dims()
 	out := newNeighbors(queries, k)
@@ -56,7 +58,8 @@ func (ix *exhaustive) self(ctx context.Context, k int, p progress) (*Neighbors, 
 	return ix.search(ctx, ix.x, k, true, p)
 }
 
-func (ix *exhaustive) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (ix *exhaustive) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	n, _ := ix.x.Dims()
 	rows := make([][]topk.Pair, n)
 	err := ix.each(ctx, ix.x, p, func(m meter, i int) {

@@ -31,8 +31,10 @@ type GraphSettings struct {
 
 func (s *GraphSettings) validate() error {
 	var faults []error
-	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) || (s.K > 0) == (s.Radius > 0) {
-		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
+	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) ||
+		(s.K > 0) == (s.Radius > 0) {
+		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a "+
+			"radius, not %d and %v", s.K, s.Radius))
 	}
 	if !weightings.Valid(s.Weights) {
 		faults = append(faults, fmt.Errorf("knn: weighting %v", s.Weights))
@@ -41,10 +43,12 @@ func (s *GraphSettings) validate() error {
 		faults = append(faults, fmt.Errorf("knn: symmetry %v", s.Symmetry))
 	}
 	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {
-		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
+		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or "+
+			"0 to have it chosen", s.T))
 	}
 	if s.Weights.needsLists() && s.Radius > 0 {
-		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; give a number of neighbours instead of a radius", s.Weights))
+		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; "+
+			"give a number of neighbours instead of a radius", s.Weights))
 	}
 	return errors.Join(faults...)
 }
@@ -56,6 +60,7 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 	if err := errors.Join(s.validate(), ix.Metric().CheckEdges(&s)); err != nil {
 		return nil, s, err
 	}
+
 	if s.Radius > 0 {
 		m, err := ix.Within(ctx, s.Radius)
 		if err != nil {
@@ -66,6 +71,7 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 		}
 		return s.weigh(m), s, nil
 	}
+
 	nb, err := ix.Self(ctx, s.K)
 	if err != nil && !errors.Is(err, ErrRecall) {
 		return nil, s, err
@@ -84,13 +90,16 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 		return nil, s, fmt.Errorf("knn: a graph of %d neighbours from lists of %d", s.K, nb.K)
 	}
 	if nb.Ordered && s.Weights.needsDistances() {
-		return nil, s, fmt.Errorf("knn: %s weights need distances, and the lists only order the neighbours: take the weights %s or %s", s.Weights, One, Shared)
+		return nil, s, fmt.Errorf("knn: %s weights need distances, and the lists only order the "+
+			"neighbours: take the weights %s or %s", s.Weights, One, Shared)
 	}
+
 	if s.Weights == Heat && s.T == 0 {
 		if s.T = nb.meanSquare(s.K) / 4; s.T == 0 {
 			s.T = 1 // all points coincide with their neighbours; every weight is 1
 		}
 	}
+
 	w := s.weighLists(nb)
 	return s.Weights.Combine(w, w.T(), s.Symmetry), s, nil
 }
@@ -120,6 +129,7 @@ func (nb *Neighbors) Distances(k int) *sparse.CSR {
 		slices.SortFunc(row, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
 		rows[i] = row
 	}
+
 	return fromRows(rows)
 }
 
@@ -151,10 +161,12 @@ func (s *GraphSettings) weigh(m *sparse.CSR) *sparse.CSR {
 		col, dist := m.Row(i)
 		for p, d := range dist {
 			if w := s.weight(d, 0); w > 0 {
-				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
+				out.Col = append(out.Col, col[p])
+				out.Val = append(out.Val, w)
 			}
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }

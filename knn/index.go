@@ -11,6 +11,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// The index checks arguments and counts pairs; the engines behind it (blocks of floats or
+// bytes, inverted lists, trees, NN-descent) only answer. A copy with another progress hook
+// shares the engine.
+
 // An engine finds neighbours for an [index], which has checked the arguments.
 type engine interface {
 	query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error)
@@ -48,6 +52,7 @@ func (ix *index) Query(ctx context.Context, x data.Points, k int) (*Neighbors, e
 	if err := checkK(k, ix.n); err != nil {
 		return nil, err
 	}
+
 	if ix.metric.ofSets() {
 		if err := checkBits(x, ix.metric); err != nil {
 			return nil, fmt.Errorf("%w (in the query points)", err)
@@ -116,7 +121,8 @@ func (p progress) ordered() progress {
 		mu.Lock()
 		defer mu.Unlock()
 		if done > most || total != last {
-			most, last = done, total
+			most = done
+			last = total
 			p(done, total)
 		}
 	}
@@ -142,7 +148,8 @@ func (p progress) shareOf(n int) func(share float64) {
 // inStripes calls answer(lo, hi) for stripes of [0, n) in parallel and reports how
 // much is done. Each goroutine uses an answer of its own, made by newWorker. The
 // error is that of ctx.
-func inStripes(ctx context.Context, n, stripe int, p progress, newWorker func() (answer func(lo, hi int))) error {
+func inStripes(ctx context.Context, n, stripe int, p progress,
+	newWorker func() (answer func(lo, hi int))) error {
 	workers := make([]func(lo, hi int), par.Workers(n, stripe))
 	var done atomic.Int64
 	par.ForWorker(n, stripe, func(worker, lo, hi int) {
@@ -155,5 +162,6 @@ func inStripes(ctx context.Context, n, stripe int, p progress, newWorker func() 
 		workers[worker](lo, hi)
 		p.report(int(done.Add(int64(hi-lo))), n)
 	})
+
 	return ctx.Err()
 }

@@ -31,7 +31,8 @@ func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 		narrow, ix.used = ix.x.Narrow()
 	}
 	ix.columns = narrow.T()
-	ix.whole = m == Euclidean && !slices.ContainsFunc(x.Val, func(v float64) bool { return v != math.Trunc(v) })
+	ix.whole = m == Euclidean && !slices.ContainsFunc(x.Val,
+		func(v float64) bool { return v != math.Trunc(v) })
 	for i, v := range ix.sq {
 		ix.inverse[i] = inverseRoot(v)
 		ix.whole = ix.whole && v < 1<<50
@@ -55,13 +56,15 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 		if val != nil {
 			v = val[p]
 		}
-		row, known := int(c), true
+		row := int(c)
+		known := true
 		if q.ix.used != nil {
 			row, known = slices.BinarySearch(q.ix.used, c)
 		}
 		if !known {
 			continue
 		}
+
 		at, w := q.ix.columns.Row(row)
 		if w == nil {
 			for _, r := range at {
@@ -79,10 +82,12 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 // all points from a query of squared norm sq, to within bound; for other metrics to
 // the distances.
 func (q *sparseQuery) compare(sq float64) {
-	near, norms, inverse := q.near[:len(q.dots)], q.ix.sq[:len(q.dots)], q.ix.inverse[:len(q.dots)]
+	near := q.near[:len(q.dots)]
+	norms := q.ix.sq[:len(q.dots)]
+	inverse := q.ix.inverse[:len(q.dots)]
 	own := 2 * inverseRoot(sq)
 	switch m := q.ix.metric; {
-	case m == Euclidean:
+	case m.Space() == Vectors:
 		for j, dot := range q.dots {
 			near[j] = sq + norms[j] - 2*dot
 		}
@@ -115,7 +120,7 @@ func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
 	switch {
-	case q.ix.metric == Euclidean:
+	case q.ix.metric.Space() == Vectors:
 		r := math.Sqrt(sq) + math.Sqrt(d)
 		scale = sq + r*r
 	case !q.ix.metric.angular():
@@ -136,7 +141,8 @@ func (ix *invertedIndex) self(ctx context.Context, k int, p progress) (*Neighbor
 	return ix.search(ctx, ix.x, k, true, p)
 }
 
-func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool, p progress) (*Neighbors, error) {
+func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool,
+	p progress) (*Neighbors, error) {
 	out := newNeighbors(x.Rows, k)
 	err := ix.each(ctx, x, p, func(q *sparseQuery, i int, sq float64) {
 		set := topk.New(k)
@@ -151,8 +157,9 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 				}
 			}
 		}
+
 		// Whatever rounding may have put behind the k-th place is measured again.
-		if q.ix.metric != InnerProduct {
+		if q.ix.metric.Space() != Products {
 			kth = max(0, kth)
 		}
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
@@ -171,7 +178,8 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 }
 
 // each scores every row of x and hands it to visit, in parallel.
-func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, visit func(q *sparseQuery, i int, sq float64)) error {
+func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress,
+	visit func(q *sparseQuery, i int, sq float64)) error {
 	return inStripes(ctx, x.Rows, 32, p, func() func(lo, hi int) {
 		q := &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
 		return func(lo, hi int) {
@@ -185,7 +193,8 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, vi
 	})
 }
 
-func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	rows := make([][]topk.Pair, ix.x.Rows)
 	squared := ix.metric.square(radius)
 	top := squared * (1 + trees.RootTie)

@@ -36,7 +36,8 @@ func (nb *Neighbors) Len() int { return len(nb.Index) / nb.K }
 
 // Row returns the neighbours of point i and their distances; both alias nb.
 func (nb *Neighbors) Row(i int) (index []int32, distance []float64) {
-	lo, hi := i*nb.K, (i+1)*nb.K
+	lo := i * nb.K
+	hi := (i + 1) * nb.K
 	return nb.Index[lo:hi:hi], nb.Distance[lo:hi:hi]
 }
 
@@ -49,11 +50,13 @@ func (nb *Neighbors) Trim(k int) *Neighbors {
 	case nb.K == k:
 		return nb
 	}
+
 	n := nb.Len()
 	out := &Neighbors{K: k, Index: make([]int32, 0, n*k), Distance: make([]float64, 0, n*k)}
 	for i := range n {
 		index, distance := nb.Row(i)
-		out.Index, out.Distance = append(out.Index, index[:k]...), append(out.Distance, distance[:k]...)
+		out.Index = append(out.Index, index[:k]...)
+		out.Distance = append(out.Distance, distance[:k]...)
 	}
 	return out
 }
@@ -124,6 +127,7 @@ func NewBrute(x data.Points, s *Settings) (Index, error) {
 	if n, _ := x.Dims(); prunes(x, s.Metric, n, 1) {
 		return newIndex(&prunedIndex{x: x, metric: s.Metric, note: s.Note}, x, s), nil
 	}
+
 	e, err := allPairsEngine(x, s.Metric)
 	if err != nil {
 		return nil, err
@@ -148,10 +152,11 @@ func bruteEngine(x data.Points, m Metric) (engine, error) {
 		}
 		return newInverted(z, m), nil
 	case *data.Dense[uint8]:
-		if m == Euclidean || m == InnerProduct || m.angular() {
+		if m.multiplies() {
 			return newBytes(z, m), nil
 		}
 	}
+
 	if m == Euclidean || m == InnerProduct || m.angular() {
 		return newDense(x, m), nil
 	}
@@ -174,12 +179,15 @@ func BruteBytes(x data.Points, k int) int64 {
 		}
 		return lists + 16*int64(m.NNZ()) + 16*int64(n) + 16*columns + 16*int64(n)*int64(runtime.GOMAXPROCS(0))
 	}
+
 	lists += 8*int64(n)*int64(k+slack) + 8*int64(n) // while they are found
 	if _, ok := x.(*data.Dense[uint8]); ok && d <= dense.MaxInnerU8 {
 		return lists + 2*dense.BytesU8(n, d)
 	}
+
 	if inParts(x, Euclidean) {
-		lists, n = lists+12*int64(n)*int64(k+1), partSize
+		lists = lists + 12*int64(n)*int64(k+1)
+		n = partSize
 	}
 	return lists + 2*4*int64(n)*int64(d)
 }
@@ -202,13 +210,15 @@ func BruteOperations(x data.Points) float64 {
 		}
 		return sum
 	}
+
 	return float64(n) * float64(n) * float64(d) // each pair once
 }
 
 // checkK returns an error unless k neighbours can be had from available points.
 func checkK(k, available int) error {
 	if k < 1 || k > available {
-		return fmt.Errorf("knn: %d neighbours asked of %d points; the number must be between 1 and %d", k, available, available)
+		return fmt.Errorf("knn: %d neighbours asked of %d points; the number must be between 1 and %d", k,
+			available, available)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type parts struct {
 // they are stored, as copies of all of them could be larger than memory.
 func inParts(x data.Points, m Metric) bool {
 	s, ok := x.(*data.Stored)
-	return ok && s.Rows > partSize && (m == Euclidean || m == InnerProduct || m.angular())
+	return ok && s.Rows > partSize && m.multiplies()
 }
 
 func (e *parts) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
@@ -36,18 +36,22 @@ func (e *parts) self(ctx context.Context, k int, p progress) (*Neighbors, error)
 	return e.search(ctx, e.x, k, func(i int) int { return i }, p)
 }
 
-func (e *parts) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (e *parts) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	return newDense(e.x, e.metric).within(ctx, radius, budget, p)
 }
 
 // search finds the k nearest points of every row of x but for the point that own names.
-func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int) int, p progress) (*Neighbors, error) {
+func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int) int,
+	p progress) (*Neighbors, error) {
 	n, _ := e.x.Dims()
 	queries, _ := x.Dims()
 	out := newNeighbors(queries, k)
 	for i := range out.Index {
-		out.Index[i], out.Distance[i] = math.MaxInt32, math.Inf(1)
+		out.Index[i] = math.MaxInt32
+		out.Distance[i] = math.Inf(1)
 	}
+
 	for lo := 0; lo < n; lo += partSize {
 		if n > 8*partSize && lo%(4*partSize) == 0 {
 			runtime.GC() // or the parts' memory would grow as large as all that lives
@@ -61,6 +65,7 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 		if err != nil {
 			return nil, err
 		}
+
 		data.Release(e.x, lo, hi)
 		par.For(queries, 1024, func(a, b int) {
 			list := make([]topk.Pair, 0, k)
@@ -68,10 +73,12 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 				list = out.merge(list[:0], i, nb, lo, own(i))
 			}
 		})
+
 		if hi < n {
 			p.share(float64(hi)/float64(n), queries)
 		}
 	}
+
 	p.report(queries, queries)
 	return out, nil
 }
@@ -94,6 +101,7 @@ func (nb *Neighbors) merge(list []topk.Pair, i int, more *Neighbors, first, own 
 		list = append(list, topk.Pair{Dist: alsoDist[b], Index: int32(first) + also[b]})
 		b++
 	}
+
 	nb.set(i, list)
 	return list
 }

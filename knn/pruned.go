@@ -41,9 +41,11 @@ func prunes(x data.Points, m Metric, queries, k int) bool {
 			return false
 		}
 	}
-	pairs, components := float64(n)*float64(queries), float64(pruned.SampleSize(n, d)+10*d)*float64(d)
+
+	pairs := float64(n) * float64(queries)
+	components := float64(pruned.SampleSize(n, d)+10*d) * float64(d)
 	many := n > 8192 && d >= 48 && pairs >= 32*components
-	return many && (m == Euclidean || m.angular()) && prunedBytes(x, m, k) <= BruteBytes(x, k)
+	return many && m.squares() && prunedBytes(x, m, k) <= BruteBytes(x, k)
 }
 
 // prunedBytes returns the memory of pruning and of the lists, beside x.
@@ -52,7 +54,8 @@ func prunedBytes(x data.Points, m Metric, k int) int64 {
 	_, bytes := x.(*data.Dense[uint8])
 	_, floats := x.(*data.Dense[float32])
 	copied := !bytes && !(floats && m == Euclidean)
-	return 12*int64(n)*int64(k) + pruned.Bytes(n, d, k, copied) + pruned.SampleBytes(n, d, bytes && m == Euclidean)
+	return 12*int64(n)*int64(k) + pruned.Bytes(n, d, k, copied) + pruned.SampleBytes(n, d, bytes &&
+		m == Euclidean)
 }
 
 // space returns the points as package pruned knows them.
@@ -64,13 +67,15 @@ func (e *prunedIndex) space() *pruned.Space {
 		}
 		return d
 	}
-	return &pruned.Space{X: e.x, Unit: m.angular(), Widen: widen, Square: func(t float64) float64 { return widen(m.square(t)) }}
+	return &pruned.Space{X: e.x, Unit: m.angular(), Widen: widen,
+		Square: func(t float64) float64 { return widen(m.square(t)) }}
 }
 
 // exact returns what makes functions that measure points of x from those of the index.
 func (e *prunedIndex) exact(x data.Points) func() pruned.Exact {
 	return func() pruned.Exact {
-		m, loaded := newMeasurer(e.x, e.metric), -1
+		m := newMeasurer(e.x, e.metric)
+		loaded := -1
 		return func(i, j int) float64 {
 			if i != loaded {
 				m.load(x, i)
@@ -88,30 +93,36 @@ func (e *prunedIndex) find(ctx context.Context, x data.Points, k int) (*pruned.I
 	queries, _ := x.Dims()
 	_, bytes := e.x.(*data.Dense[uint8])
 	_, same := x.(*data.Dense[uint8])
-	if bytes && !same || e.plain != nil || e.index == nil && e.columns == 0 && !prunes(e.x, e.metric, queries, k) {
+	if bytes && !same || e.plain != nil || e.index == nil && e.columns == 0 &&
+		!prunes(e.x, e.metric, queries, k) {
 		p, err := e.all()
 		return nil, p, err
 	}
 	if e.index != nil {
 		return e.index, nil, nil
 	}
+
 	_, d := e.x.Dims()
 	s := pruned.Settings{K: k, Columns: e.columns, Plain: pruned.Scan(), Refined: pruned.Row(d)}
 	if bytes {
 		s.Plain += float64(d)
 	} else {
-		s.Plain, s.Refined = s.Plain+pruned.Column()*float64(d), pruned.Row(4*d)
+		s.Plain = s.Plain + pruned.Column()*float64(d)
+		s.Refined = pruned.Row(4 * d)
 	}
+
 	index, err := pruned.New(ctx, e.space(), e.exact(e.x), s)
 	if errors.Is(err, pruned.ErrNothing) {
 		e.tell(fmt.Sprintf("neighbours: all pairs are compared in all %d dimensions, as %v", d, err))
 		p, err := e.all()
 		return nil, p, err
 	}
+
 	if err == nil {
 		e.index = index
 		p := index.Plan()
-		e.tell(fmt.Sprintf("neighbours: all pairs are compared in %d principal coordinates of %d, which leave %.2g %%; %.2g %% are measured", p.Columns, d, 100*p.Left, 100*p.Measured))
+		e.tell(fmt.Sprintf("neighbours: all pairs are compared in %d principal coordinates of %d, "+
+			"which leave %.2g %%; %.2g %% are measured", p.Columns, d, 100*p.Left, 100*p.Measured))
 	}
 	return e.index, nil, err
 }
@@ -129,7 +140,8 @@ func (e *prunedIndex) all() (engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.plain, e.index = p, nil // one of them is enough to hold
+		e.plain = p
+		e.index = nil // one of them is enough to hold
 	}
 	return e.plain, nil
 }
@@ -155,6 +167,7 @@ func (e *prunedIndex) query(ctx context.Context, x data.Points, k int, p progres
 			return plain.query(ctx, x, k, p)
 		}
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -175,11 +188,13 @@ func (e *prunedIndex) self(ctx context.Context, k int, p progress) (*Neighbors, 
 	if err != nil {
 		return nil, err
 	}
+
 	p.report(n, n)
 	return out, nil
 }
 
-func (e *prunedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (e *prunedIndex) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	e.mu.Lock()
 	plain, err := e.all()
 	e.mu.Unlock()
@@ -189,7 +204,8 @@ func (e *prunedIndex) within(ctx context.Context, radius float64, budget *pairBu
 	return plain.within(ctx, radius, budget, p)
 }
 
-func (e *prunedIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors, p progress) (*Neighbors, [][]topk.Pair, error) {
+func (e *prunedIndex) join(ctx context.Context, fresh data.Points, k int, nb *Neighbors,
+	p progress) (*Neighbors, [][]topk.Pair, error) {
 	e.mu.Lock()
 	plain, err := e.all()
 	e.mu.Unlock()

@@ -33,7 +33,8 @@ type RecallSample struct {
 // NewRecallSample finds the true neighbours of count of the points of x, all if there are no
 // more, which seed chooses. It searches x in parts, so that it takes little memory beside x:
 // 2·count·n·d operations.
-func NewRecallSample(ctx context.Context, x data.Points, m Metric, k, count int, seed uint64) (*RecallSample, error) {
+func NewRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
+	seed uint64) (*RecallSample, error) {
 	n, _ := x.Dims()
 	if err := checkK(k, n-1); err != nil {
 		return nil, err
@@ -44,6 +45,7 @@ func NewRecallSample(ctx context.Context, x data.Points, m Metric, k, count int,
 	if err != nil {
 		return nil, err
 	}
+
 	for r := range s.Rows {
 		_, dist := nb.Row(r)
 		s.Kth = append(s.Kth, dist[k-1])
@@ -64,6 +66,7 @@ func sampleRows(n, count int, seed uint64) []int {
 		in[j] = true
 		rows = append(rows, j)
 	}
+
 	slices.Sort(rows)
 	return rows
 }
@@ -86,6 +89,7 @@ func (s *RecallSample) Estimate(dist func(i int) []float64) Recall {
 		sum += share
 		squares += share * share
 	}
+
 	p := sum / m
 	out := Recall{Share: p, Low: p, High: p, Sample: len(s.Rows)}
 	left := 1 - m/float64(s.N) // finite population correction
@@ -100,6 +104,7 @@ func (s *RecallSample) Estimate(dist func(i int) []float64) Recall {
 	const z = 1.959964
 	center := (p + z*z/(2*trials)) / (1 + z*z/trials)
 	half := z / (1 + z*z/trials) * math.Sqrt(p*(1-p)/trials+z*z/(4*trials*trials))
-	out.Low, out.High = max(0, center-half), min(1, center+half)
+	out.Low = max(0, center-half)
+	out.High = min(1, center+half)
 	return out
 }

@@ -43,7 +43,7 @@ func inverseRoot(v float64) float64 {
 
 // sums tells whether the distance is made of a sum over coordinates, which has the bits of
 // [measurer] if it is added up in their order. Other metrics follow from inner products.
-func (m Metric) sums() bool { return m == Euclidean || m.angular() }
+func (m Metric) sums() bool { return m.squares() }
 
 // sum returns the distance of point j from row i of x, of squared norm sq, for metrics
 // that are sums: as measurer.square has it, of the same points.
@@ -60,7 +60,7 @@ func (s *sparseSet) sum(x *sparse.CSR, i int, sq float64, j int) float64 {
 // product returns the distance of point j from a query of squared norm sq for the other
 // metrics, given their inner product.
 func (s *sparseSet) product(sq float64, j int, dot float64) float64 {
-	if s.metric == InnerProduct {
+	if s.metric.Space() == Products {
 		return 0 - dot
 	}
 	return s.metric.overlap(sq, s.sq[j], dot, s.x.Cols)
@@ -76,7 +76,8 @@ type sparseMeter struct {
 
 // load makes point i of x, which is sparse, the query.
 func (m *sparseMeter) load(x data.Points, i int) {
-	m.from, m.row = x.(*sparse.CSR), i
+	m.from = x.(*sparse.CSR)
+	m.row = i
 	m.norm = m.from.SquaredNorm(i)
 }
 

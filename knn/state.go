@@ -9,6 +9,11 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
 )
 
+// A model file holds only the part of an index that is costly to find: the order of the points
+// in a tree, or the lists and the entry tree of NN-descent. Boxes, balls and copies are
+// computed from the points at loading. A damaged file is therefore an error, or costs time or
+// recall, and never gives a wrong neighbour of a tree or a wrong distance.
+
 // State holds the parts of an index that are costly to find and cheap to keep: the
 // order of the points in a tree, the graph and the entry tree of NN-descent. All else
 // follows from the points in one pass over them. It can be written to a file, the
@@ -49,7 +54,8 @@ func (s *State) Entries() []archive.Array {
 	if s.Stats == nil {
 		return out
 	}
-	return append(out, archive.Array{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width}, Data: s.Neighbors},
+	return append(out, archive.Array{Name: "index_neighbors", Shape: []int{len(s.Order), s.Stats.Width},
+		Data: s.Neighbors},
 		archive.Array{Name: "index_splits", Shape: []int{len(s.Thresholds), 3}, Data: s.Splits},
 		archive.Array{Name: "index_thresholds", Data: s.Thresholds})
 }
@@ -91,6 +97,7 @@ func Restore(x data.Points, st *State, s *DescentSettings) (Index, error) {
 	case NNDescent:
 		return restoreDescent(x, s, st)
 	}
+
 	return nil, fmt.Errorf("knn: no state belongs to the method %v", st.Method)
 }
 
@@ -110,6 +117,7 @@ func listed(order []int32, n int) ([]bool, error) {
 		}
 		seen[i] = true
 	}
+
 	return seen, nil
 }
 
@@ -142,6 +150,7 @@ func restoreDescent(x data.Points, s *DescentSettings, st *State) (Index, error)
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
+
 	ix.graph = &descentGraph{g, rows, *st.Stats}
 	return out, nil
 }
@@ -152,7 +161,8 @@ func (s *State) Same(t *State) bool {
 		return s == t
 	}
 	same := func(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-	return s.Method == t.Method && s.Leaf == t.Leaf && same(s.Order, t.Order) && same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
+	return s.Method == t.Method && s.Leaf == t.Leaf && same(s.Order, t.Order) &&
+		same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
 }
 
 // Check returns an error unless the state can be that of an index of n points, as far as
@@ -179,6 +189,7 @@ func (s *State) complete(n int) error {
 	} else if i := slices.Index(seen, false); i >= 0 {
 		return fmt.Errorf("knn: index_order lacks point %d", i)
 	}
+
 	if s.Stats == nil {
 		return fmt.Errorf("knn: the state of an NN-descent index lacks its stats")
 	}

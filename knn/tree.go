@@ -35,6 +35,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 	if err := checkFinite(x, "point"); err != nil {
 		return nil, err
 	}
+
 	var e engine
 	var err error
 	if elementBytes(x, s.Metric) == 4 {
@@ -42,6 +43,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 	} else {
 		e, err = loadTree[float64](x, s.Metric, st, v)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 // treeShape returns what a tree by the metric is made of.
 func treeShape(v trees.Volume, m Metric, d int) trees.Shape {
 	s := trees.Shape{Volume: v, Norm: m.norm(), D: d}
-	if m == Angle || m == Cosine {
+	if m.angular() {
 		s.Scale = &trees.Scale{Distance: m.distance, Square: m.square, Widen: m.widen}
 	}
 	return s
@@ -73,6 +75,7 @@ func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) 
 			}
 		}
 	})
+
 	index := make([]int32, 0, n)
 	var zeros []int32
 	for i := range n {
@@ -85,6 +88,7 @@ func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) 
 		}
 		index = append(index, int32(i))
 	}
+
 	rows = rows[:trees.Padded(len(index))*d]
 	return &treeIndex[T]{m, trees.New(treeShape(v, m, d), index, rows, zeros)}, nil
 }
@@ -107,6 +111,7 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 		}
 		zeros = append(zeros, int32(i))
 	}
+
 	rows := make([]T, trees.Padded(len(order))*d)
 	zero := make([]bool, len(order))
 	par.For(len(order), 1024, func(lo, hi int) {
@@ -118,8 +123,10 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 			}
 		}
 	})
+
 	if p := slices.Index(zero, true); p >= 0 {
-		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle", p, order[p])
+		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle",
+			p, order[p])
 	}
 	return &treeIndex[T]{m, trees.Restore(treeShape(v, m, d), order, rows, zeros)}, nil
 }
@@ -181,6 +188,7 @@ func checkFinite(x data.Points, what string) error {
 			}
 		}
 	})
+
 	for _, err := range faults {
 		if err != nil {
 			return err
@@ -195,7 +203,8 @@ const selfGrain = 512
 
 // eachSelf answers the query of every point in chunks of selfGrain, and hands the
 // searcher with the answer to take.
-func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress, take func(chunk int, s *trees.Searcher[T])) error {
+func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress,
+	take func(chunk int, s *trees.Searcher[T])) error {
 	return inStripes(ctx, ix.Len(), selfGrain, p, func() func(lo, hi int) {
 		s := ix.NewSearcher(k, radius)
 		return func(lo, hi int) {
@@ -234,6 +243,7 @@ func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progr
 					order[i].leaf = s.Home()
 				}
 			}
+
 			slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
 			for _, a := range order {
 				if zero := load(s.Q, x, a.query, ix.metric); zero {
@@ -254,7 +264,8 @@ func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progr
 // at is a query and the leaf its search begins with.
 type at struct{ leaf, query int }
 
-func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget,
+	p progress) (*sparse.CSR, error) {
 	// What one chunk of queries found, one query after the other.
 	type answers struct {
 		query []int32
@@ -276,20 +287,26 @@ func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pair
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range n {
 		out.Ptr[i+1] += out.Ptr[i]
 	}
-	out.Col, out.Val = make([]int32, out.Ptr[n]), make([]float64, out.Ptr[n])
+	out.Col = make([]int32, out.Ptr[n])
+	out.Val = make([]float64, out.Ptr[n])
 	par.For(len(chunks), 1, func(c, _ int) {
 		pairs := chunks[c].pairs
 		for _, i := range chunks[c].query {
-			lo, hi := out.Ptr[i], out.Ptr[i+1]
+			lo := out.Ptr[i]
+			hi := out.Ptr[i+1]
 			for p := lo; p < hi; p++ {
-				out.Col[p], out.Val[p] = pairs[p-lo].Index, pairs[p-lo].Dist
+				out.Col[p] = pairs[p-lo].Index
+				out.Val[p] = pairs[p-lo].Dist
 			}
 			pairs = pairs[hi-lo:]
 		}
+
 		chunks[c] = answers{}
 	})
+
 	return out, nil
 }

@@ -83,6 +83,7 @@ func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
 	case s == sparse.Both:
 		by = func(a, b float64) float64 { return min(a, b) }
 	}
+
 	return sparse.Combine(a, t, s, by)
 }
 
@@ -115,6 +116,7 @@ func (s *GraphSettings) filler(nb *Neighbors) fill {
 			}
 		}
 	}
+
 	return func(w []float64, _ int, _ []int32, dist []float64) { s.byDistance(w, dist) }
 }
 
@@ -123,7 +125,8 @@ const rowGrain = 256
 
 // weighLists returns the weights between points and the first K of their neighbours.
 func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
-	n, k := nb.Len(), s.K
+	n := nb.Len()
+	k := s.K
 	m := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, n*k)}
 	var weights []float64
 	var by fill
@@ -132,7 +135,8 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 	}
 	kept := make([]int, n)
 	par.For(n, rowGrain, func(lo, hi int) {
-		w, order := make([]float64, k), make([]int, 0, k)
+		w := make([]float64, k)
+		order := make([]int, 0, k)
 		for i := lo; i < hi; i++ {
 			index, dist := nb.First(i, k)
 			order = order[:0]
@@ -154,9 +158,11 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 				m.Col[at] = index[p]
 				at++
 			}
+
 			kept[i] = at - i*k
 		}
 	})
+
 	end := 0
 	for i, count := range kept {
 		copy(m.Col[end:], m.Col[i*k:i*k+count])
@@ -166,6 +172,7 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 		end += count
 		m.Ptr[i+1] = int64(end)
 	}
+
 	m.Col = m.Col[:end]
 	if weights != nil {
 		m.Val = weights[:end]
@@ -228,6 +235,7 @@ func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
 	default:
 		s.byDistance(w, dist)
 	}
+
 	return w
 }
 

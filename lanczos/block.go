@@ -99,7 +99,9 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 		_, m := v.Dims()
 		c = mat.NewDense(m, b, nil)
 	}
-	r, rank = identity(b), b
+
+	r = identity(b)
+	rank = b
 	overlap, gram := dense.Sweep(w, v, nil, nil, true)
 	reference := make([]float64, b) // lengths before anything is taken from w
 	for j := range b {
@@ -112,6 +114,7 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, overlap, r, 1, c)
 			dense.Gemm(dense.Transposed, dense.NoTrans, -1, overlap, overlap, 1, gram)
 		}
+
 		step := whitening(gram, reference)
 		if round == 0 && v != nil && !(step.spread > 1e-6) {
 			// Too little is left of w for its Gram matrix to be told from the
@@ -123,7 +126,8 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 		next := mat.NewDense(b, b, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step.back, r, 0, next)
 		r = next
-		last := step.good == b && step.spread > 0.1 && (v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
+		last := step.good == b && step.spread > 0.1 &&
+			(v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
 		overlap, gram = dense.Sweep(w, v, overlap, step.forth, !last)
 		if step.good < b {
 			fill := randomBlock(n, b-step.good, rng)
@@ -131,6 +135,7 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			w.Slice(0, n, step.good, b).(*mat.Dense).Copy(fill)
 			overlap, gram = dense.Sweep(w, v, nil, nil, true)
 		}
+
 		for j := range reference {
 			reference[j] = 1
 		}
@@ -138,6 +143,7 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			break
 		}
 	}
+
 	// What is left is rounding of the last step's Gram matrix.
 	step := whitening(gram, reference)
 	dense.MulInPlace(w, step.forth)
@@ -188,12 +194,14 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 			unit[j] = v
 		}
 	}
+
 	sym := mat.NewSymDense(b, nil)
 	for i := range b {
 		for j := i; j < b; j++ {
 			sym.SetSym(i, j, gram.At(i, j)/unit[i]/unit[j])
 		}
 	}
+
 	var e mat.EigenSym
 	if !e.Factorize(sym, true) {
 		panic("lanczos: a block holds NaN or Inf")
@@ -214,6 +222,7 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 			out.back.Set(q, i, u.At(i, b-1-q)*unit[i]*norm)
 		}
 	}
+
 	if out.good == b {
 		out.spread = values[0] / values[b-1]
 	}
@@ -224,7 +233,8 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 func columnDots(x, y *mat.Dense) []float64 {
 	n, b := x.Dims()
 	parts := make([][]float64, par.Chunks(n, rowGrain))
-	xm, ym := x.RawMatrix(), y.RawMatrix()
+	xm := x.RawMatrix()
+	ym := y.RawMatrix()
 	par.For(n, rowGrain, func(lo, hi int) {
 		sum := make([]float64, b)
 		for i := lo; i < hi; i++ {
@@ -235,6 +245,7 @@ func columnDots(x, y *mat.Dense) []float64 {
 		}
 		parts[lo/rowGrain] = sum
 	})
+
 	total := make([]float64, b)
 	for _, part := range parts {
 		for j, v := range part {

@@ -13,6 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// A Krylov space of b starting vectors holds at most b copies of a multiple eigenvalue. After
+// convergence the same process runs from an independent random block on the complement of the
+// result; whatever it finds below the last value joins the basis, and the run goes on. The
+// search is restarted until it is certain, and a search that does not end gives no
+// certificate. Rows are put in reverse Cuthill–McKee order for the products.
+
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients,
 // residuals, order, orthogonality. The first fixed columns stay in front; the
 // others are put in ascending order. x becomes part of the Result.
@@ -26,6 +32,7 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return compare(r.Values[i], r.Values[j]) })
 	r.Values, r.Residuals = permute(r.Values, order), permute(r.Residuals, order)
+
 	if !slices.IsSorted(order) {
 		par.For(n, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -33,6 +40,7 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 			}
 		})
 	}
+
 	r.Orthogonality = orthogonality(x)
 	r.Certificate.Next = math.Inf(1)
 	return r
@@ -47,21 +55,25 @@ func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []
 	buffers := newScratch(n, 2)
 	for lo, hi := range slabs(k) {
 		b := buffers.of(hi - lo)
-		v, av := b[0], b[1]
+		v := b[0]
+		av := b[1]
 		copyBlock(v, x.Slice(0, n, lo, hi).(*mat.Dense))
 		a.MulTo(av, v)
 		values := columnDots(v, av)
 		quotients(lo, values)
 		par.For(n, rowGrain, func(from, to int) {
 			for i := from; i < to; i++ {
-				ar, vr := av.RawRowView(i), v.RawRowView(i)
+				ar := av.RawRowView(i)
+				vr := v.RawRowView(i)
 				for j, l := range values {
 					ar[j] -= l * vr[j]
 				}
 			}
 		})
+
 		copy(out[lo:], columnNorms(av))
 	}
+
 	return out
 }
 
@@ -79,6 +91,7 @@ func orthogonality(x *mat.Dense) float64 {
 			worst = math.Max(worst, math.Abs(v)) // math.Max keeps NaN
 		}
 	}
+
 	return worst
 }
 
@@ -114,6 +127,7 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 		}
 		bound = math.Max(bound, sum)
 	}
+
 	if known != nil {
 		dense.Gemm(dense.NoTrans, dense.Transposed, 3*bound, known, known, 1, full)
 	}
@@ -130,18 +144,21 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 	if others := p.n - p.known; others > 0 {
 		norm = math.Max(math.Abs(values[0]), math.Abs(values[others-1]))
 	}
+
 	if known != nil {
 		for _, q := range quotientsOf(a, known) {
 			norm = math.Max(norm, math.Abs(q))
 		}
 	}
+
 	r := certify(a, x, p.Nullity, norm)
 	r.Certificate.Exact = true
 	if p.K < p.n {
 		r.Certificate.Next = values[p.wanted]
 	}
 	if worst := r.MaxResidual(); !(worst <= p.Tolerance*norm) {
-		return r, fmt.Errorf("%w: the dense method reached a largest residual of %.2e, tolerance %.2e (%.2e·‖A‖); raise the tolerance", ErrNotConverged, worst, p.Tolerance*norm, p.Tolerance)
+		return r, fmt.Errorf("%w: the dense method reached a largest residual of %.2e, tolerance "+
+			"%.2e (%.2e·‖A‖); raise the tolerance", ErrNotConverged, worst, p.Tolerance*norm, p.Tolerance)
 	}
 	return r, nil
 }
@@ -160,12 +177,14 @@ func formDense(a sparse.Operator) *mat.Dense {
 	full := mat.NewDense(n, n, nil)
 	for lo := 0; lo < n; lo += slabWidth {
 		hi := min(lo+slabWidth, n)
-		unit, column := mat.NewDense(n, hi-lo, nil), mat.NewDense(n, hi-lo, nil)
+		unit := mat.NewDense(n, hi-lo, nil)
+		column := mat.NewDense(n, hi-lo, nil)
 		for j := lo; j < hi; j++ {
 			unit.Set(j, j-lo, 1)
 		}
 		a.MulTo(column, unit)
 		full.Slice(0, n, lo, hi).(*mat.Dense).Copy(column)
 	}
+
 	return full
 }

@@ -15,18 +15,27 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// The Laplacian of several components is a block for each, so pairs are found in each
+// component alone and merged. The basis is then only as long as the largest component. A
+// component whose pairs are all among the wanted ones is searched for twice as many, until
+// each reaches beyond the last wanted value. Several components are searched at a time, each
+// in the cache of a processor; a component may take half of the memory whatever their number,
+// so that bits do not depend on it. Bytes are announced for the components that run at a time.
+
 // byComponent is whether the pairs of a graph of several components are found in each of
 // them alone: the Laplacian is a block for each, so that its eigenpairs are theirs. The
 // basis is then as long as the largest component and as wide as its own pairs.
 func byComponent(c *sparse.Components, s *Settings) bool {
-	return s != nil && !s.Largest && s.Known == nil && c.Count() > 1 && min(s.K, len(c.Of)) > c.Count() && len(c.Of) > denseLimit
+	return s != nil && !s.Largest && s.Known == nil && c.Count() > 1 && min(s.K, len(c.Of)) > c.Count() &&
+		len(c.Of) > denseLimit
 }
 
 // shares returns how many pairs of each component are looked for first, null vectors
 // among them: its share of those behind the null vectors and a quarter more, as
 // components are not alike. It is 0 for a single vertex, whose pair is known.
 func shares(c *sparse.Components, pairs int) []int {
-	n, behind := float64(len(c.Of)), pairs-c.Count()
+	n := float64(len(c.Of))
+	behind := pairs - c.Count()
 	out := make([]int, c.Count())
 	for id, size := range c.Sizes {
 		if size > 1 {
@@ -57,7 +66,8 @@ type componentSearch struct {
 // Σ m_i k_i + nK values and the bases of some components at a time ([LaplacianBytes]).
 //
 // Hooks of checkpoints are those of the largest component, which comes first.
-func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
+func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+	s *Settings) (*Result, error) {
 	whole := *s
 	whole.MemoryLimit = 0
 	p, err := newPlan(l.Dim(), &whole)
@@ -67,15 +77,19 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	counts := shares(c, p.K)
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
 	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
-	f.s.MemoryLimit, f.turn = room.limit, room.turn
+	f.s.MemoryLimit = room.limit
+	f.turn = room.turn
+
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
 			f.one.Lock()
 			defer f.one.Unlock()
-			st.Products, st.Converged = st.Products+f.done.Products, st.Converged+f.done.Converged
+			st.Products += f.done.Products
+			st.Converged += f.done.Converged
 			return s.OnRestart(st)
 		}
 	}
+
 	if s.OnCheckpoint != nil {
 		f.s.OnCheckpoint = func(snapshot *Snapshot) error {
 			f.one.Lock()
@@ -83,9 +97,11 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 			return s.OnCheckpoint(snapshot)
 		}
 	}
+
 	if f.parts, err = split(l, c, counts); err != nil {
 		return nil, err
 	}
+
 	for {
 		if err := f.solveAll(ctx, counts); err != nil {
 			return nil, err
@@ -99,33 +115,43 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 // solveAll finds the given numbers of pairs of components, several at a time.
 func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 	ids := byNumber(f.c, counts)
-	failures, short := make([]error, len(ids)), make([]error, len(ids))
+	failures := make([]error, len(ids))
+	short := make([]error, len(ids))
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	for from := 0; from < len(ids); from += f.turn {
 		par.For(min(f.turn, len(ids)-from), 1, func(i, _ int) {
 			at := from + i
 			s := f.s
 			if at > 0 || f.results[ids[at]] != nil {
-				s.Resume, s.OnCheckpoint = nil, nil
+				s.Resume = nil
+				s.OnCheckpoint = nil
 			}
 			if short[at], failures[at] = f.solve(inner, ids[at], counts[ids[at]], &s); failures[at] != nil {
 				cancel()
 			}
 		})
 	}
+
 	f.short = errors.Join(append(short, f.short)...)
-	f.s.Resume, f.s.OnCheckpoint = nil, nil
+	f.s.Resume = nil
+	f.s.OnCheckpoint = nil
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	first := func(wanted func(error) bool) error {
 		if at := slices.IndexFunc(failures, wanted); at >= 0 {
 			return failures[at]
 		}
 		return nil
 	}
-	if err := first(func(err error) bool { return err != nil && !errors.Is(err, context.Canceled) }); err != nil {
+
+	if err := first(func(err error) bool {
+		return err != nil &&
+			!errors.Is(err, context.Canceled)
+	}); err != nil {
 		return err // the others were stopped by it
 	}
 	return first(func(err error) bool { return err != nil })
@@ -137,11 +163,14 @@ func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (sh
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p, before := f.parts[id], 0
+	p := f.parts[id]
+	before := 0
 	s.K = k
 	if r := f.results[id]; r != nil {
-		s.Known, before = r.Vectors, len(r.Values)
+		s.Known = r.Vectors
+		before = len(r.Values)
 	}
+
 	r, err := ordered(ctx, p.Laplacian, p.Components, s)
 	if r == nil {
 		return nil, err
@@ -168,6 +197,7 @@ func (f *componentSearch) order() []place {
 			}
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b place) int {
 		return cmp.Compare(f.results[a.id].Values[a.at], f.results[b.id].Values[b.at])
 	})
@@ -177,12 +207,14 @@ func (f *componentSearch) order() []place {
 // more returns how many pairs to look for in components that may have further ones among
 // the wanted, 0 for the others; nil if there are none.
 func (f *componentSearch) more() []int {
-	order, behind := f.order(), f.pairs-f.c.Count()
+	order := f.order()
+	behind := f.pairs - f.c.Count()
 	last := math.Inf(1)
 	if len(order) >= behind {
 		v := order[behind-1]
 		last = f.results[v.id].Values[v.at]
 	}
+
 	var out []int
 	for id, r := range f.results {
 		if r == nil || f.short != nil {
@@ -198,6 +230,7 @@ func (f *componentSearch) more() []int {
 		}
 		out[id] = min(most, 2*k)
 	}
+
 	return out
 }
 
@@ -208,13 +241,15 @@ func (f *componentSearch) join(n int) *Result {
 	behind := min(len(order), f.pairs-f.c.Count())
 	k := out.Nullity + behind
 	out.Vectors = mat.NewDense(n, k, nil)
-	out.Values, out.Residuals = make([]float64, k), make([]float64, k)
+	out.Values = make([]float64, k)
+	out.Residuals = make([]float64, k)
 	columns := make([][]place, f.c.Count()) // of each component: its pair, the column
 	for j, v := range order[:behind] {
 		r := f.results[v.id]
 		columns[v.id] = append(columns[v.id], place{v.at, out.Nullity + j})
 		out.Values[out.Nullity+j], out.Residuals[out.Nullity+j] = r.Values[v.at], r.Residuals[v.at]
 	}
+
 	for _, v := range order[behind:] {
 		out.Certificate.Next = math.Min(out.Certificate.Next, f.results[v.id].Values[v.at])
 	}
@@ -223,6 +258,7 @@ func (f *componentSearch) join(n int) *Result {
 			out.Vectors.Set(i, int(id), 1)
 		}
 	}
+
 	for id, r := range f.results {
 		if r == nil {
 			continue
@@ -230,14 +266,18 @@ func (f *componentSearch) join(n int) *Result {
 		out.join(r)
 		out.Residuals[id] = r.Residuals[0]
 		for i, v := range f.parts[id].Vertices {
-			to, from := out.Vectors.RawRowView(v), r.Vectors.RawRowView(i)
+			to := out.Vectors.RawRowView(v)
+			from := r.Vectors.RawRowView(i)
 			to[id] = from[0]
 			for _, c := range columns[id] {
 				to[c.at] = from[c.id]
 			}
 		}
-		f.results[id], f.parts[id] = nil, nil
+
+		f.results[id] = nil
+		f.parts[id] = nil
 	}
+
 	return out
 }
 
@@ -275,6 +315,7 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 		part.MemoryLimit = max(1, free)
 		p, err = newPlan(n, &part)
 	}
+
 	if err != nil {
 		return room{limit: part.MemoryLimit, turn: 1, err: err}
 	}
@@ -303,6 +344,7 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 		}
 		return p.bytesWithFactor(nnz, hard), Operations(n, nnz, s), nil
 	}
+
 	whole := *s
 	whole.MemoryLimit = 0
 	p, err := newPlan(n, &whole)
@@ -313,10 +355,12 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 	if room.err != nil {
 		return 0, 0, room.err
 	}
+
 	var operations float64
 	for id, k := range shares(c, p.K) {
 		if k > 0 {
-			operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)), &Settings{K: k})
+			operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)),
+				&Settings{K: k})
 		}
 	}
 	return componentVectors(c, p.K) + room.bytes + 24*int64(nnz), operations, nil

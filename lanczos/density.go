@@ -53,13 +53,16 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 	if null != nil {
 		project(v, null)
 	}
-	prev, w := mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
+	prev := mat.NewDense(n, b, nil)
+	w := mat.NewDense(n, b, nil)
 	alpha := make([][]float64, b)
 	beta := make([][]float64, b)
 	norm := columnNorms(v)
 	last := make([]float64, b) // length of prev
+
 	squares := make([][b]float64, par.Chunks(n, rowGrain))
-	top, growth := make([]float64, b), 1.0 // of rounding beside each vector
+	top := make([]float64, b)
+	growth := 1.0 // of rounding beside each vector
 	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
@@ -74,25 +77,34 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 				back[j] = length / last[j]
 			}
 		}
-		vd, wd, pd := v.RawMatrix().Data, w.RawMatrix().Data, prev.RawMatrix().Data
+
+		vd := v.RawMatrix().Data
+		wd := w.RawMatrix().Data
+		pd := prev.RawMatrix().Data
 		par.For(n, rowGrain, func(lo, hi int) {
 			var sum [b]float64
 			for i := lo * b; i < hi*b; i += b {
-				wr, vr, pr := (*[b]float64)(wd[i:]), (*[b]float64)(vd[i:]), (*[b]float64)(pd[i:])
+				wr := (*[b]float64)(wd[i:])
+				vr := (*[b]float64)(vd[i:])
+				pr := (*[b]float64)(pd[i:])
 				for j := range wr {
 					x := scale[j]*wr[j] - own[j]*vr[j] - back[j]*pr[j]
 					wr[j] = x
 					sum[j] += x * x
 				}
 			}
+
 			squares[lo/rowGrain] = sum
 		})
-		last, norm = norm, make([]float64, b)
+
+		last = norm
+		norm = make([]float64, b)
 		for _, sum := range squares {
 			for j, x := range sum {
 				norm[j] += x
 			}
 		}
+
 		shrunk := 1.0
 		for j, x := range norm {
 			norm[j] = math.Sqrt(x)
@@ -100,15 +112,20 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 				shrunk = max(shrunk, min(top[j]/norm[j], 1e16))
 			}
 		}
-		if growth *= shrunk; null != nil && (step%densityProject == densityProject-1 || growth > densityGrowth) {
+
+		if growth *= shrunk; null != nil &&
+			(step%densityProject == densityProject-1 || growth > densityGrowth) {
 			project(w, null)
-			norm, growth = columnNorms(w), 1
+			norm = columnNorms(w)
+			growth = 1
 		}
+
 		for j := range beta {
 			beta[j] = append(beta[j], norm[j])
 		}
 		prev, v, w = v, w, prev
 	}
+
 	d := density{low: math.Inf(1), top: math.Inf(-1), high: math.Inf(-1)}
 	for j := range alpha {
 		d.add(alpha[j], beta[j])
@@ -139,6 +156,7 @@ func (d *density) add(alpha, beta []float64) {
 			t.SetSym(i-1, i, beta[i-1])
 		}
 	}
+
 	var e mat.EigenSym
 	e.Factorize(t, true)
 	var s mat.Dense
@@ -148,7 +166,8 @@ func (d *density) add(alpha, beta []float64) {
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))
 		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors, residual})
-		d.low, d.top = min(d.low, v), max(d.top, v)
+		d.low = min(d.low, v)
+		d.top = max(d.top, v)
 		d.high = max(d.high, v+residual)
 	}
 }
@@ -163,11 +182,13 @@ func (d *density) quantile(share float64) float64 {
 				return nd.value
 			}
 			from := d.nodes[i-1]
-			lo, hi := below-from.weight/2, next-nd.weight/2
+			lo := below - from.weight/2
+			hi := next - nd.weight/2
 			return from.value + (nd.value-from.value)*(share-lo)/(hi-lo)
 		} else {
 			below = next
 		}
 	}
+
 	return d.nodes[len(d.nodes)-1].value
 }

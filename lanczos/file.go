@@ -12,6 +12,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// [File.Save] checks everything that [Load] checks. Values of a Laplacian are not negative: a
+// Rayleigh quotient that is negative by rounding becomes 0. Weights of any size are multiplied
+// by a power of two where norms would overflow or underflow. TestSpectra of the command takes
+// random graphs through every command that reads eigenpairs.
+
 // File is the content of an eigs.npz file.
 type File struct {
 	Result *Result
@@ -47,6 +52,7 @@ func (f *File) Save(path string) error {
 	if f.Degrees != nil {
 		entries = append(entries, archive.Array{Name: "degrees", Data: f.Degrees})
 	}
+
 	if f.Manifest != nil {
 		text, err := f.Manifest.Bytes()
 		if err != nil {
@@ -54,6 +60,7 @@ func (f *File) Save(path string) error {
 		}
 		entries = append(entries, archive.Array{Name: archive.Name, Data: text})
 	}
+
 	return npy.WriteArchive(path, entries)
 }
 
@@ -67,11 +74,13 @@ func (f *File) check() error {
 			return fmt.Errorf("point %d: %w", i, err)
 		}
 	}
+
 	for i, x := range [][]float64{r.Values, r.Residuals, f.Degrees} {
 		if err := checkFinite([]string{"values", "residuals", "degrees"}[i], x); err != nil {
 			return err
 		}
 	}
+
 	if err := checkDegrees(f.Degrees); err != nil {
 		return err
 	}
@@ -93,9 +102,11 @@ func checkOrder(values []float64, largest bool) error {
 	case j < 0:
 		return nil
 	case largest:
-		return fmt.Errorf("value %d is %v after %v; the largest pairs must be in descending order", j, values[j], values[j-1])
+		return fmt.Errorf("value %d is %v after %v; the largest pairs must be in descending order", j,
+			values[j], values[j-1])
 	}
-	return fmt.Errorf("value %d is %v after %v; the pairs must be in ascending order", j, values[j], values[j-1])
+	return fmt.Errorf("value %d is %v after %v; the pairs must be in ascending order", j, values[j],
+		values[j-1])
 }
 
 // largest reports whether the manifest says that these are the largest pairs.
@@ -118,6 +129,7 @@ func Load(path string, limit int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	values, err := float64s(a, "values")
 	if err != nil {
 		return nil, err
@@ -132,6 +144,7 @@ func Load(path string, limit int64) (*File, error) {
 			return nil, err
 		}
 	}
+
 	if a.Has("degrees") {
 		if f.Degrees, err = float64s(a, "degrees"); err != nil {
 			return nil, err
@@ -140,16 +153,19 @@ func Load(path string, limit int64) (*File, error) {
 			return nil, fmt.Errorf("%s: %w; make the file again", a.Path(), err)
 		}
 	}
+
 	if a.Has("components") {
 		if f.Components, err = loadComponents(a, n); err != nil {
 			return nil, err
 		}
 	}
+
 	if a.Has(archive.Name) {
 		if f.Manifest, err = a.Manifest(archive.Eigs, nil); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := checkOrder(values, f.largest()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -164,14 +180,17 @@ func pairsOf(a *npy.Archive) (n, k int, err error) {
 		return 0, 0, err
 	}
 	if len(h.Shape) != 2 || h.Shape[1] < 1 || h.Shape[0] < h.Shape[1] {
-		return 0, 0, fmt.Errorf("%s: vectors is %s; it must be n×k with n ≥ k for k pairs of n points", a.Path(), h)
+		return 0, 0, fmt.Errorf("%s: vectors is %s; it must be n×k with n ≥ k for k pairs of n points",
+			a.Path(), h)
 	}
-	n, k = h.Shape[0], h.Shape[1]
+	n = h.Shape[0]
+	k = h.Shape[1]
 	for _, e := range []struct {
 		name, dtype string
 		size        int
 		needed      bool
-	}{{"values", "", k, true}, {"residuals", "", k, false}, {"degrees", "", n, false}, {"components", "int32", n, false}} {
+	}{{"values", "", k, true}, {"residuals", "", k, false}, {"degrees", "", n, false},
+		{"components", "int32", n, false}} {
 		if !e.needed && !a.Has(e.name) {
 			continue
 		}
@@ -179,6 +198,7 @@ func pairsOf(a *npy.Archive) (n, k int, err error) {
 			return 0, 0, fmt.Errorf("%w; vectors is %s", err, h)
 		}
 	}
+
 	return n, k, nil
 }
 
@@ -211,12 +231,14 @@ func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {
 	for i, id := range of {
 		// Components are numbered by their smallest vertex.
 		if id < 0 || int(id) > len(c.Sizes) {
-			return nil, fmt.Errorf("%s: point %d is in component %d, the next new one is %d", a.Path(), i, id, len(c.Sizes))
+			return nil, fmt.Errorf("%s: point %d is in component %d, the next new one is %d", a.Path(), i, id,
+				len(c.Sizes))
 		}
 		if int(id) == len(c.Sizes) {
 			c.Sizes = append(c.Sizes, 0)
 		}
 		c.Sizes[id]++
 	}
+
 	return c, nil
 }

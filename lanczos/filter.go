@@ -90,6 +90,7 @@ func (f filter) amplification(lambda, theta float64) float64 {
 	case 1:
 		return (f.hi - f.lo) / 2
 	}
+
 	if theta <= 1 {
 		return math.Inf(1)
 	}
@@ -118,6 +119,7 @@ func (f filter) steps(last float64, n int) int {
 		// By T_s(θ) ≈ (2θ)ˢ/2.
 		return max(3, int(math.Ceil(math.Log(share)/math.Log(2*amplified))))
 	}
+
 	return math.MaxInt
 }
 
@@ -131,11 +133,14 @@ func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	shift := (f.lo + f.hi) / (f.hi - f.lo)
 	// t_{j+1} = 2(shift − cA) t_j − t_{j−1}
 	r.RecurTo(t0, -c, x, shift, 0, x)
-	prev, cur, next := x, t0, t1
+	prev := x
+	cur := t0
+	next := t1
 	for range f.degree - 1 {
 		r.RecurTo(next, -2*c, cur, 2*shift, -1, prev)
 		prev, cur, next = cur, next, prev
 	}
+
 	if cur != x {
 		copyBlock(x, cur)
 	}
@@ -159,7 +164,9 @@ func (a byProduct) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, ga
 	n, _ := x.Dims()
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			d, xr, yr := dst.RawRowView(i), x.RawRowView(i), y.RawRowView(i)
+			d := dst.RawRowView(i)
+			xr := x.RawRowView(i)
+			yr := y.RawRowView(i)
 			for j := range d {
 				d[j] = alpha*d[j] + beta*xr[j] + gamma*yr[j]
 			}

@@ -80,7 +80,8 @@ func inverseBytes(n, nnz, b int) int64 {
 // or what [cg.Cholesky] says.
 func newInverter(l *sparse.Laplacian, f filter, p *plan) (v *inverter, exact bool) {
 	c := l.Graph().Components()
-	v = &inverter{shifted: l.With(1, f.sigma), high: f.hi + f.sigma, limit: math.Min(inverseTolerance, p.Tolerance/10), c: c, null: l.NullVectors(c, c.Count())}
+	v = &inverter{shifted: l.With(1, f.sigma), high: f.hi + f.sigma,
+		limit: math.Min(inverseTolerance, p.Tolerance/10), c: c, null: l.NullVectors(c, c.Count())}
 	method, m := cg.Precondition(v.shifted, cg.Cholesky, p.Seed)
 	v.m = m
 	if exact = method == cg.Cholesky; exact {
@@ -105,11 +106,13 @@ func (v *inverter) apply(ctx context.Context, x *mat.Dense) (int, error) {
 	for j, length := range columnNorms(start) {
 		attainable = math.Max(attainable, 4e-16*v.high*length/before[j])
 	}
-	s := cg.Settings{Tolerance: math.Min(math.Max(v.limit, attainable), 1e-3), MaxIterations: inverseIterations, Block: b, Preconditioner: v.m, Start: start}
+	s := cg.Settings{Tolerance: math.Min(math.Max(v.limit, attainable), 1e-3),
+		MaxIterations: inverseIterations, Block: b, Preconditioner: v.m, Start: start}
 	r, err := cg.Laplacian(ctx, v.shifted, v.c, x, &cg.LaplacianSettings{Settings: s})
 	if err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return 0, err
 	}
+
 	x.Scale(v.high, r.X)
 	return r.Products, nil
 }
@@ -129,11 +132,13 @@ func inverseFilter(a sparse.Operator, p *plan, d *density, last, beyond float64)
 	if !(end > 0) || cut > d.high/2 || degree <= exactDegree {
 		return f, false
 	}
+
 	l := p.mayInvert(a)
 	if l == nil || degree <= maxDegree && !cg.Hard(l.Graph(), l.Kind()) {
 		return f, false
 	}
-	f = filter{lo: math.Max(cut, d.lowEnd(last+searchBlock/float64(p.n))), hi: d.high, sigma: end / inverseRange}
+	f = filter{lo: math.Max(cut, d.lowEnd(last+searchBlock/float64(p.n))), hi: d.high,
+		sigma: end / inverseRange}
 	inverse, exact := newInverter(l, f, p)
 	f.inverse = inverse
 	return f, exact || degree > maxDegree
@@ -154,6 +159,7 @@ func (d *density) lowEnd(share float64) float64 {
 		value[i/b] += nd.value / b
 		residual[i/b] += nd.residual / b
 	}
+
 	half := weight[0] / 2
 	if share >= half || residual[0] < value[0]/2 || !(value[0] > 0 && value[1] > value[0]) {
 		return d.quantile(share)

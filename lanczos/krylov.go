@@ -59,12 +59,14 @@ func (p *plan) growth() float64 {
 // a polynomial and an inverse. start, if not nil, is a guess at the wanted
 // eigenvectors.
 func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
-	v, low := p.room(p.columns()), d.low
+	v := p.room(p.columns())
+	low := d.low
 	if known != nil {
 		v.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 		// What rounding brings back of the known vectors is amplified too.
 		low = min(low, slices.Min(quotientsOf(a, known)))
 	}
+
 	k := newProcess(a, p, d, v)
 	k.setFilter(d, low)
 	k.begin(start)
@@ -107,6 +109,7 @@ func (k *krylov) setCut(last, cut float64) {
 	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
 	growth := k.growth()
 	cut = math.Max(cut, last+(last-k.low)/8)
+
 	// The bound on the degree keeps the cut away from low.
 	cut = math.Max(cut, k.low+span*(math.Cosh(growth/maxDegree)-1)/2)
 	if cut > k.low+span/2 || k.moved > 3 {
@@ -135,6 +138,7 @@ func (k *krylov) begin(start *mat.Dense) {
 		w = mat.NewDense(k.n, k.block, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, start, randomBlock(q, k.block, k.rng), 0, w)
 	}
+
 	orthonormalize(w, k.leading(0), k.rng)
 	k.columns(k.known, k.known+k.block).Copy(w)
 }
@@ -151,7 +155,8 @@ func (k *krylov) leading(size int) *mat.Dense {
 // expand makes the residual block part of the basis and computes the next one.
 // It returns the approximate number of operations.
 func (k *krylov) expand(ctx context.Context) (float64, error) {
-	w, b := k.work[0], k.block
+	w := k.work[0]
+	b := k.block
 	at := k.known + k.size
 	copyBlock(w, k.columns(at, at+b))
 	products, err := k.applyTo(ctx, w)
@@ -166,6 +171,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 			k.t.Set(k.size+j, i, x)
 		}
 	}
+
 	// The diagonal block is symmetric up to rounding; make it so exactly.
 	for i := range b {
 		for j := range i {
@@ -174,6 +180,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 			k.t.Set(k.size+j, k.size+i, x)
 		}
 	}
+
 	k.size += b
 	k.r = r
 	copyBlock(k.columns(k.known+k.size, k.known+k.size+b), w)
@@ -216,11 +223,13 @@ func (k *krylov) ritz(ctx context.Context) (*ritz, error) {
 	}
 	out := &ritz{theta: make([]float64, m), s: mat.NewDense(m, m, nil)}
 	for i := range m {
-		from, to := vectors.RawRowView(i), out.s.RawRowView(i)
+		from := vectors.RawRowView(i)
+		to := out.s.RawRowView(i)
 		for j := range m {
 			to[j] = from[m-1-j]
 		}
 	}
+
 	for j := range m {
 		out.theta[j] = values[m-1-j]
 	}
@@ -236,7 +245,8 @@ func ritzOperations(m int) float64 { return 9 * float64(m) * float64(m) * float6
 // assess counts the wanted pairs whose residual with A is estimated to be at
 // most target, and notes the largest estimate.
 func (k *krylov) assess(z *ritz) {
-	k.state.Converged, k.state.Residual = k.known, 0
+	k.state.Converged = k.known
+	k.state.Residual = 0
 	for j := range k.wanted {
 		theta := z.theta[j]
 		est := math.MaxFloat64
@@ -277,7 +287,8 @@ func (k *krylov) report(ctx context.Context) error {
 	if k.OnRestart == nil {
 		return nil
 	}
-	k.state.Basis, k.state.BasisMax = k.size, k.basis
+	k.state.Basis = k.size
+	k.state.BasisMax = k.basis
 	return k.OnRestart(k.state)
 }
 
@@ -299,6 +310,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			}
 			continue
 		}
+
 		k.unchecked = 0
 		z, err := k.ritz(ctx)
 		if err != nil {
@@ -318,6 +330,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			k.state.Restart++
 			k.compress(z, min(k.wanted+(k.basis-k.wanted)/3, k.basis-k.block))
 		}
+
 		if err := k.checkpoint(); err != nil {
 			return nil, err
 		}
@@ -330,7 +343,8 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 // wanted pairs from the rest.
 func (k *krylov) lookElsewhere(z *ritz) {
 	found := 0
-	for found < k.wanted && z.theta[found] >= 1.5 && z.residual[found]*k.f.amplification(k.f.lambda(z.theta[found]), z.theta[found]) <= k.target {
+	for found < k.wanted && z.theta[found] >= 1.5 &&
+		z.residual[found]*k.f.amplification(k.f.lambda(z.theta[found]), z.theta[found]) <= k.target {
 		found++
 	}
 	if found >= k.block && found > k.found {
@@ -342,6 +356,7 @@ func (k *krylov) lookElsewhere(z *ritz) {
 		k.columns(k.known+found, k.known+found+k.block).Copy(w)
 		return
 	}
+
 	k.found = 0
 	k.moved++
 	k.setCut(k.low, k.low+2*(k.f.lo-k.low))
@@ -364,7 +379,9 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	k.compress(z, k.wanted)
 	theta := z.theta[:k.wanted]
 	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
-	res.Degree, res.Restarts, res.Products = k.f.degree, k.state.Restart, k.state.Products
+	res.Degree = k.f.degree
+	res.Restarts = k.state.Restart
+	res.Products = k.state.Products
 	tolerance := k.Tolerance * k.norm
 	worst := res.MaxResidual()
 	if !(worst <= tolerance) {
@@ -373,9 +390,12 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 			return nil, nil
 		}
 		k.release(res)
-		return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d restarts; rounding allows about %.0e·‖A‖: raise the tolerance, or the number of restarts if that is what ended the run",
+		return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d "+
+			"restarts; rounding allows about %.0e·‖A‖: raise the tolerance, or the number of "+
+			"restarts if that is what ended the run",
 			ErrNotConverged, worst, tolerance, k.Tolerance, k.state.Restart, 1e-15)
 	}
+
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -383,16 +403,20 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+
 	if found {
-		if k.known > k.Nullity && res.Certificate.Next < slices.Max(quotientsOf(k.a, k.columns(0, k.known)))-2*tolerance {
+		if k.known > k.Nullity && res.Certificate.Next < slices.Max(quotientsOf(k.a, k.columns(0, k.known)))-
+			2*tolerance {
 			return nil, errLocked
 		}
 		if !last {
 			return nil, nil
 		}
 		k.release(res)
-		return res, fmt.Errorf("%w: an eigenvalue of about %.6g was missed and there are no restarts left; raise their number", ErrNotConverged, res.Certificate.Next)
+		return res, fmt.Errorf("%w: an eigenvalue of about %.6g was missed and there are no restarts "+
+			"left; raise their number", ErrNotConverged, res.Certificate.Next)
 	}
+
 	k.release(res)
 	return res, nil
 }
@@ -423,7 +447,9 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 	search := k.searcher(last)
 	p := search.plan
 	steps := min(p.basis/p.block, search.f.steps(last, k.n))
-	amplified, margin := search.f.value(last), k.margin(last)
+	amplified := search.f.value(last)
+	margin := k.margin(last)
+
 	least := max(min(3, steps)*p.block, k.block) // for an answer, or for as many Ritz vectors as a block has
 	var z *ritz
 	done := false
@@ -437,6 +463,7 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 		if search.size < least {
 			continue
 		}
+
 		var err error
 		if z, err = search.ritz(ctx); err != nil {
 			return false, err
@@ -448,16 +475,21 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 		res.Certificate.Next = next
 		uncertain := z.residual[0] * search.f.amplification(next, z.theta[0])
 		long := restarts > 0 || search.size >= steps*p.block
-		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) || search.f.degree != 1 && z.theta[0]+z.residual[0] < amplified
+		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) ||
+			search.f.degree != 1 && z.theta[0]+z.residual[0] < amplified
 		done = next < last-margin || long && above
 		if done || search.size+p.block <= p.basis {
 			continue
 		}
+
 		if restarts++; restarts > searchRestarts {
-			return false, fmt.Errorf("%w: the search for eigenvalues below the last one, %.6g, that were left out came to no end; allow more memory, or ask for fewer pairs", ErrNotConverged, last)
+			return false, fmt.Errorf("%w: the search for eigenvalues below the last one, %.6g, that "+
+				"were left out came to no end; allow more memory, or ask for fewer pairs",
+				ErrNotConverged, last)
 		}
 		search.compress(z, p.basis/p.block/3*p.block)
 	}
+
 	k.state.Products = search.state.Products
 	k.setRitz(theta)
 	if res.Certificate.Next >= last-margin {
@@ -473,7 +505,8 @@ func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool
 // last value found, one that does.
 func (k *krylov) searcher(last float64) *krylov {
 	p := *k.plan
-	p.known, p.block = k.K, min(k.block, searchBlock)
+	p.known = k.K
+	p.block = min(k.block, searchBlock)
 	p.basis = (k.basis - k.wanted) / p.block * p.block
 	search := *k
 	search.plan = &p
@@ -481,6 +514,7 @@ func (k *krylov) searcher(last float64) *krylov {
 		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
 	}
 	search.t = mat.NewDense(p.basis, p.basis, nil)
+
 	if search.f.degree == 1 || search.f.selects() && search.f.value(last) < 1.5 {
 		search.moved = 0
 		search.setCut(last, last)

@@ -17,6 +17,19 @@
 // approximate one.
 //
 // Reported residuals and orthogonality are recomputed from the definition.
+//
+// # Method
+//
+// The Lanczos process runs on a Chebyshev polynomial of the Laplacian that is at least 1 on
+// the wanted end and at most 1 in magnitude elsewhere. The cut and the largest eigenvalue come
+// from a stochastic estimate of the spectral density. The null vectors of the components are
+// known beforehand: they are kept apart from the basis and put in front of the result. The
+// filter is (L + σI)⁻¹ instead, by package cg with a factor, where the density asks for a
+// degree beyond 600, or beyond 60 with a small exact factor, and the operator is a Laplacian
+// of power 1 without shift of an ill-conditioned graph. Below the first Ritz values of the
+// estimate the spectrum is assumed to grow as λ^α. Every block is orthogonalized against
+// everything twice, and missing directions of a dependent block are replaced by random ones,
+// so that invariant subspaces and multiple eigenvalues do not stop the process.
 package lanczos
 
 import (
@@ -179,13 +192,17 @@ func newPlan(n int, s *Settings) (*plan, error) {
 		faults = append(faults, fmt.Errorf("lanczos: tolerance %v; it must not be negative", p.Tolerance))
 	}
 	if p.Basis < 0 || p.MaxRestarts < 0 || p.MemoryLimit < 0 {
-		faults = append(faults, fmt.Errorf("lanczos: basis %d, restarts %d and memory limit %d must not be negative", p.Basis, p.MaxRestarts, p.MemoryLimit))
+		faults = append(faults, fmt.Errorf("lanczos: basis %d, restarts %d and memory limit %d must "+
+			"not be negative", p.Basis, p.MaxRestarts, p.MemoryLimit))
 	}
+
 	if s.Known != nil {
 		if rows, _ := s.Known.Dims(); rows != n {
-			faults = append(faults, fmt.Errorf("lanczos: known vectors of length %d for an operator of dimension %d", rows, n))
+			faults = append(faults, fmt.Errorf("lanczos: known vectors of length %d for an operator "+
+				"of dimension %d", rows, n))
 		}
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -198,14 +215,16 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	}
 	p.setKnown(0)
 	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
-		return nil, fmt.Errorf("lanczos: %d eigenpairs of dimension %d take at least %d bytes, %d are allowed; ask for fewer pairs or allow more", p.K, n, need, p.MemoryLimit)
+		return nil, fmt.Errorf("lanczos: %d eigenpairs of dimension %d take at least %d bytes, %d "+
+			"are allowed; ask for fewer pairs or allow more", p.K, n, need, p.MemoryLimit)
 	}
 	return p, nil
 }
 
 // setKnown makes the plan one for K − known pairs behind known ones.
 func (p *plan) setKnown(known int) {
-	p.known, p.wanted = known, p.K-known
+	p.known = known
+	p.wanted = p.K - known
 	// Few pairs want a long Krylov sequence, many want matrix products that are
 	// not narrow.
 	switch {
@@ -216,6 +235,7 @@ func (p *plan) setKnown(known int) {
 	default:
 		p.block = 8
 	}
+
 	least := p.wanted + 6*p.block
 	p.basis = p.Basis
 	if p.basis == 0 {
@@ -288,6 +308,7 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	if p.Largest {
 		r, err := p.solve(ctx, negated{a}, null)
 		if r != nil {
@@ -298,6 +319,7 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 		}
 		return r, err
 	}
+
 	return p.solve(ctx, a, null)
 }
 
@@ -309,6 +331,7 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	if p.Nullity < p.K && p.dense() {
 		return solveDense(ctx, a, p, null)
 	}
+
 	if p.Resume != nil {
 		k, err := p.Resume.continued(a, p)
 		if err != nil {
@@ -319,11 +342,13 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		}
 		return p.search(ctx, a, null, false)
 	}
+
 	if p.Known != nil && p.Tolerance >= refineFrom {
 		if r, err := p.refine(ctx, a, null); r != nil || err != nil {
 			return r, err
 		}
 	}
+
 	r, err := p.search(ctx, a, null, true)
 	if errors.Is(err, errLocked) {
 		return p.search(ctx, a, null, false)
@@ -337,11 +362,13 @@ var errLocked = errors.New("lanczos: the known eigenvectors are not the smallest
 
 // search finds the pairs behind the null vectors by the Krylov process. Known
 // vectors begin it; if mayLock, accurate ones are kept as they are.
-func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, mayLock bool) (*Result, error) {
+func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
+	mayLock bool) (*Result, error) {
 	p.setKnown(min(p.Nullity, p.K))
 	d := estimateDensity(a, null, p.Seed, densitySteps)
 	norm := d.norm()
-	known, start := null, (*mat.Dense)(nil)
+	known := null
+	start := (*mat.Dense)(nil)
 	if p.Known != nil && p.wanted > 0 {
 		tolerance := p.Tolerance * norm
 		if !mayLock {
@@ -353,6 +380,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, m
 			p.setKnown(locked)
 		}
 	}
+
 	if p.wanted <= 0 {
 		first := mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K))
 		if p.Nullity >= p.K {
@@ -360,6 +388,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, m
 		}
 		return p.confirm(ctx, a, first, d)
 	}
+
 	if d.high-d.low <= 1e-13*norm {
 		// One eigenvalue on the whole complement: any vectors will do.
 		x := mat.NewDense(p.n, p.K, nil)
@@ -374,6 +403,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense, m
 		r.Certificate.Next = d.low
 		return r, nil
 	}
+
 	return newKrylov(a, p, d, known, start).run(ctx)
 }
 
@@ -393,6 +423,7 @@ func (p *plan) confirm(ctx context.Context, a sparse.Operator, x *mat.Dense, d d
 	case found:
 		return nil, errLocked
 	}
+
 	res.Degree = k.f.degree
 	k.release(res)
 	return res, nil
@@ -415,6 +446,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 	if null != nil {
 		_, nullity = null.Dims()
 	}
+
 	for j, r := range res {
 		switch {
 		case !(norms[j] > 0.5): // a null vector, or nothing
@@ -424,6 +456,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 			rest = append(rest, j)
 		}
 	}
+
 	if len(rest) > 0 {
 		start = pick(x, rest)
 	}
@@ -434,6 +467,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 	if null != nil {
 		v.Slice(0, n, 0, nullity).(*mat.Dense).Copy(null)
 	}
+
 	if len(good) > 0 {
 		w := pick(x, good)
 		if _, rank, err := dense.CholQR(w); err != nil || rank < len(good) {
@@ -445,6 +479,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 			return null, x
 		}
 	}
+
 	return v, start
 }
 
@@ -453,7 +488,8 @@ func pick(x *mat.Dense, columns []int) *mat.Dense {
 	n, _ := x.Dims()
 	out := mat.NewDense(n, len(columns), nil)
 	for i := range n {
-		from, to := x.RawRowView(i), out.RawRowView(i)
+		from := x.RawRowView(i)
+		to := out.RawRowView(i)
 		for j, c := range columns {
 			to[j] = from[c]
 		}
@@ -501,10 +537,13 @@ func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 	if k == 0 || k == len(r.Values) {
 		return k > 0
 	}
+
 	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
 		r.Certificate.Next = r.Values[k]
 	}
-	r.Values, r.Residuals, r.Nullity = r.Values[:k], r.Residuals[:k], min(r.Nullity, k)
+	r.Values = r.Values[:k]
+	r.Residuals = r.Residuals[:k]
+	r.Nullity = min(r.Nullity, k)
 	n, _ := r.Vectors.Dims()
 	raw := r.Vectors.RawMatrix()
 	for i := range n {
@@ -516,7 +555,8 @@ func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 
 // String describes the state in one line.
 func (s State) String() string {
-	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart, s.Converged)
+	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart,
+		s.Converged)
 }
 
 // String summarizes the result in one line.
@@ -538,10 +578,12 @@ func Operations(n, nnz int, s *Settings) float64 {
 	if err != nil {
 		return 0
 	}
-	m, rows := float64(p.basis), float64(n)
+	m := float64(p.basis)
+	rows := float64(n)
 	if p.dense() {
 		return 10 * rows * rows * rows
 	}
+
 	const degree = 15
 	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)
 }

@@ -30,12 +30,14 @@ import (
 // entries of largest magnitude of a vector, up to 1e-6 of that, is positive.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	if l.Shift() != 0 {
-		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
+		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null "+
+			"vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
 	}
 	mild, e, err := rescale(l)
 	if err != nil {
 		return nil, err
 	}
+
 	if s != nil && s.Known != nil && l.Kind() == sparse.RandomWalk {
 		inner := *s
 		if rows, _ := s.Known.Dims(); rows == l.Dim() { // else newPlan refuses it
@@ -44,6 +46,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		}
 		s = &inner
 	}
+
 	find := ordered
 	if byComponent(c, s) {
 		find = searchComponents
@@ -56,7 +59,8 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		r.Values[j] = 0
 	}
 	if e != 0 && err != nil {
-		err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(), map[bool]string{true: "large", false: "small"}[e > 0])
+		err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(),
+			map[bool]string{true: "large", false: "small"}[e > 0])
 	}
 	r.settle(l, e)
 	return r, err
@@ -89,12 +93,14 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 	if s != nil {
 		inner = *s
 	}
+
 	for _, x := range []**mat.Dense{&null, &inner.Known} {
 		if *x != nil && (*x).RawMatrix().Rows == n {
 			*x = mat.DenseCopyOf(*x)
 			gatherRows(*x, order)
 		}
 	}
+
 	r, err := solve(ctx, l.Permute(order), null, &inner)
 	if r != nil {
 		gatherRows(r.Vectors, inverse(order))
@@ -180,11 +186,13 @@ func Extend(w *sparse.CSR, vectors *mat.Dense) (*mat.Dense, error) {
 				row[q] += weight * e
 			}
 		}
+
 		if total > 0 {
 			for q := range row {
 				row[q] /= total
 			}
 		}
 	}
+
 	return x, nil
 }

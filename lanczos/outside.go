@@ -40,7 +40,8 @@ type Outside struct {
 // of 8 columns. Of s, K, Tolerance and Seed count.
 func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*Outside, error) {
 	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
-		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a Laplacian of power 1 without shift, and takes no known ones")
+		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a " +
+			"Laplacian of power 1 without shift, and takes no known ones")
 	}
 	p, err := newPlan(l.Dim(), &Settings{K: s.K, Tolerance: s.Tolerance, Seed: s.Seed})
 	if err != nil {
@@ -50,6 +51,7 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 	if o.Laplacian, o.exponent, err = rescale(l); err != nil {
 		return nil, err
 	}
+
 	o.Wanted = p.K - o.Nullity
 	if reorder && l.Dim() >= reorderFrom {
 		o.order = l.Graph().ReverseCuthillMcKee()
@@ -59,10 +61,13 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 			o.Components.Of[at] = c.Of[i]
 		}
 	}
+
 	null := o.Laplacian.NullVectors(o.Components, p.K)
 	o.d = estimateDensity(o.Laplacian, null, p.Seed, densitySteps)
 	p.Nullity = o.Nullity
-	o.Norm, o.High, o.Tolerance = o.d.norm(), o.d.high, p.Tolerance*o.d.norm()
+	o.Norm = o.d.norm()
+	o.High = o.d.high
+	o.Tolerance = p.Tolerance * o.d.norm()
 	others := float64(p.n - o.Nullity)
 	o.Cut = o.d.quantile(min(1, (1.1*float64(o.Wanted)+4)/math.Max(others, 1)))
 	return o, nil
@@ -85,10 +90,13 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	}
 	if worst := r.MaxResidual(); worst-worst != 0 && vectors != nil {
 		if i, j, bad := firstNotFinite(vectors); bad {
-			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j, vectors.At(i, j))
+			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j,
+				vectors.At(i, j))
 		}
 	}
-	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, room: room, values: r.Values, exponent: o.exponent, tolerance: o.Tolerance}
+
+	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, room: room, values: r.Values, exponent: o.exponent,
+		tolerance: o.Tolerance}
 	v.Pairs, v.Norm, v.Components = k, o.Norm, o.Components.Count()
 	if k < o.p.K {
 		v.fault("it found %d of %d pairs", k, o.p.K)
@@ -100,6 +108,7 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	case len(v.Faults) == 0:
 		err = v.search(ctx)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +130,16 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 // join puts the null vectors and those that were found, k in all, in front of a room for the
 // search.
 func (o *Outside) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
-	n, q := o.p.n, 0
+	n := o.p.n
+	q := 0
 	if vectors != nil {
 		var rows int
 		if rows, q = vectors.Dims(); rows != n || q > o.Wanted {
-			return nil, 0, fmt.Errorf("lanczos: %d×%d vectors of another program; at most %d of length %d were wanted", rows, q, o.Wanted, n)
+			return nil, 0, fmt.Errorf("lanczos: %d×%d vectors of another program; at most %d of "+
+				"length %d were wanted", rows, q, o.Wanted, n)
 		}
 	}
+
 	if o.Nullity+q == 0 {
 		return nil, 0, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
 	}

@@ -33,14 +33,17 @@ type Part struct {
 // of its component; Residuals, Norm, Products and the certificate are those of the
 // parts together. An error of solve that comes with a result is passed on with the
 // whole. It holds n·len(of) values.
-func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []int32, solve func(*Part) (*Result, error)) (*Result, error) {
+func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []int32,
+	solve func(*Part) (*Result, error)) (*Result, error) {
 	counts := make([]int, c.Count())
 	out := &Result{Certificate: Certificate{Exact: true, Next: math.Inf(1)}}
 	for _, id := range of {
 		if counts[id]++; counts[id] > c.Sizes[id] {
-			return nil, fmt.Errorf("lanczos: more eigenpairs of component %d than its %d vertices", id, c.Sizes[id])
+			return nil, fmt.Errorf("lanczos: more eigenpairs of component %d than its %d vertices", id,
+				c.Sizes[id])
 		}
 	}
+
 	parts, err := split(l, c, counts)
 	if err != nil {
 		return nil, err
@@ -61,13 +64,17 @@ func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []
 		results[id] = r
 		out.join(r)
 	}
+
 	n := l.Dim()
 	out.Vectors = mat.NewDense(n, len(of), nil)
 	next := make([]int, c.Count())
 	for j, id := range of {
-		r, at := results[id], next[id]
+		r := results[id]
+		at := next[id]
 		if at >= len(r.Values) {
-			return nil, errors.Join(short, fmt.Errorf("lanczos: %d eigenpairs of a component for %d that were asked for", len(r.Values), counts[id]))
+			return nil, errors.Join(short,
+				fmt.Errorf("lanczos: %d eigenpairs of a component for %d that were asked for", len(r.Values),
+					counts[id]))
 		}
 		next[id]++
 		if at == 0 && out.Nullity == j {
@@ -78,15 +85,21 @@ func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []
 			out.Vectors.Set(v, j, r.Vectors.At(i, at))
 		}
 	}
+
 	return out, short
 }
 
 // join adds what r says of its part.
 func (r *Result) join(part *Result) {
-	r.Orthogonality, r.Norm = math.Max(r.Orthogonality, part.Orthogonality), math.Max(r.Norm, part.Norm)
-	r.Degree, r.Products, r.Restarts = max(r.Degree, part.Degree), r.Products+part.Products, r.Restarts+part.Restarts
+	r.Orthogonality = math.Max(r.Orthogonality, part.Orthogonality)
+	r.Norm = math.Max(r.Norm, part.Norm)
+	r.Degree = max(r.Degree, part.Degree)
+	r.Products += part.Products
+	r.Restarts += part.Restarts
 	t := &r.Certificate
-	t.Exact, t.Missed, t.Next = t.Exact && part.Certificate.Exact, t.Missed || part.Certificate.Missed, math.Min(t.Next, part.Certificate.Next)
+	t.Exact = t.Exact && part.Certificate.Exact
+	t.Missed = t.Missed || part.Certificate.Missed
+	t.Next = math.Min(t.Next, part.Certificate.Next)
 }
 
 // byNumber returns the components that are counted, by descending number of vertices.
@@ -119,6 +132,7 @@ func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, er
 		local[i] = int32(len(p.Vertices))
 		p.Vertices = append(p.Vertices, i)
 	}
+
 	for id, p := range parts {
 		if p == nil {
 			continue
@@ -135,6 +149,7 @@ func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, er
 		}
 		p.Laplacian = part.With(l.Power(), 0)
 	}
+
 	return parts, nil
 }
 
@@ -143,7 +158,8 @@ func nullPair(p *Part) *Result {
 	v := p.Laplacian.NullVectors(p.Components, 1)
 	product := mat.NewDense(len(p.Vertices), 1, nil)
 	p.Laplacian.MulTo(product, v)
-	r := &Result{Values: []float64{0}, Vectors: v, Residuals: []float64{mat.Norm(product, 2)}, Nullity: 1, Certificate: Certificate{Next: math.Inf(1)}}
+	r := &Result{Values: []float64{0}, Vectors: v, Residuals: []float64{mat.Norm(product, 2)}, Nullity: 1,
+		Certificate: Certificate{Next: math.Inf(1)}}
 	if p.Laplacian.Kind() == sparse.RandomWalk {
 		scaleRows(v, p.Laplacian.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}

@@ -47,9 +47,12 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 	rng := rand.New(rand.NewPCG(p.Seed, 0x726566696e65)) // "refine"
 	_, m := x.Dims()
 	state := State{BasisMax: m, Basis: m, Products: refineSteps * densityVectors}
+
 	// The quotients of the known vectors are above their eigenvalues, and the guards say
 	// nothing before they were filtered.
-	last, factor, degree := slices.Max(quotientsOf(a, x.Slice(0, p.n, 0, p.wanted).(*mat.Dense))), 2.0, 0
+	last := slices.Max(quotientsOf(a, x.Slice(0, p.n, 0, p.wanted).(*mat.Dense)))
+	factor := 2.0
+	degree := 0
 	state.Products += p.wanted
 	for pass := 1; pass <= refinePasses; pass++ {
 		cut := last + 2*tolerance
@@ -65,19 +68,28 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 		if err != nil {
 			return nil, err
 		}
+
 		res := certify(a, p.withNull(null, x), p.Nullity, norm)
 		state.Products += m + p.K
-		state.Restart, state.Residual, state.Converged = pass, res.MaxResidual(), res.ConvergedPairs(p.Tolerance)
+		state.Restart = pass
+		state.Residual = res.MaxResidual()
+		state.Converged = res.ConvergedPairs(p.Tolerance)
 		if err := p.report(ctx, state); err != nil {
 			return nil, err
 		}
+
 		if state.Residual <= tolerance {
-			res.Degree, res.Restarts, res.Products = degree, pass, state.Products
+			res.Degree = degree
+			res.Restarts = pass
+			res.Products = state.Products
 			res.Certificate.Next = theta[p.wanted]
 			return res, nil
 		}
-		last, factor = theta[p.wanted-1], 2*state.Residual/tolerance
+
+		last = theta[p.wanted-1]
+		factor = 2 * state.Residual / tolerance
 	}
+
 	return nil, nil
 }
 
@@ -97,6 +109,7 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 			kept = append(kept, j)
 		}
 	}
+
 	m := (p.wanted + refineGuards + 3) / 4 * 4 // as products like them
 	if p.wanted < 1 || len(kept)+refineGuards < p.wanted || p.known+m >= p.n {
 		return nil
@@ -106,13 +119,15 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 	x := mat.NewDense(p.n, m, nil)
 	par.For(p.n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			from, to := known.RawRowView(i), x.RawRowView(i)
+			from := known.RawRowView(i)
+			to := x.RawRowView(i)
 			for j, c := range kept {
 				to[j] = from[c] / norms[c]
 			}
 			copy(to[len(kept):], random.RawRowView(i))
 		}
 	})
+
 	return x
 }
 
@@ -128,6 +143,7 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 		a.MulTo(b[1], b[0])
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, b[1], 0, h.Slice(0, m, lo, hi).(*mat.Dense))
 	}
+
 	for i := range m {
 		for j := range i {
 			mean := (h.At(i, j) + h.At(j, i)) / 2
@@ -135,6 +151,7 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 			h.Set(j, i, mean)
 		}
 	}
+
 	theta, z, err := dense.EigenSym(ctx, h)
 	if err != nil {
 		return nil, err
@@ -167,6 +184,7 @@ func filterColumns(a sparse.Operator, f filter, x *mat.Dense) int {
 		scaleColumns(t[0], columnNorms(t[0]))
 		copyBlock(columns, t[0])
 	}
+
 	return products
 }
 

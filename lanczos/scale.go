@@ -29,15 +29,20 @@ func rescale(l *sparse.Laplacian) (*sparse.Laplacian, int, error) {
 	if top == 0 || max(e, -e)*l.Power() <= mildExponent {
 		return l, 0, nil
 	}
+
 	// d_max ≤ ‖L‖ ≤ 2·d_max. Below the least normal number an eigenvalue has no
 	// digits left.
 	const most, least = 1022, -1020
 	if (e+1)*l.Power() > most || e*l.Power() < least {
 		digits := float64(e) * float64(l.Power()) * math.Log10(2)
 		i, j, w := heaviest(l.Graph())
-		return nil, 0, fmt.Errorf("lanczos: the largest weight, (%d, %d), is %v: eigenvalues of the combinatorial Laplacian to the power %d of about 1e%+.0f are beyond float64; divide all weights by %.0e, which divides the eigenvalues by its power %d, or take the normalized Laplacian, which does not depend on the scale",
+		return nil, 0, fmt.Errorf("lanczos: the largest weight, (%d, %d), is %v: eigenvalues of the "+
+			"combinatorial Laplacian to the power %d of about 1e%+.0f are beyond float64; divide all "+
+			"weights by %.0e, which divides the eigenvalues by its power %d, or take the normalized "+
+			"Laplacian, which does not depend on the scale",
 			i, j, w, l.Power(), digits, w, l.Power())
 	}
+
 	return l.Scaled(-e), e, nil
 }
 
@@ -47,10 +52,13 @@ func heaviest(w *sparse.CSR) (i, j int, most float64) {
 		col, val := w.Row(r)
 		for p, v := range val {
 			if v > most {
-				i, j, most = r, int(col[p]), v
+				i = r
+				j = int(col[p])
+				most = v
 			}
 		}
 	}
+
 	if w.Val == nil {
 		most = 1
 	}
@@ -112,6 +120,7 @@ func straighten(values []float64, largest bool) int {
 			values[j] = values[j-1]
 		}
 	}
+
 	return -1
 }
 
@@ -135,7 +144,8 @@ func CheckVectors(v *mat.Dense) error {
 	for i := range n {
 		for j, x := range v.RawRowView(i) {
 			if math.Abs(x) > LongestEntry {
-				return fmt.Errorf("row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", i, j, x, float64(LongestEntry))
+				return fmt.Errorf("row %d, column %d of vectors is %v; eigenvectors are of length 1, "+
+					"or at least not beyond %g", i, j, x, float64(LongestEntry))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a
@@ -114,6 +115,7 @@ func (r *Range) String() string {
 	case r.OpenLow && r.OpenHigh:
 		return fmt.Sprintf("between %g and %g", r.Low, r.High)
 	}
+
 	return fmt.Sprintf("from %g to %g", r.Low, r.High)
 }
 
@@ -123,7 +125,8 @@ func (r Range) MarshalJSON() ([]byte, error) {
 	if math.IsInf(r.High, 1) {
 		high = nil
 	}
-	return json.Marshal(map[string]any{"low": r.Low, "high": high, "open_low": r.OpenLow, "open_high": r.OpenHigh, "text": r.String()})
+	return json.Marshal(map[string]any{"low": r.Low, "high": high, "open_low": r.OpenLow,
+		"open_high": r.OpenHigh, "text": r.String()})
 }
 
 // Condition holds where another parameter has one of some values.
@@ -163,7 +166,7 @@ func (c *Condition) String() string {
 	if len(c.In) == 0 {
 		return "a positive " + c.Param
 	}
-	return c.Param + " " + OneOf(c.In)
+	return c.Param + " " + enum.Or(c.In)
 }
 
 // Values are parameters by name, as text. Those that are missing have their
@@ -206,7 +209,8 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	out := map[string]json.RawMessage{}
 	for name, text := range v {
 		raw := json.RawMessage(text)
-		if c := (text + " ")[0]; !(c == '-' || c >= '0' && c <= '9') && text != "true" && text != "false" || !json.Valid(raw) {
+		if c := (text + " ")[0]; !(c == '-' || c >= '0' && c <= '9') && text != "true" && text != "false" ||
+			!json.Valid(raw) {
 			raw, _ = json.Marshal(text)
 		}
 		out[name] = raw
@@ -228,6 +232,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 		}
 		(*v)[name] = s
 	}
+
 	return nil
 }
 
@@ -246,7 +251,7 @@ func (p *Param) Check(text string) error {
 		}
 	case Choice:
 		if !slices.Contains(p.Choices, text) {
-			return fault(OneOf(p.Choices))
+			return fault(enum.Or(p.Choices))
 		}
 	case List:
 		for part := range strings.SplitSeq(text, ",") {
@@ -258,6 +263,7 @@ func (p *Param) Check(text string) error {
 	default:
 		return p.checkNumber(text, fault)
 	}
+
 	return nil
 }
 
@@ -269,7 +275,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	}
 	must := p.Range.String()
 	if len(p.Choices) > 0 {
-		must += ", or " + OneOf(p.Choices)
+		must += ", or " + enum.Or(p.Choices)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -280,6 +286,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	case !p.Range.Contains(v):
 		return fault(must)
 	}
+
 	return nil
 }
 
@@ -290,14 +297,6 @@ func (p *Param) CheckElement(text string) error {
 		value.Element = true
 	}
 	return err
-}
-
-// OneOf lists names for a sentence: "a, b or c".
-func OneOf(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // Checker is a learner whose parameters depend on each other in ways that conditions
@@ -330,10 +329,12 @@ func CheckValues(params []Param, v Values) error {
 		p := &params[i]
 		if err := p.Check(v[name]); err != nil {
 			faults = append(faults, err)
-		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil && len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
-			faults = append(faults, &UnusedError{p.Name, p.Only, p.Only.value(v, params)})
+		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil &&
+			len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
+			faults = append(faults, &UnusedError{Name: p.Name, Only: p.Only, Is: p.Only.value(v, params)})
 		}
 	}
+
 	for _, p := range params {
 		if _, ok := v[p.Name]; !ok && p.Required {
 			faults = append(faults, &MissingError{p})
@@ -369,6 +370,7 @@ func (t Table[S]) Params() []Param {
 		if out[i].Kind != "" {
 			continue
 		}
+
 		switch f.At(&s).(type) {
 		case *float64:
 			out[i].Kind = Float
@@ -382,6 +384,7 @@ func (t Table[S]) Params() []Param {
 			out[i].Kind = Choice
 		}
 	}
+
 	return out
 }
 
@@ -392,6 +395,7 @@ func (t Table[S]) Decode(v Values) (S, error) {
 	if err := CheckValues(t.Params(), v); err != nil {
 		return s, err
 	}
+
 	for _, f := range t {
 		text, ok := v[f.Name]
 		if !ok {
@@ -421,10 +425,12 @@ func (t Table[S]) Decode(v Values) (S, error) {
 		default:
 			panic(fmt.Sprintf("models: parameter %s at a %T", f.Name, at))
 		}
+
 		if err != nil {
 			return s, &ParamError{Name: f.Name, Value: text, Must: "a value of its kind"}
 		}
 	}
+
 	return s, nil
 }
 
@@ -436,24 +442,29 @@ func (t Table[S]) Encode(s *S) Values {
 	for _, f := range t {
 		switch at := f.At(s).(type) {
 		case *float64:
-			all[f.Name], zero[f.Name] = FormatFloat(*at), *at == 0 && !f.Required
+			all[f.Name] = FormatFloat(*at)
+			zero[f.Name] = *at == 0 && !f.Required
 		case *int:
-			all[f.Name], zero[f.Name] = strconv.Itoa(*at), *at == 0 && !f.Required
+			all[f.Name] = strconv.Itoa(*at)
+			zero[f.Name] = *at == 0 && !f.Required
 		case *bool:
 			all[f.Name], zero[f.Name] = strconv.FormatBool(*at), !*at
 		case *string:
-			all[f.Name], zero[f.Name] = *at, *at == ""
+			all[f.Name] = *at
+			zero[f.Name] = *at == ""
 		case *[]float64:
 			var parts []string
 			for _, x := range *at {
 				parts = append(parts, FormatFloat(x))
 			}
-			all[f.Name], zero[f.Name] = strings.Join(parts, ","), len(parts) == 0
+			all[f.Name] = strings.Join(parts, ",")
+			zero[f.Name] = len(parts) == 0
 		case name:
 			text, _ := at.MarshalText()
 			all[f.Name] = string(text)
 		}
 	}
+
 	out := Values{}
 	params := t.Params()
 	for i := range params {
@@ -462,6 +473,7 @@ func (t Table[S]) Encode(s *S) Values {
 			out[p.Name] = all[p.Name]
 		}
 	}
+
 	return out
 }
 
@@ -485,19 +497,6 @@ func (t Table[S]) Change(name string, fn func(*Param)) Table[S] {
 // Without returns t without the named parameters.
 func (t Table[S]) Without(names ...string) Table[S] {
 	return slices.DeleteFunc(slices.Clone(t), func(f Field[S]) bool { return slices.Contains(names, f.Name) })
-}
-
-// Names returns the texts of an enumeration with n values from 0 on.
-func Names[T interface {
-	~int
-	encoding.TextMarshaler
-}](n T) []string {
-	var out []string
-	for v := range n {
-		text, _ := v.MarshalText()
-		out = append(out, string(text))
-	}
-	return out
 }
 
 // Same tells whether two texts are the same value of the parameter.

@@ -55,6 +55,7 @@ func New(ctx context.Context, x data.Points, k int) (*Projection, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	values, vectors, err := dense.EigenSym(ctx, cov)
 	if err != nil {
 		return nil, fmt.Errorf("pca: principal components: %w", err)
@@ -73,6 +74,7 @@ func newCovariance(ctx context.Context, x data.Points) (*Projection, *mat.Dense)
 	} else {
 		p.Mean, cov = covariance(ctx, x)
 	}
+
 	for j := range p.Mean {
 		p.Total += cov.At(j, j)
 	}
@@ -81,7 +83,8 @@ func newCovariance(ctx context.Context, x data.Points) (*Projection, *mat.Dense)
 
 func checkComponents(n, d, k int) error {
 	if k < 1 || k > min(n, d) {
-		return fmt.Errorf("pca: %d principal components asked of %d points in %d dimensions; the number must be between 1 and %d", k, n, d, min(n, d))
+		return fmt.Errorf("pca: %d principal components asked of %d points in %d dimensions; the "+
+			"number must be between 1 and %d", k, n, d, min(n, d))
 	}
 	return nil
 }
@@ -112,7 +115,8 @@ func (p *Projection) setComponents(k int, values []float64, vectors *mat.Dense) 
 // covariance returns the mean m and 1/n Σ (x_i − m)(x_i − m)ᵀ.
 func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.Dense) {
 	n, d := x.Dims()
-	mean, cov = data.Mean(x), mat.NewDense(d, d, nil)
+	mean = data.Mean(x)
+	cov = mat.NewDense(d, d, nil)
 	block := mat.NewDense(min(maxBlock, n), d, nil)
 	for lo := 0; lo < n && ctx.Err() == nil; lo += maxBlock {
 		hi := min(lo+maxBlock, n)
@@ -121,6 +125,7 @@ func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.De
 		data.Release(x, lo, hi)
 		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
 	}
+
 	return mean, cov
 }
 
@@ -128,9 +133,12 @@ func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.De
 // so that the entries (n Σ x_i x_iᵀ − Σ x_i Σ x_iᵀ)/n² are rounded a few times only,
 // without cancellation.
 func byteCovariance(ctx context.Context, x *data.Dense[uint8]) (mean []float64, cov *mat.Dense) {
-	n, d := x.Rows, x.Cols
-	sum, gram := byteSums(x), byteGram(ctx, x)
-	mean, cov = make([]float64, d), mat.NewDense(d, d, nil)
+	n := x.Rows
+	d := x.Cols
+	sum := byteSums(x)
+	gram := byteGram(ctx, x)
+	mean = make([]float64, d)
+	cov = mat.NewDense(d, d, nil)
 	for i, s := range sum {
 		mean[i] = float64(s) / float64(n)
 	}
@@ -143,6 +151,7 @@ func byteCovariance(ctx context.Context, x *data.Dense[uint8]) (mean []float64, 
 			}
 		}
 	})
+
 	return mean, cov
 }
 
@@ -173,6 +182,7 @@ func byteSums(x *data.Dense[uint8]) []uint64 {
 		}
 		parts[lo/grain] = part
 	})
+
 	sum := make([]uint64, x.Cols)
 	for _, part := range parts {
 		for j, v := range part {
@@ -204,6 +214,7 @@ func byteGram(ctx context.Context, x *data.Dense[uint8]) []uint64 {
 			}
 		})
 	}
+
 	return gram
 }
 
@@ -241,6 +252,7 @@ func (p *Projection) Apply(x data.Points) (*data.Dense[float32], error) {
 		})
 		return out, nil
 	}
+
 	size := blockRows(d, n)
 	block := mat.NewDense(size, d, nil)
 	product := mat.NewDense(size, k, nil)
@@ -258,5 +270,6 @@ func (p *Projection) Apply(x data.Points) (*data.Dense[float32], error) {
 			}
 		}
 	}
+
 	return out, nil
 }

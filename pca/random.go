@@ -43,7 +43,8 @@ func newRandomized(ctx context.Context, x data.Points, k int, seed uint64) (*Pro
 		multiply = sparseCovariance(m, p.Mean)
 	}
 	l := min(max(k+10, k+k/2), n, d)
-	if err := p.fromSubspace(ctx, k, l, powerIterations, seed, func(y, q *mat.Dense) { multiply(ctx, y, q, x) }); err != nil {
+	if err := p.fromSubspace(ctx, k, l, powerIterations, seed,
+		func(y, q *mat.Dense) { multiply(ctx, y, q, x) }); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -74,10 +75,12 @@ func Approximate(ctx context.Context, x data.Points, k int) (*Projection, error)
 
 // fromSubspace sets the components to those of the Rayleigh–Ritz method in a subspace of l
 // dimensions, a random one after some products with the covariance matrix.
-func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed uint64, multiply func(y, q *mat.Dense)) error {
+func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed uint64,
+	multiply func(y, q *mat.Dense)) error {
 	d := len(p.Mean)
 	rng := rand.New(rand.NewPCG(seed, 0x9ca))
-	q, y := mat.NewDense(d, l, nil), mat.NewDense(d, l, nil)
+	q := mat.NewDense(d, l, nil)
+	y := mat.NewDense(d, l, nil)
 	for i := range q.RawMatrix().Data {
 		q.RawMatrix().Data[i] = rng.NormFloat64()
 	}
@@ -91,6 +94,7 @@ func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed 
 		multiply(y, q)
 		q, y = y, q
 	}
+
 	if err := orthonormalize(q, rng); err != nil {
 		return err
 	}
@@ -103,6 +107,7 @@ func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed 
 	if err != nil {
 		return fmt.Errorf("pca: principal components: %w", err)
 	}
+
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, q, vectors, 0, y)
 	p.setComponents(k, values, y)
 	return nil
@@ -135,10 +140,12 @@ func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x dat
 	n, d := x.Dims()
 	_, l := q.Dims()
 	rows := blockRows(d, n)
-	block, product := mat.NewDense(rows, d, nil), mat.NewDense(rows, l, nil)
+	block := mat.NewDense(rows, d, nil)
+	product := mat.NewDense(rows, l, nil)
 	for lo := 0; lo < n && ctx.Err() == nil; lo += rows {
 		hi := min(lo+rows, n)
-		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
+		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
+		c := product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
 		data.Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
@@ -160,7 +167,8 @@ const sparseRows = 1 << 15
 
 // sparseCovariance returns denseCovariance for sparse points. It keeps a
 // transposed copy of them.
-func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense, _ data.Points) {
+func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense,
+	_ data.Points) {
 	var parts, transposed []*sparse.CSR
 	for lo := 0; lo < x.Rows; lo += sparseRows {
 		part := rowsOf(x, lo, min(lo+sparseRows, x.Rows))
@@ -180,6 +188,7 @@ func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y
 			multiplySparse(part, q, func(i int, sum []float64) {
 				simd.CombineRow(c.RawRowView(i), sum, 1, offset, -1)
 			})
+
 			// Σ (x_i − m) c_iᵀ = Σ x_i c_iᵀ − m (Σ c_i)ᵀ
 			ones := make([]float64, part.Rows)
 			for i := range ones {
@@ -197,7 +206,8 @@ func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y
 
 // rowsOf returns rows lo to hi of x, which share its memory.
 func rowsOf(x *sparse.CSR, lo, hi int) *sparse.CSR {
-	a, b := x.Ptr[lo], x.Ptr[hi]
+	a := x.Ptr[lo]
+	b := x.Ptr[hi]
 	part := &sparse.CSR{Rows: hi - lo, Cols: x.Cols, Ptr: make([]int64, hi-lo+1), Col: x.Col[a:b]}
 	if x.Val != nil {
 		part.Val = x.Val[a:b]
@@ -252,6 +262,7 @@ func (p *Projection) totalVariance(x data.Points) float64 {
 			return s
 		}) / float64(n)
 	}
+
 	// The zeros of a column are counted, not visited.
 	zeros := make([]int, d)
 	for j := range zeros {
@@ -269,6 +280,7 @@ func (p *Projection) totalVariance(x data.Points) float64 {
 			s += (v - p.Mean[j]) * (v - p.Mean[j])
 		}
 	}
+
 	for j, count := range zeros {
 		s += float64(count) * p.Mean[j] * p.Mean[j]
 	}

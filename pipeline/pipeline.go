@@ -56,7 +56,8 @@ type MemoryError struct {
 
 // Error names the stage, both numbers of bytes and the remedy.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes, e.Limit, e.Remedy)
+	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes,
+		e.Limit, e.Remedy)
 }
 
 // silent is the observer of a pipeline that has none.
@@ -103,7 +104,8 @@ func (p *Pipeline) Observed() stage.Observer {
 // that in lacks are made as [Pipeline.FitComplete] says.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, error) {
+func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, error) {
 	m, _, err := p.FitComplete(ctx, l, in, g)
 	return m, err
 }
@@ -119,11 +121,13 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, 
 // learner answers through the graph.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, *models.Input, error) {
+func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, *models.Input, error) {
 	in, err := p.own(l, in)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	settings := g.filled()
 	info := l.Info()
 	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
@@ -145,6 +149,7 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		return nil, nil, err
 	}
 
+	// Graph and eigenpairs are made last, when it is known that the fit may begin.
 	if info.UsesGraph(in.Values) {
 		fault, err := p.complete(ctx, l, in, settings)
 		if err != nil {
@@ -164,8 +169,10 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		p.Observed().Note(info.Name + ": " + text)
 		text = ""
 	}
+
 	p.Observed().End(text)
 
+	// The learner knows classes by number; their names stand around the model.
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, in, errors.Join(short, err, fault)
 }
@@ -223,7 +230,8 @@ func (p *Pipeline) announceFit(l models.Learner, in *models.Input, s *GraphSetti
 // toMake returns the bytes of the graph and the eigenpairs that complete will make and
 // that are held during the fit.
 func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) (int64, error) {
-	info, n := l.Info(), int64(in.Len())
+	info := l.Info()
+	n := int64(in.Len())
 	if !info.UsesGraph(in.Values) {
 		return 0, nil
 	}
@@ -233,6 +241,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 		// The lists are kept for updates.
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
+
+	// Eigenvectors are n×k numbers that stay for the whole fit.
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return bytes, nil
@@ -244,7 +254,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 // Complete returns a copy of in with the graph and the eigenpairs that a fit needs and in
 // lacks, made by s, nil for the defaults. An error that is [models.Usable] comes with what
 // was reached.
-func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (*models.Input, error) {
+func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (*models.Input, error) {
 	out := *in
 	short, err := p.complete(ctx, l, &out, s)
 	if err != nil {
@@ -255,12 +266,15 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 
 // complete gives in what [Pipeline.Complete] makes. The first error comes with usable
 // results.
-func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (short, err error) {
 	info := l.Info()
 	s = s.filled()
 	if in.Graph == nil && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
+
+	// A graph without points takes those of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -272,11 +286,14 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 			return nil, err
 		}
 	}
+
+	// Class weights cut edges, so they come before the eigenpairs.
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
 			return nil, err
 		}
 	}
+
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return short, nil
@@ -287,18 +304,24 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 	}
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
+
+	// Some learners say how many eigenvectors each component is to have.
 	var seats []int32
 	if parts, ok := l.(models.PartPaired); ok {
 		if seats, err = parts.Seats(in); err != nil {
 			return nil, err
 		}
 	}
+
+	// Either way the checkpoint is asked first.
 	find := p.keptEigenpairs
 	if seats != nil {
-		find = func(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
+		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
+			start *mat.Dense) (*lanczos.Result, error) {
 			return p.partEigenpairs(ctx, g, s, seats, start)
 		}
 	}
+
 	r, unfinished := find(ctx, in.Graph, settings, in.Start)
 	if !models.Usable(unfinished) {
 		return nil, unfinished
@@ -323,7 +346,8 @@ type EigsSettings struct {
 
 // Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil,
 // may add to the settings of the solver.
-func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
+	change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -331,10 +355,13 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed,
+		MemoryLimit: p.Memory}
 	if err := p.snapshots(g, s, settings); err != nil {
 		return nil, err
 	}
+
+	// The caller's changes come after the snapshot, which they may replace.
 	if change != nil {
 		change(settings)
 	}
@@ -347,9 +374,11 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	// A snapshot that does not fit the operator is a fault of the folder, not of the run.
 	if errors.Is(err, lanczos.ErrSnapshot) {
 		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
+
 	if r != nil {
 		p.Observed().End(r.String())
 	}
@@ -367,11 +396,15 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
+	// The graph takes 12 bytes an entry and 40 a vertex; the basis has to live with the rest.
 	smaller := *s
 	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
-	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
-		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,
+		&smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit = s.MemoryLimit
+		smaller.Basis = 1
 	}
+
 	if announce(smaller) != nil {
 		return err
 	}
@@ -382,7 +415,8 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 // Outside prepares the search for the smallest eigenpairs by another program, as
 // [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
 // the memory ([lanczos.Outside.Spill]).
-func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill string) (*lanczos.Outside, error) {
+func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool,
+	spill string) (*lanczos.Outside, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -391,21 +425,26 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill
 		return nil, err
 	}
 	if s.Largest || s.Power > 1 {
-		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a " +
+			"Laplacian of power 1")
 	}
+
 	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
 	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
 	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
 		bytes = least
 	}
-	if err := p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
+	if err := p.Observed().Announce("eigenpairs",
+		stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
+
 	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
 	if err == nil {
 		o.Spill(spill, p.Memory/2)
-		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ "+
+			"= %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
 	}
 	return o, err
 }
@@ -418,7 +457,10 @@ func checkWalk(l *sparse.Laplacian) error {
 	}
 	for i, d := range l.Degrees() {
 		if d > 0 && 1/math.Sqrt(d) > lanczos.LongestEntry/2 {
-			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take the normalized Laplacian, or multiply all weights by a constant (of heat weights, give a larger t)", i, d, 1/math.Sqrt(d))
+			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its "+
+				"entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take "+
+				"the normalized Laplacian, or multiply all weights by a constant (of heat weights, "+
+				"give a larger t)", i, d, 1/math.Sqrt(d))
 		}
 	}
 	return nil
@@ -427,16 +469,19 @@ func checkWalk(l *sparse.Laplacian) error {
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
 // edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
 // Where the memory allowed is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings,
+	remedy string) error {
 	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
-		s.MemoryLimit, s.Basis = 0, 1
+		s.MemoryLimit = 0
+		s.Basis = 1
 		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations,
+		Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
@@ -453,10 +498,13 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 	for i := range rows {
 		for j, v := range p.Scores.RawRowView(i) {
 			if v-v != 0 {
-				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the point, or numbers in the model, are too large to compute with; scale the points and fit again", lo+i, v, j)
+				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
+					"point, or numbers in the model, are too large to compute with; scale the points "+
+					"and fit again", lo+i, v, j)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -483,7 +531,8 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for, and so are probabilities, by s.
-func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
+func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings,
+	scores bool) (*models.Prediction, error) {
 	n, d := x.Dims()
 	if dim := m.Dim(); dim > 0 && d != dim {
 		return nil, fmt.Errorf("pipeline: points of %d columns for a model of points of %d", d, dim)
@@ -502,6 +551,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			c.Bytes += 8 * int64(n) * int64(o.Columns)
 		}
 	}
+
 	c.Remedy = "split the new points over several files"
 	if err := p.Observed().Announce("prediction", c); err != nil {
 		return nil, err
@@ -517,10 +567,12 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if s.Probabilities {
 		out.Probabilities = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
+
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
 		s.OnProgress = func(done, total int) {
-			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
+			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)),
+				float64(n), "")
 		}
 		batch := x
 		if hi-lo < n {
@@ -534,7 +586,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		if err := finiteAnswers(answer, lo); err != nil {
 			return nil, err
 		}
-		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall
+
+		out.Classes = append(out.Classes, answer.Classes...)
+		out.Recall = answer.Recall
 		if keep {
 			out.Scores.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Scores)
 		}
@@ -542,6 +596,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			out.Probabilities.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Probabilities)
 		}
 	}
+
 	text := fmt.Sprintf("%d points", n)
 	if o.Extends {
 		text += fmt.Sprintf(", %s extension", s.Extension)

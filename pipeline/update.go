@@ -15,7 +15,17 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
+
+// A graph file keeps the lists and the index but not the points: they may be larger than all
+// else, and their hash is in the manifest. A model that is a [models.Updater] keeps its
+// targets too, and a fit anew by the same learner begins with its scores or eigenvectors
+// (Input.Start): a family implements one method and no second fit. The solver of an update
+// stops at a residual of 1e-2 unless told otherwise, which decides classes. A learner that
+// chooses by the targets is a [models.Continuer]: an update of auto keeps members, settings
+// and weights. Its members on the graph share the points, the index and, in prediction, one
+// search (PredictSettings.Found).
 
 // UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
 // another is asked for, or the new points are more than a tenth of the old ones.
@@ -54,19 +64,26 @@ type Updated struct {
 //
 // growth stays as it is. An error that is [models.Usable] comes with the model that was
 // reached.
-func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model, growth *Growth) (*Updated, error) {
+func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
+	growth *Growth) (*Updated, error) {
+	// Labels are recoded below, and growth stays as it is.
 	own := *growth
 	growth = &own
 	names, calibrated := m.Output().Names, models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
-		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its points nor their neighbours; fit it anew to all points (update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson and knn)", m.Name())
+		return nil, fmt.Errorf("a %s model cannot be updated: it keeps neither the graph of all its "+
+			"points nor their neighbours; fit it anew to all points (update is for auto, eigenmap, "+
+			"harmonic, lgc, tikhonov, poisson and knn)", m.Name())
 	}
 	kept := u.Kept()
 	if kept.Points == nil {
-		return nil, errors.New("the model was fitted without points, so that no others can join it; fit it anew with the points")
+		return nil, errors.New("the model was fitted without points, so that no others can join it; " +
+			"fit it anew with the points")
 	}
+
+	// The settings of the model are those of its file.
 	e, err := m.Encode()
 	if err != nil {
 		return nil, err
@@ -76,6 +93,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if err := out.name(m.Output().Classes, names, growth); err != nil {
 		return nil, err
 	}
+
 	if growth.Points != nil {
 		out.New, _ = growth.Points.Dims()
 	}
@@ -83,6 +101,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
 		return nil, err
 	}
+	// A learner without a graph is fitted to all points from the start.
 	info := l.Info()
 	if !info.UsesGraph(e.Values) {
 		in.Points = kept.Points
@@ -100,12 +119,16 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 		return out, err
 	}
+
+	// The graph of the model grows; it may have been made of projected points, which are not
+	// projected again.
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	g.Neighborhood = *kept.Neighborhood
 	if growth.Points == nil {
 		growth.Points = data.Select(kept.Points, nil)
 		g.PCA = nil
 	}
+
 	g, short := p.Append(ctx, g, growth.Points)
 	if g == nil || g.W == nil || !models.Usable(short) {
 		return nil, short
@@ -115,13 +138,17 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if info.Needs.Has(models.NeedsPoints) {
 		in.Points = g.Points
 	}
+
+	// A new point begins with the mean of its neighbours.
 	if kept.Start != nil {
 		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
 			return nil, err
 		}
 	}
+
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
+	// auto keeps its members and their weights.
 	fitter := l
 	if c, ok := l.(models.Continuer); ok {
 		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
@@ -140,15 +167,19 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 
 // recalibrate gives an updated model the calibration c that the model had, or, where labels
 // joined, one fitted anew; where that cannot be, a note says so. fitErr is usable.
-func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration, fitErr error) (models.Model, error) {
+func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration,
+	fitErr error) (models.Model, error) {
 	if c == nil {
 		return u.Model, fitErr
 	}
+	// Without new labels the held-out answers would be the old ones.
 	if u.NewLabels == 0 {
 		m, err := models.WithCalibration(u.Model, c)
 		return m, errors.Join(fitErr, err)
 	}
 	in := *u.Input
+	// Folds begin with nothing: the scores of the model have seen the labels that a fold holds
+	// back.
 	in.Start = nil
 	cost, err := selection.HeldOutCost(l, &in, c.Folds)
 	var m models.Model
@@ -206,8 +237,10 @@ func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
 		growth.Labels = y.Recode(classes, names)
 		u.names = growth.Labels.Names
 	case y.Names != nil:
-		return fmt.Errorf("the classes of the model are integers, and those of the new labels are names, %q among them; name integers, or fit anew", y.Names[0])
+		return fmt.Errorf("the classes of the model are integers, and those of the new labels are "+
+			"names, %q among them; name integers, or fit anew", y.Names[0])
 	}
+
 	return nil
 }
 
@@ -220,10 +253,14 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	case growth.Labels != nil && growth.Values != nil:
 		return nil, errors.New("pipeline: classes and values at once")
 	case growth.Labels != nil:
-		given, what = growth.Labels.Len(), "labels"
+		given = growth.Labels.Len()
+		what = "labels"
 	case growth.Values != nil:
-		given, what = growth.Values.RawMatrix().Rows, "values"
+		given = growth.Values.RawMatrix().Rows
+		what = "values"
 	}
+
+	// Labels are for the new points alone, or for all points.
 	if given != 0 && given != u.New && given != n {
 		text := fmt.Sprintf("%d for all points", n)
 		if u.New > 0 {
@@ -231,33 +268,45 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		}
 		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
 	}
+
+	// The first model files did not keep which points were labeled.
 	if before == nil && given != n {
-		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of before version 0.2: give the labels of all %d points with -y, or fit anew", n)
+		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
+			"before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
 	}
+
 	if before != nil {
 		u.Labels = len(before.Labeled)
 		if given != 0 && (before.Classes != nil) != (growth.Labels != nil) {
 			return nil, errors.New("the model learned classes and values are given, or the other way round")
 		}
 	}
+
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth)
 	}
-	values, known := make([]int64, n), make([]bool, n)
+	// Labels of before come first, and labels that are given replace them.
+	values := make([]int64, n)
+	known := make([]bool, n)
 	if before != nil && given != n {
 		for q, i := range before.Labeled {
-			values[i], known[i] = before.Classes[before.Class(q)], true
+			values[i] = before.Classes[before.Class(q)]
+			known[i] = true
 		}
 	}
+
 	if y := growth.Labels; y != nil {
 		for i, c := range y.Index {
 			if c != data.Unlabeled {
 				at := n - given + i
-				values[at], known[at] = y.Classes[c], true
+				values[at] = y.Classes[c]
+				known[at] = true
 				u.NewLabels++
 			}
 		}
 	}
+
+	// Classes are numbered anew, as new labels may bring new classes.
 	y := data.NewLabels(values, known)
 	if before != nil {
 		u.NewClasses = missing(y.Classes, before.Classes)
@@ -294,7 +343,9 @@ func missing(a, b []int64) []int64 {
 
 // values is targets for a regression.
 func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Targets, error) {
-	n, columns, given := u.Old+u.New, 0, 0
+	n := u.Old + u.New
+	columns := 0
+	given := 0
 	if before != nil {
 		_, columns = before.Y.Dims()
 	}
@@ -303,8 +354,11 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		if columns != 0 && cols != columns {
 			return nil, fmt.Errorf("%d values a point for a model of %d", cols, columns)
 		}
-		given, columns = rows, cols
+		given = rows
+		columns = cols
 	}
+
+	// NaN marks a point without a value.
 	all := mat.NewDense(n, columns, nil)
 	for i := range n {
 		blankRow(all, i)
@@ -314,6 +368,8 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 			copy(all.RawRowView(i), before.Y.RawRowView(q))
 		}
 	}
+
+	// Given values are of the last points, or of all.
 	for i := range given {
 		row := growth.Values.RawRowView(i)
 		copy(all.RawRowView(n-given+i), row)
@@ -321,6 +377,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 			u.NewLabels++
 		}
 	}
+
 	return models.ValueTargets(all)
 }
 
@@ -336,6 +393,7 @@ func (u *Updated) String() string {
 			text += " " + data.ClassName(u.NewClasses, u.NewNames, int32(c))
 		}
 	}
+
 	return text
 }
 

@@ -36,6 +36,7 @@ func AddSquares(out []float64, x Design, weight func(i int) float64) {
 		}
 		return
 	}
+
 	points := x.(DenseDesign).Points
 	n, d := points.Dims()
 	row := make([]float64, d)

@@ -40,12 +40,15 @@ func newRooted(ctx context.Context, of *Representer) (*rooted, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s.tell(2./3, "factorization")
 	if err := dense.Cholesky(ctx, a); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil {
-		return nil, fmt.Errorf("solvers: γ = %g is too small beside the norm of the points, or the kernel is not positive semidefinite: %w", s.ridge, err)
+		return nil, fmt.Errorf("solvers: γ = %g is too small beside the norm of the points, or the "+
+			"kernel is not positive semidefinite: %w", s.ridge, err)
 	}
+
 	s.factor = a
 	return s, nil
 }
@@ -69,6 +72,7 @@ func (s *rooted) factorGram(ctx context.Context) error {
 	if len(y.Pivots) == 0 {
 		return errors.New("solvers: the kernel is zero at all points")
 	}
+
 	s.order = append(append([]int{}, y.Pivots...), data.Without(n, slices.Sorted(slices.Values(y.Pivots)))...)
 	s.root = dense.Gather(dense.New(n, len(y.Pivots)), y.Factor, s.order)
 	return nil
@@ -85,16 +89,21 @@ func (s *rooted) system(ctx context.Context) (*mat.Dense, error) {
 		}
 		s.tell((1+float64(lo)/float64(r))/3, "system")
 		hi := min(lo+stripe, r)
-		x, y := dense.New(n, hi-lo), dense.New(n, hi-lo)
+		x := dense.New(n, hi-lo)
+		y := dense.New(n, hi-lo)
 		s.scatter(x, s.root.Slice(0, n, lo, hi).(*mat.Dense))
 		s.norm.MulTo(y, x)
 		s.gather(x, y)
-		for i := lo; i < r; i += block { // R is zero above row i, and what is above the diagonal is not needed
+
+		// R is zero above row i, and what is above the diagonal is not needed
+		for i := lo; i < r; i += block {
 			end := min(i+block, r)
 			width := min(hi, end) - lo
-			dense.Gemm(dense.Transposed, dense.NoTrans, 1, s.root.Slice(i, n, i, end).(*mat.Dense), x.Slice(i, n, 0, width).(*mat.Dense), 0, a.Slice(i, end, lo, lo+width).(*mat.Dense))
+			dense.Gemm(dense.Transposed, dense.NoTrans, 1, s.root.Slice(i, n, i, end).(*mat.Dense),
+				x.Slice(i, n, 0, width).(*mat.Dense), 0, a.Slice(i, end, lo, lo+width).(*mat.Dense))
 		}
 	}
+
 	for i := range r {
 		a.Set(i, i, a.At(i, i)+s.ridge)
 	}
@@ -129,7 +138,8 @@ func (s *rooted) gather(dst, src *mat.Dense) {
 func (s *rooted) to(ctx context.Context, dst, e *mat.Dense) {
 	n, c := e.Dims()
 	_, r := s.root.Dims()
-	ordered, w := mat.NewDense(n, c, nil), mat.NewDense(r, c, nil)
+	ordered := mat.NewDense(n, c, nil)
+	w := mat.NewDense(r, c, nil)
 	s.gather(ordered, e)
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, s.root, ordered, 0, w)
 	divide(ctx, s.factor, w, true)

@@ -27,7 +27,8 @@ type LabelGram struct {
 	Shift float64 // τ
 }
 
-var errLostGram = errors.New("solvers: the warped kernel is lost in rounding: γ_A is next to nothing beside γ_I; raise it, or lower the power of the Laplacian")
+var errLostGram = errors.New("solvers: the warped kernel is lost in rounding: γ_A is next to nothing " +
+	"beside γ_I; raise it, or lower the power of the Laplacian")
 
 // Values returns H, which is Z if τ = 0. H too large beside its smaller parts is an error.
 func (k LabelGram) Values(ctx context.Context) (*mat.Dense, error) {
@@ -58,6 +59,7 @@ func (k LabelGram) unshift(ctx context.Context, r, c []int) (x *mat.Dense, least
 	} else if err != nil {
 		return nil, 0, errLostGram
 	}
+
 	least = 1
 	for i := range r {
 		least = min(least, k.Shift*a.At(i, i)*a.At(i, i))
@@ -77,10 +79,12 @@ func (k LabelGram) Among(ctx context.Context, kept, asked []int) (LabelGram, *ma
 	if len(kept) == l {
 		return k, nil, nil
 	}
-	among, across := dense.Part(k.Z, kept, kept), dense.Part(k.Z, asked, kept)
+	among := dense.Part(k.Z, kept, kept)
+	across := dense.Part(k.Z, asked, kept)
 	if k.Shift == 0 {
 		return LabelGram{Z: among}, across, nil
 	}
+
 	rest := data.Without(l, kept)
 	x, _, err := k.unshift(ctx, rest, kept) // β is 0 at the rest, so that g is τf there
 	if err != nil {
@@ -95,13 +99,15 @@ func (k LabelGram) Among(ctx context.Context, kept, asked []int) (LabelGram, *ma
 			to[j] = v / k.Shift
 		}
 	}
+
 	return LabelGram{among, k.Shift}, across, nil
 }
 
 // LeastSquares returns g of the minimum of Σ(y − f − b)² + ridge·fᵀH⁻¹f over f and b for
 // the columns of y: (ridge·I + (1 − ridge·τ)Z)g = y − b, with b = 0, or such that the
 // columns of β sum to zero: the stationarity of the squared loss in b.
-func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense, []float64, error) {
+func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense,
+	[]float64, error) {
 	l, c := y.Dims()
 	a := mat.DenseCopyOf(k.Z)
 	if k.Shift > 0 {
@@ -113,8 +119,10 @@ func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64
 	if err := dense.Cholesky(ctx, a); ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	} else if err != nil {
-		return nil, nil, fmt.Errorf("solvers: K + γ_A l I: the kernel is not positive definite, or γ_A is too small: %w", err)
+		return nil, nil, fmt.Errorf("solvers: K + γ_A l I: the kernel is not positive definite, or "+
+			"γ_A is too small: %w", err)
 	}
+
 	b := mat.NewDense(l, c+1, nil)
 	b.Slice(0, l, 0, c).(*mat.Dense).Copy(y)
 	for i := range l {
@@ -122,10 +130,12 @@ func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64
 	}
 	dense.SolveLower(dense.NoTrans, a, b)
 	dense.SolveLower(dense.Transposed, a, b)
-	g, intercepts := mat.DenseCopyOf(b.Slice(0, l, 0, c)), make([]float64, c)
+	g := mat.DenseCopyOf(b.Slice(0, l, 0, c))
+	intercepts := make([]float64, c)
 	if !intercept {
 		return g, intercepts, nil
 	}
+
 	sums := k.betaSums(b)
 	for j := range c {
 		if !(math.Abs(sums[c]) > 1e-15*mat.Norm(b.ColView(c), 1)) {
@@ -136,6 +146,7 @@ func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64
 			g.Set(i, j, g.At(i, j)-intercepts[j]*b.At(i, c))
 		}
 	}
+
 	return g, intercepts, nil
 }
 
@@ -147,6 +158,7 @@ func (k LabelGram) betaSums(g *mat.Dense) []float64 {
 		beta = mat.DenseCopyOf(g)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, -k.Shift, k.Z, g, 1, beta)
 	}
+
 	sums := make([]float64, c)
 	for j := range c {
 		for i := range l {
@@ -174,9 +186,13 @@ func (k LabelGram) SMO(ctx context.Context, q *QP, s *SMOSettings) (*SMOResult, 
 	}
 	const most, patience = 1000, 50
 	l := len(q.Linear)
-	inner, pull := *q, make([]float64, l)
-	f, product := mat.NewDense(l, 1, nil), mat.NewDense(l, 1, nil)
-	least, since := math.Inf(1), 0
+	inner := *q
+	pull := make([]float64, l)
+	f := mat.NewDense(l, 1, nil)
+	product := mat.NewDense(l, 1, nil)
+
+	least := math.Inf(1)
+	since := 0
 	for round := 1; ; round++ {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, k.Shift, k.Z, f, 0, product)
 		inner.Linear = make([]float64, l)
@@ -184,6 +200,7 @@ func (k LabelGram) SMO(ctx context.Context, q *QP, s *SMOSettings) (*SMOResult, 
 			pull[i] = product.At(i, 0)
 			inner.Linear[i] = q.Linear[i] + pull[i]
 		}
+
 		r, err := SMO(ctx, &inner, s)
 		if r == nil {
 			return nil, err
@@ -195,10 +212,13 @@ func (k LabelGram) SMO(ctx context.Context, q *QP, s *SMOSettings) (*SMOResult, 
 			r.Product[i] += pull[i]
 			change = max(change, math.Abs(r.Product[i]-f.At(i, 0)))
 		}
+
 		near := k.Shift*change <= s.Tolerance*max(slices.Max(q.Upper), -slices.Min(q.Lower))
 		if since++; change <= least/2 {
-			least, since = change, 0
+			least = change
+			since = 0
 		}
+
 		if change <= s.Tolerance || near && since >= patience || err != nil {
 			return r, err
 		}
@@ -221,6 +241,7 @@ func NullLoss(l *sparse.Laplacian, x *mat.Dense, points []int) float64 {
 			u[i] = math.Sqrt(d)
 		}
 	}
+
 	sums := mat.NewDense(1, c, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, mat.NewDense(1, n, u), x, 0, sums)
 	var worst float64
@@ -234,11 +255,13 @@ func NullLoss(l *sparse.Laplacian, x *mat.Dense, points []int) float64 {
 // at the labeled points of b makes, l×c; gram is K, and γM that of b.
 func (k LabelGram) Residual(gram *mat.Dense, b *PointNorm, alpha, g *mat.Dense) float64 {
 	n, c := alpha.Dims()
-	f, e := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	f := mat.NewDense(n, c, nil)
+	e := mat.NewDense(n, c, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, alpha, 0, f)
 	b.M.MulTo(e, f)
 	dense.AddScaled(e, -b.Gamma, -1, alpha)
-	both, products := mat.NewDense(n, 2*c, nil), mat.NewDense(n, 2*c, nil)
+	both := mat.NewDense(n, 2*c, nil)
+	products := mat.NewDense(n, 2*c, nil)
 	for q, i := range b.Labeled {
 		for j, v := range g.RawRowView(q) {
 			beta := v - k.Shift*f.At(i, j)
@@ -246,6 +269,7 @@ func (k LabelGram) Residual(gram *mat.Dense, b *PointNorm, alpha, g *mat.Dense) 
 			both.Set(i, c+j, beta)
 		}
 	}
+
 	both.Slice(0, n, 0, c).(*mat.Dense).Copy(e)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, both, 0, products)
 	size := mat.Norm(products.Slice(0, n, c, 2*c), 2)

@@ -94,6 +94,7 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 		if si < 0 {
 			next = -1
 		}
+
 		for {
 			knot := k // the one above, or below
 			if next < 0 {
@@ -102,15 +103,21 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 			if knot < 0 || knot == len(v.knots) {
 				break
 			}
-			from, to := v.of[k], v.of[k+next]
-			bends = append(bends, bend{(v.knots[knot] - m[i]) / si, c * si * (to.c1 - from.c1 + (to.c2-from.c2)*m[i]), c * si * si * (to.c2 - from.c2), i})
+			from := v.of[k]
+			to := v.of[k+next]
+			bends = append(bends, bend{(v.knots[knot] - m[i]) / si,
+				c * si * (to.c1 - from.c1 + (to.c2-from.c2)*m[i]), c * si * si * (to.c2 - from.c2), i})
 			k += next
 		}
 	}
+
 	if !(a0 < 0) {
 		return 0
 	}
-	slices.SortFunc(bends, func(p, q bend) int { return cmp.Or(cmp.Compare(p.t, q.t), cmp.Compare(p.margin, q.margin)) })
+	slices.SortFunc(bends, func(p, q bend) int {
+		return cmp.Or(cmp.Compare(p.t, q.t),
+			cmp.Compare(p.margin, q.margin))
+	})
 	for _, e := range bends {
 		if a0+e.t*a2 >= 0 {
 			break
@@ -118,5 +125,6 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 		a0 += e.a
 		a2 += e.b
 	}
+
 	return -a0 / a2
 }

@@ -75,6 +75,7 @@ func (s *NormRoot) MulTo(dst, h *mat.Dense) {
 			dst.Scale(s.gamma, v)
 		}
 	}
+
 	scale := 1 / math.Sqrt(float64(l))
 	for p, i := range s.labeled {
 		to := dst.RawRowView(i)
@@ -95,6 +96,7 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 			to[j] = scale * u
 		}
 	}
+
 	if s.gamma == 0 {
 		return
 	}
@@ -104,6 +106,7 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 		u = mat.NewDense(s.n, c, nil)
 		s.half.MulTo(u, v)
 	}
+
 	if s.edges != nil {
 		s.edges.MulTo(rest, u)
 	} else {

@@ -80,10 +80,12 @@ func (s NystromSettings) fill(n int) (NystromSettings, error) {
 		faults = append(faults, fmt.Errorf("solvers: choice of landmarks %v", s.Sampling))
 	}
 	if s.Block < 0 {
-		faults = append(faults, fmt.Errorf("solvers: blocks of %d columns; they must be positive, or 0 for the default", s.Block))
+		faults = append(faults, fmt.Errorf("solvers: blocks of %d columns; they must be positive, or "+
+			"0 for the default", s.Block))
 	}
 	if !(s.Cut >= 0 && s.Cut < 1) {
-		faults = append(faults, fmt.Errorf("solvers: cut %v; it must be positive and less than 1, or 0 for the default", s.Cut))
+		faults = append(faults, fmt.Errorf("solvers: cut %v; it must be positive and less than 1, or "+
+			"0 for the default", s.Cut))
 	}
 	s.Rank = min(s.Rank, n)
 	if s.Block == 0 {
@@ -132,11 +134,14 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 	w := &nystrom{NystromSettings: filled, n: n, residual: make([]float64, n)}
 	w.f, w.columns = dense.New(n, filled.Rank), dense.New(n, filled.Block)
 	a.DiagonalTo(w.residual)
+
 	for i, v := range w.residual {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("solvers: diagonal entry %d is %v; the matrix must be positive semidefinite", i, v)
+			return nil, fmt.Errorf("solvers: diagonal entry %d is %v; the matrix must be positive "+
+				"semidefinite", i, v)
 		}
 	}
+
 	w.least = filled.Cut * slices.Max(w.residual)
 	w.diagonal = slices.Clone(w.residual)
 	w.taken = make([]bool, n)
@@ -158,6 +163,7 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 			filled.OnBlock(len(w.pivots), filled.Rank)
 		}
 	}
+
 	out.Pivots = w.pivots
 	out.Factor = narrow(w.f, max(1, len(w.pivots)))
 	for _, v := range w.residual {
@@ -229,7 +235,11 @@ func (w *nystrom) draw(b int) []int {
 			tickets = append(tickets, ticket{-math.Log(1-u) / weight, i})
 		}
 	}
-	slices.SortFunc(tickets, func(p, q ticket) int { return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.i, q.i)) })
+
+	slices.SortFunc(tickets, func(p, q ticket) int {
+		return cmp.Or(cmp.Compare(p.key, q.key),
+			cmp.Compare(p.i, q.i))
+	})
 	var out []int
 	for _, t := range tickets[:min(b, len(tickets))] {
 		out = append(out, t.i)
@@ -239,7 +249,8 @@ func (w *nystrom) draw(b int) []int {
 
 // extend adds the columns of a block to the factor.
 func (w *nystrom) extend(a Columns, block []int) {
-	b, r := len(block), len(w.pivots)
+	b := len(block)
+	r := len(w.pivots)
 	g := w.columns.Slice(0, w.n, 0, b).(*mat.Dense)
 	a.ColumnsTo(g, block)
 	if w.Sampling == PlusPlus {
@@ -253,11 +264,13 @@ func (w *nystrom) extend(a Columns, block []int) {
 		}
 		dense.Gemm(dense.NoTrans, dense.Transposed, -1, done, rows, 1, g)
 	}
+
 	h := mat.NewDense(b, b, nil)
 	for p, i := range block {
 		copy(h.RawRowView(p), g.RawRowView(i))
 		w.taken[i] = true
 	}
+
 	keep, root := pivotedCholesky(h, w.least)
 	k := len(keep)
 	if k == 0 {
@@ -277,6 +290,7 @@ func (w *nystrom) extend(a Columns, block []int) {
 	for p, q := range keep { // exactly triangular
 		clear(fresh.RawRowView(block[q])[p+1:])
 	}
+
 	par.For(w.n, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var sum float64
@@ -286,6 +300,7 @@ func (w *nystrom) extend(a Columns, block []int) {
 			w.residual[i] = max(0, w.residual[i]-sum)
 		}
 	})
+
 	for _, q := range keep {
 		w.residual[block[q]] = 0
 		w.pivots = append(w.pivots, block[q])
@@ -300,6 +315,7 @@ func (w *nystrom) approach(g *mat.Dense, block []int) {
 			w.square[i] = math.Inf(1)
 		}
 	}
+
 	par.For(w.n, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for p, v := range g.RawRowView(i) {
@@ -320,10 +336,13 @@ const pivotTie = 1e-9
 func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) {
 	b, _ := h.Dims()
 	dense.Mirror(h)
-	diagonal, open := make([]float64, b), make([]bool, b)
+	diagonal := make([]float64, b)
+	open := make([]bool, b)
 	for i := range b {
-		diagonal[i], open[i] = h.At(i, i), true
+		diagonal[i] = h.At(i, i)
+		open[i] = true
 	}
+
 	rows := mat.NewDense(b, b, nil) // row i is that of R for column i
 	for len(keep) < b {
 		next := -1
@@ -332,6 +351,7 @@ func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) 
 				next = i
 			}
 		}
+
 		if next < 0 {
 			break
 		}
@@ -352,8 +372,10 @@ func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) 
 			row[k] = sum / pivot
 			diagonal[i] -= row[k] * row[k]
 		}
+
 		keep = append(keep, next)
 	}
+
 	k := len(keep)
 	if k == 0 {
 		return nil, nil

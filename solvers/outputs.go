@@ -36,7 +36,8 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 	if n == 0 {
 		return nil, errors.New("solvers: there are no outputs")
 	}
-	identity, full := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	identity := mat.NewDense(n, n, nil)
+	full := mat.NewDense(n, n, nil)
 	for i := range n {
 		identity.Set(i, i, 1)
 	}
@@ -45,6 +46,7 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 	if o.Values, o.Vectors, err = dense.EigenSym(ctx, full); err != nil {
 		return nil, fmt.Errorf("solvers: the Laplacian of the outputs: %w", err)
 	}
+
 	for j, v := range o.Values {
 		if o.Values[j] = 0; v > 1e-10 { // of at most 2
 			o.Values[j] = 1 / v
@@ -59,7 +61,8 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 	n, columns := b.Dims()
 	if n != columns {
-		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column for each output", n, columns)
+		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column "+
+			"for each output", n, columns)
 	}
 	top := 0.0
 	for i := range n {
@@ -70,17 +73,22 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 			top = max(top, math.Abs(v))
 		}
 	}
+
 	if top == 0 {
 		return nil, errors.New("all entries are 0; the kernel of the outputs needs a positive one")
 	}
+
 	for i := range n {
 		for j := range i {
 			if v, w := b.At(i, j), b.At(j, i); math.Abs(v-w) > 1e-12*top {
-				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
+				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the "+
+					"kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
 			}
 		}
 	}
-	a, o := mat.DenseCopyOf(b), &Outputs{kernel: true}
+
+	a := mat.DenseCopyOf(b)
+	o := &Outputs{kernel: true}
 	dense.Symmetrize(a)
 	var err error
 	if o.Values, o.Vectors, err = dense.EigenSym(ctx, a); err != nil {
@@ -89,10 +97,12 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 	largest := slices.Max(o.Values)
 	for j, v := range o.Values {
 		if !(v >= -1e-10*math.Max(largest, 0)) || largest <= 0 {
-			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
+			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the "+
+				"outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
 		}
 		o.Values[j] = math.Max(0, v)
 	}
+
 	return o, nil
 }
 
@@ -112,7 +122,8 @@ func (o *Outputs) Scaled(gammaO float64) []float64 {
 // Matrix returns Q with the eigenvalues theta.
 func (o *Outputs) Matrix(theta []float64) *mat.Dense {
 	n := len(theta)
-	scaled, q := mat.DenseCopyOf(o.Vectors), mat.NewDense(n, n, nil)
+	scaled := mat.DenseCopyOf(o.Vectors)
+	q := mat.NewDense(n, n, nil)
 	for j, v := range theta {
 		for i := range n {
 			scaled.Set(i, j, v*scaled.At(i, j))
@@ -135,9 +146,12 @@ func IndependentOutputs(n int) *Outputs {
 // them missing: equation (17) of Minh & Sindhwani (2011), by a [Representer] for each
 // eigenvalue θ of Q, as each column in the eigenvectors of Q is a system of its
 // own with γ/θ. It returns A and AQ. One representer is held at a time.
-func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs, q VectorNorm) (a, aq *mat.Dense, err error) {
+func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs,
+	q VectorNorm) (a, aq *mat.Dense, err error) {
 	l, n := y.Dims()
-	inBasis, alpha, scaled := mat.NewDense(l, n, nil), mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+	inBasis := mat.NewDense(l, n, nil)
+	alpha := mat.NewDense(b.Points, n, nil)
+	scaled := mat.NewDense(b.Points, n, nil)
 	inBasis.Mul(y, o.Vectors)
 	columns := data.Range(0, n)
 	slices.SortStableFunc(columns, func(i, j int) int { return cmp.Compare(q.Theta[i], q.Theta[j]) })
@@ -150,22 +164,27 @@ func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *
 			}
 			continue
 		}
+
 		if solved == nil || theta != q.Theta[columns[at-1]] {
 			solved = nil // to be collected
 			if solved, err = NewRepresenter(ctx, gram, b, q.Gamma/theta, q.Tell); err != nil {
 				return nil, nil, err
 			}
 		}
+
 		found, err := solved.Fit(ctx, mat.NewDense(l, 1, mat.Col(nil, j, inBasis)))
 		if err != nil {
 			return nil, nil, err
 		}
+
 		for i, v := range found.Alpha.RawMatrix().Data {
 			alpha.Set(i, j, v/theta)
 			scaled.Set(i, j, v)
 		}
 	}
-	a, aq = mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+
+	a = mat.NewDense(b.Points, n, nil)
+	aq = mat.NewDense(b.Points, n, nil)
 	dense.Gemm(dense.NoTrans, dense.Transposed, 1, alpha, o.Vectors, 0, a)
 	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.Vectors, 0, aq)
 	return a, aq, nil

@@ -8,7 +8,8 @@ func ClassificationQP(rows Rows, y []float64, c float64) *QP {
 	p := &QP{Rows: rows, Linear: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
 	for i, v := range y {
 		p.Linear[i] = -v
-		p.Lower[i], p.Upper[i] = min(0, v*c), max(0, v*c)
+		p.Lower[i] = min(0, v*c)
+		p.Upper[i] = max(0, v*c)
 	}
 	return p
 }
@@ -18,9 +19,12 @@ func ClassificationQP(rows Rows, y []float64, c float64) *QP {
 // b = −Multiplier.
 func RegressionQP(rows Rows, z []float64, c, epsilon float64) *QP {
 	n := len(z)
-	p := &QP{Rows: rows, Linear: make([]float64, n), Epsilon: epsilon, Lower: make([]float64, n), Upper: make([]float64, n)}
+	p := &QP{Rows: rows, Linear: make([]float64, n), Epsilon: epsilon, Lower: make([]float64, n),
+		Upper: make([]float64, n)}
 	for i, v := range z {
-		p.Linear[i], p.Lower[i], p.Upper[i] = -v, -c, c
+		p.Linear[i] = -v
+		p.Lower[i] = -c
+		p.Upper[i] = c
 	}
 	return p
 }
@@ -30,7 +34,8 @@ func RegressionQP(rows Rows, z []float64, c, epsilon float64) *QP {
 // Σ max(0, ρ − f(x_i)). f = Σ v_i k(·, x_i) and ρ = Multiplier.
 func OneClassQP(rows Rows, nu float64) *QP {
 	n := rows.Dim()
-	p := &QP{Rows: rows, Linear: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n), Start: make([]float64, n)}
+	p := &QP{Rows: rows, Linear: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n),
+		Start: make([]float64, n)}
 	left := nu * float64(n)
 	for i := range n {
 		p.Upper[i] = 1

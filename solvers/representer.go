@@ -35,7 +35,8 @@ type approximateInverse interface {
 
 // NewRepresenter factors for a positive γ. gram is shared. It holds n² more values,
 // and 2n² where the root is needed. tell is told how far it is, as a part of 1.
-func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma float64, tell func(part float64, note string)) (*Representer, error) {
+func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma float64,
+	tell func(part float64, note string)) (*Representer, error) {
 	s := &Representer{gram: gram, norm: b, ridge: gamma, tell: tell}
 	const stripe = 512
 	n, _ := gram.Dims()
@@ -48,6 +49,7 @@ func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma fl
 		hi := min(lo+stripe, n)
 		b.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), gram.Slice(0, n, lo, hi).(*mat.Dense))
 	}
+
 	for i := range n {
 		a.Set(i, i, a.At(i, i)+gamma)
 	}
@@ -59,6 +61,7 @@ func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma fl
 	if err != nil {
 		return s, s.useRoot(ctx)
 	}
+
 	s.inverse = luInverse{f}
 	return s, nil
 }
@@ -107,11 +110,13 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 			g.Set(i, j, (v-out.Intercepts[j])/float64(l))
 		}
 	}
+
 	f, e, err := s.refined(ctx, out, g)
 	if err != nil {
 		return nil, err
 	}
-	both, products := mat.NewDense(n, 2*c, nil), mat.NewDense(n, 2*c, nil)
+	both := mat.NewDense(n, 2*c, nil)
+	products := mat.NewDense(n, 2*c, nil)
 	both.Augment(e, g)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.gram, both, 0, products)
 	out.Residual = mat.Norm(products.Slice(0, n, 0, c), 2)
@@ -121,6 +126,7 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 	if math.IsNaN(out.Residual) || math.IsInf(out.Residual, 0) {
 		return nil, fmt.Errorf("solvers: the solution of (γI + BK)α = g for γ = %g is not finite", s.ridge)
 	}
+
 	if s.norm.Centred {
 		for j, v := range s.norm.mean(f) {
 			out.Intercepts[j] -= v
@@ -131,11 +137,13 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 
 // refined sets Alpha for g, and returns f = Kα and what is left of g. It goes over
 // to the root where the LU factorization is not good enough.
-func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dense) (f, e *mat.Dense, err error) {
+func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dense) (f, e *mat.Dense,
+	err error) {
 	const corrections = 5
 	n, c := g.Dims()
 	enough := 1e-13 * float64(max(n, 10)) // of f, that a correction changes: sums of n terms are not better
-	step, before := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	step := mat.NewDense(n, c, nil)
+	before := mat.NewDense(n, c, nil)
 	_, rooted := s.inverse.(*rooted)
 	out.Alpha, f, e = mat.NewDense(n, c, nil), mat.NewDense(n, c, nil), mat.DenseCopyOf(g)
 	for k, last := 0, 1e-2; ; k++ {
@@ -152,6 +160,7 @@ func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dens
 		if k == 0 {
 			continue
 		}
+
 		change := largestChange(f, before)
 		if rooted || change <= enough {
 			return f, e, nil
@@ -174,11 +183,13 @@ func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, err
 	const columns = 128
 	n, _ := s.gram.Dims()
 	l := len(s.norm.Labeled)
-	z, expand := mat.NewDense(l, l, nil), mat.NewDense(n, l, nil)
+	z := mat.NewDense(l, l, nil)
+	expand := mat.NewDense(n, l, nil)
 	for lo := 0; lo < l; lo += columns {
 		s.tell((2+float64(lo)/float64(l))/3, "solution")
 		hi := min(lo+columns, l)
-		g, out := mat.NewDense(n, hi-lo, nil), &Represented{}
+		g := mat.NewDense(n, hi-lo, nil)
+		out := &Represented{}
 		for j := range hi - lo {
 			g.Set(s.norm.Labeled[lo+j], j, s.ridge)
 		}
@@ -189,6 +200,7 @@ func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, err
 		expand.Slice(0, n, lo, hi).(*mat.Dense).Copy(out.Alpha)
 		dense.Gather(z.Slice(0, l, lo, hi).(*mat.Dense), f, s.norm.Labeled)
 	}
+
 	if e := dense.Symmetrize(z); !(e <= 1e-4) {
 		return LabelGram{}, nil, errLostGram
 	}
@@ -198,13 +210,15 @@ func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, err
 // largestChange returns the largest of max|f − before|/max|f| of the columns.
 func largestChange(f, before *mat.Dense) float64 {
 	n, c := f.Dims()
-	size, change := make([]float64, c), make([]float64, c)
+	size := make([]float64, c)
+	change := make([]float64, c)
 	for i := range n {
 		from := before.RawRowView(i)
 		for j, v := range f.RawRowView(i) {
 			size[j], change[j] = max(size[j], math.Abs(v)), max(change[j], math.Abs(v-from[j]))
 		}
 	}
+
 	var worst float64
 	for j, v := range change {
 		if !(v == 0) { // or is not a number

@@ -67,14 +67,17 @@ func (r *cachedRows) Row(i int) []float64 {
 	if r.rows[i] != nil {
 		return r.rows[i]
 	}
+
 	if len(r.kept) < r.most {
 		r.rows[i] = make([]float64, r.Dim())
 		r.kept = append(r.kept, i)
 	} else {
 		oldest := slices.MinFunc(r.kept, func(a, b int) int { return int(r.used[a] - r.used[b]) })
 		r.kept[slices.Index(r.kept, oldest)] = i
-		r.rows[i], r.rows[oldest] = r.rows[oldest], nil
+		r.rows[i] = r.rows[oldest]
+		r.rows[oldest] = nil
 	}
+
 	r.RowTo(r.rows[i], i)
 	return r.rows[i]
 }

@@ -48,7 +48,8 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 	for _, v := range p.Theta {
 		s.factors[v] = nil
 	}
-	if cost := float64(len(s.factors)) * float64(l) * float64(l) * float64(d+l/3); l >= d || cost > 5*math.Pow(float64(d), 3) {
+	if cost := float64(len(s.factors)) * float64(l) * float64(l) * float64(d+l/3); l >= d ||
+		cost > 5*math.Pow(float64(d), 3) {
 		c := mat.NewDense(d, d, nil)
 		dense.Syrk(dense.Transposed, 1/float64(l), p.Rows, 0, c)
 		if p.Weight > 0 {
@@ -63,6 +64,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 		}
 		return s, nil
 	}
+
 	s.rows = p.Rows
 	s.values = make([]float64, d)
 	if p.Weight > 0 {
@@ -77,6 +79,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 		s.rows = mat.NewDense(l, d, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.Rows, basis, 0, s.rows)
 	}
+
 	for v := range s.factors {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,6 +88,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 			return nil, err
 		}
 	}
+
 	return s, nil
 }
 
@@ -98,6 +102,7 @@ func (s *Shifted) factor(ctx context.Context, v float64) error {
 			row[j] /= math.Sqrt(s.ridge + v*s.values[j])
 		}
 	}
+
 	g := mat.NewDense(l, l, nil)
 	dense.Syrk(dense.NoTrans, v/float64(l), scaled, 0, g)
 	for i := range l {
@@ -118,15 +123,18 @@ func (s *Shifted) Apply(b *mat.Dense) {
 		x = mat.NewDense(d, cols, nil)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, s.basis, b, 0, x)
 	}
+
 	for i := range d {
 		row := x.RawRowView(i)
 		for j, theta := range s.theta {
 			row[j] *= theta / (s.ridge + theta*s.values[i])
 		}
 	}
+
 	if s.rows != nil {
 		l, _ := s.rows.Dims()
-		labeled, back := mat.NewDense(l, cols, nil), mat.NewDense(d, cols, nil)
+		labeled := mat.NewDense(l, cols, nil)
+		back := mat.NewDense(d, cols, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.rows, x, 0, labeled)
 		for j, theta := range s.theta {
 			column := mat.NewDense(l, 1, mat.Col(nil, j, labeled))
@@ -134,14 +142,17 @@ func (s *Shifted) Apply(b *mat.Dense) {
 			dense.SolveLower(dense.Transposed, s.factors[theta], column)
 			labeled.SetCol(j, column.RawMatrix().Data)
 		}
+
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1/float64(l), s.rows, labeled, 0, back)
 		for i := range d {
-			row, minus := x.RawRowView(i), back.RawRowView(i)
+			row := x.RawRowView(i)
+			minus := back.RawRowView(i)
 			for j, theta := range s.theta {
 				row[j] -= theta / (s.ridge + theta*s.values[i]) * minus[j]
 			}
 		}
 	}
+
 	if s.basis != nil {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.basis, x, 0, b)
 	}

@@ -27,7 +27,8 @@ type Sylvester struct {
 func NewSylvester(root *NormRoot, kernel sparse.Operator, q, y *mat.Dense, ridge float64) *Sylvester {
 	points, _ := root.Dims()
 	n, _ := q.Dims()
-	return &Sylvester{root, kernel, q, ridge, newMask(y), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)}
+	return &Sylvester{root, kernel, q, ridge, newMask(y), mat.NewDense(points, n, nil),
+		mat.NewDense(points, n, nil)}
 }
 
 // Incomplete tells whether targets are missing.
@@ -97,7 +98,8 @@ func (e *Sylvester) block(h []float64) *mat.Dense {
 // dst to γ·x plus what it becomes times scale, without what is missing.
 func (e *Sylvester) each(dst, x *mat.Dense, scale, gamma float64, f func(h *mat.Dense)) {
 	size, b := x.Dims()
-	from, to := x.RawMatrix(), dst.RawMatrix()
+	from := x.RawMatrix()
+	to := dst.RawMatrix()
 	h := to.Data
 	if to.Stride != 1 {
 		h = make([]float64, size)
@@ -118,7 +120,8 @@ func (e *Sylvester) each(dst, x *mat.Dense, scale, gamma float64, f func(h *mat.
 
 // MulTo sets dst to the product with x.
 func (e *Sylvester) MulTo(dst, x *mat.Dense) {
-	v, w := e.v, e.w
+	v := e.v
+	w := e.w
 	e.each(dst, x, 1, e.ridge, func(h *mat.Dense) {
 		e.root.MulTo(v, h)
 		e.kernel.MulTo(w, v)
@@ -143,7 +146,8 @@ func (o SylvesterPreconditioner) ApplyTo(dst, x *mat.Dense) {
 	e := o.System
 	_, r := o.Phi.Dims()
 	v := e.v
-	w, wu := mat.NewDense(r, e.outputs(), nil), mat.NewDense(r, e.outputs(), nil)
+	w := mat.NewDense(r, e.outputs(), nil)
+	wu := mat.NewDense(r, e.outputs(), nil)
 	e.each(dst, x, -1/e.ridge, 1/e.ridge, func(h *mat.Dense) {
 		e.root.MulTo(v, h)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, o.Phi, v, 0, w)

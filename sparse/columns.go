@@ -36,6 +36,7 @@ func (m *CSR) Pattern() *CSR {
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }
 
@@ -64,17 +65,20 @@ func SquaredDistance(x *CSR, i int, s float64, y *CSR, j int, t float64) float64
 		// Masks in place of branches, which could not be predicted: all bits for a row with an
 		// entry in the next column, none for one without.
 		order := int64(ac[p]) - int64(bc[q])
-		a, b := (order-1)>>63, (-order-1)>>63
+		a := (order - 1) >> 63
+		b := (-order - 1) >> 63
 		v := math.Float64frombits(math.Float64bits(valueAt(av, p)/s) & uint64(a))
 		w := math.Float64frombits(math.Float64bits(valueAt(bv, q)/t) & uint64(b))
 		sum += (v - w) * (v - w)
 		p -= int(a)
 		q -= int(b)
 	}
+
 	for ; p < len(ac); p++ {
 		v := valueAt(av, p) / s
 		sum += v * v
 	}
+
 	for ; q < len(bc); q++ {
 		w := valueAt(bv, q) / t
 		sum += w * w
@@ -115,5 +119,6 @@ func Dot(x *CSR, i int, y *CSR, j int) float64 {
 			q++
 		}
 	}
+
 	return sum
 }

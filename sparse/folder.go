@@ -16,6 +16,14 @@ import (
 	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
+// A graph folder holds indptr, indices and data as .npy files that are mapped; [Read] takes a
+// folder or a file. Columns are int32, offsets int64. Passes in order (checks, degrees,
+// components, hashes) give pages back as they go. [Open] checks no row, for jobs that check
+// their own rows. Symmetry is checked by two sums of hashes, over the entries above and below
+// the diagonal, in one pass, so nothing is transposed; the place of a fault is searched for
+// only where the sums differ. Folders are written under a temporary name, swapped by
+// renameat2, and locked like temporary files.
+
 // A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
 // int64 by other programs) and the values (float64) of its entries, row by row. Without
 // values all entries are 1. The manifest is that of a .npz file, as text.
@@ -64,11 +72,13 @@ func openFolder(path string, limit int64) (*CSR, error) {
 	}
 	m := &CSR{Rows: len(ptr) - 1, Cols: len(ptr) - 1, Ptr: ptr}
 	if m.Rows < 0 || m.Rows > math.MaxInt32 {
-		return nil, fmt.Errorf("%s: %d elements, for a matrix of %d rows; from 0 to 2³¹−1 are accepted", filepath.Join(path, folderPtr), len(ptr), m.Rows)
+		return nil, fmt.Errorf("%s: %d elements, for a matrix of %d rows; from 0 to 2³¹−1 are accepted",
+			filepath.Join(path, folderPtr), len(ptr), m.Rows)
 	}
 	if m.Col, err = folderColumns(filepath.Join(path, folderCol), limit); err != nil {
 		return nil, err
 	}
+
 	values := filepath.Join(path, folderVal)
 	if _, err := os.Stat(values); !errors.Is(err, fs.ErrNotExist) {
 		if m.Val, err = npy.Elements[float64](values, limit); err != nil {
@@ -78,6 +88,7 @@ func openFolder(path string, limit int64) (*CSR, error) {
 			m.Val = []float64{}
 		}
 	}
+
 	if err := m.checkArrays(); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "sparse: "))
 	}
@@ -96,6 +107,7 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 	if need := 4 * int64(h.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
 	}
+
 	wide, err := npy.Elements[int64](path, limit)
 	if err != nil {
 		return nil, err
@@ -112,6 +124,7 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 		mapped.Drop(numbers.Bytes(step))
 		wide = wide[len(step):]
 	}
+
 	return out, nil
 }
 
@@ -153,12 +166,14 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 			return err
 		}
 		defer w.col.Close()
+
 		if values {
 			if w.val, err = npy.NewGrowing[float64](filepath.Join(dir, folderVal)); err != nil {
 				return err
 			}
 			defer w.val.Close()
 		}
+
 		if err := w.ptr.Append([]int64{0}); err != nil {
 			return err
 		}
@@ -167,8 +182,10 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 			return err
 		}
 		if rows := w.ptr.Len() - 1; w.width > rows {
-			return fmt.Errorf("sparse: %d rows, but an entry in column %d of a square matrix", rows, w.width-1)
+			return fmt.Errorf("sparse: %d rows, but an entry in column %d of a square matrix", rows,
+				w.width-1)
 		}
+
 		err = errors.Join(w.ptr.Close(), w.col.Close())
 		if w.val != nil {
 			err = errors.Join(err, w.val.Close())
@@ -196,6 +213,7 @@ func readText(path string) ([]byte, error) {
 	if size > mostManifest {
 		return nil, &npy.LimitError{What: path, Need: size, Limit: mostManifest}
 	}
+
 	text := make([]byte, size)
 	if _, err := io.ReadFull(f, text); err != nil {
 		return nil, fmt.Errorf("%s: cannot read it: %w", path, err)
@@ -220,7 +238,8 @@ func writeText(path string, text []byte) error {
 func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 	first := ptr[0]
 	if ptr[len(ptr)-1]-first != int64(len(col)) || val != nil && len(val) != len(col) {
-		return fmt.Errorf("sparse: %d offsets from %d to %d for %d columns and %d values", len(ptr), first, ptr[len(ptr)-1], len(col), len(val))
+		return fmt.Errorf("sparse: %d offsets from %d to %d for %d columns and %d values", len(ptr), first,
+			ptr[len(ptr)-1], len(col), len(val))
 	}
 	for _, c := range col {
 		w.width = max(w.width, int(c)+1)
@@ -237,6 +256,7 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 			return err
 		}
 	}
+
 	if err := w.col.Append(col); err != nil || w.val == nil {
 		return err
 	}
@@ -247,6 +267,7 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 	for i := range ones {
 		ones[i] = 1
 	}
+
 	for left := len(col); left > 0; left -= len(ones) {
 		if err := w.val.Append(ones[:min(left, len(ones))]); err != nil {
 			return err

@@ -33,7 +33,8 @@ const (
 // symmetric.
 func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error) {
 	if l.Kind() == RandomWalk {
-		return nil, errors.New("sparse: a function of the random-walk Laplacian, which is not symmetric; take the normalized one, which has the same eigenvalues")
+		return nil, errors.New("sparse: a function of the random-walk Laplacian, which is not " +
+			"symmetric; take the normalized one, which has the same eigenvalues")
 	}
 	l = l.With(1, 0)
 	f := &Function{l: l, half: l.UpperBound() / 2}
@@ -42,14 +43,17 @@ func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error
 	}
 	for terms := 32; terms <= functionDegree; terms *= 2 {
 		// Values at the Chebyshev points give the coefficients.
-		values, top := make([]float64, terms), 0.0
+		values := make([]float64, terms)
+		top := 0.0
 		for k := range values {
 			lambda := f.half * (1 + math.Cos(math.Pi*(float64(k)+0.5)/float64(terms)))
 			if values[k] = r(lambda); math.IsNaN(values[k]) || math.IsInf(values[k], 0) {
-				return nil, fmt.Errorf("sparse: the function of the Laplacian is %v at λ = %g; it must be finite up to %g", values[k], lambda, 2*f.half)
+				return nil, fmt.Errorf("sparse: the function of the Laplacian is %v at λ = %g; it "+
+					"must be finite up to %g", values[k], lambda, 2*f.half)
 			}
 			top = math.Max(top, math.Abs(values[k]))
 		}
+
 		c := make([]float64, terms)
 		last := 0
 		for j := range c {
@@ -60,13 +64,16 @@ func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error
 				last = j
 			}
 		}
+
 		c[0] /= 2
 		if last < terms/2 {
 			f.c = c[:last+1]
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("sparse: a polynomial of degree %d does not reach the function of the Laplacian; take a smoother one", functionDegree/2)
+
+	return nil, fmt.Errorf("sparse: a polynomial of degree %d does not reach the function of the "+
+		"Laplacian; take a smoother one", functionDegree/2)
 }
 
 // Dim returns the number of vertices.
@@ -80,11 +87,14 @@ func (f *Function) Degree() int { return len(f.c) - 1 }
 // n×b blocks of scratch and costs Degree passes over the graph.
 func (f *Function) MulTo(dst, x *mat.Dense) {
 	n, b := x.Dims()
-	prev, cur, next := mat.DenseCopyOf(x), mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
+	prev := mat.DenseCopyOf(x)
+	cur := mat.NewDense(n, b, nil)
+	next := mat.NewDense(n, b, nil)
 	f.add(dst, 0, f.c[0], prev)
 	if len(f.c) == 1 {
 		return
 	}
+
 	// T_1 = (L/h − 1)x, T_{j+1} = 2(L/h − 1)T_j − T_{j−1}.
 	f.l.RecurTo(cur, 1/f.half, prev, -1, 0, nil)
 	f.add(dst, 1, f.c[1], cur)

@@ -41,7 +41,8 @@ func (s *Symmetry) UnmarshalText(text []byte) error { return symmetries.Unmarsha
 // or a shape outside [0, 2³¹).
 func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
 	if len(i) != len(j) || len(i) != len(v) {
-		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i), len(j), len(v))
+		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i),
+			len(j), len(v))
 	}
 	if err := checkShape(rows, cols); err != nil {
 		return nil, err
@@ -49,17 +50,20 @@ func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
 	ptr := make([]int64, rows+1)
 	for p := range i {
 		if i[p] < 0 || int(i[p]) >= rows || j[p] < 0 || int(j[p]) >= cols {
-			return nil, fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", p, i[p], j[p], rows, cols)
+			return nil, fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", p, i[p], j[p],
+				rows, cols)
 		}
 		ptr[i[p]+1]++
 	}
+
 	for r := range rows {
 		ptr[r+1] += ptr[r]
 	}
 	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr, Col: make([]int32, len(i)), Val: make([]float64, len(i))}
 	next := slices.Clone(ptr[:rows])
 	for p, r := range i {
-		m.Col[next[r]], m.Val[next[r]] = j[p], v[p]
+		m.Col[next[r]] = j[p]
+		m.Val[next[r]] = v[p]
 		next[r]++
 	}
 	return sortAndSum(m), nil
@@ -75,26 +79,32 @@ func sortAndSum(m *CSR) *CSR {
 	lo := m.Ptr[0]
 	for i := range m.Rows {
 		hi := m.Ptr[i+1]
-		c, v := m.Col[lo:hi], m.Val[lo:hi]
+		c := m.Col[lo:hi]
+		v := m.Val[lo:hi]
 		order = order[:0]
 		for p := range c {
 			order = append(order, int32(p))
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return int(c[a]) - int(c[b]) })
 		col, val = append(col[:0], c...), append(val[:0], v...)
+
 		start := out
 		for _, p := range order {
 			if out > start && m.Col[out-1] == col[p] {
 				m.Val[out-1] += val[p]
 				continue
 			}
-			m.Col[out], m.Val[out] = col[p], val[p]
+			m.Col[out] = col[p]
+			m.Val[out] = val[p]
 			out++
 		}
+
 		lo = hi
 		m.Ptr[i+1] = out
 	}
-	m.Col, m.Val = m.Col[:out:out], m.Val[:out:out]
+
+	m.Col = m.Col[:out:out]
+	m.Val = m.Val[:out:out]
 	return m
 }
 
@@ -110,6 +120,7 @@ func (m *CSR) T() *CSR {
 	if len(m.Col) >= 1<<18 {
 		columns = (m.Cols-1)/min(runtime.GOMAXPROCS(0), 8) + 1
 	}
+
 	par.For(m.Cols, columns, func(lo, hi int) {
 		for _, c := range m.Col {
 			if int(c) >= lo && int(c) < hi {
@@ -117,6 +128,7 @@ func (m *CSR) T() *CSR {
 			}
 		}
 	})
+
 	for c := range m.Cols {
 		t.Ptr[c+1] += t.Ptr[c]
 	}
@@ -137,6 +149,7 @@ func (m *CSR) T() *CSR {
 			}
 		}
 	})
+
 	return t
 }
 
@@ -157,7 +170,8 @@ func (m *CSR) common(t *CSR) int {
 	par.For(m.Rows, grain, func(lo, hi int) {
 		count := 0
 		for i := lo; i < hi; i++ {
-			a, b := m.Col[m.Ptr[i]:m.Ptr[i+1]], t.Col[t.Ptr[i]:t.Ptr[i+1]]
+			a := m.Col[m.Ptr[i]:m.Ptr[i+1]]
+			b := t.Col[t.Ptr[i]:t.Ptr[i+1]]
 			for p, q := 0, 0; p < len(a) && q < len(b); {
 				switch d := a[p] - b[q]; {
 				case d < 0:
@@ -165,12 +179,16 @@ func (m *CSR) common(t *CSR) int {
 				case d > 0:
 					q++
 				default:
-					count, p, q = count+1, p+1, q+1
+					count += 1
+					p += 1
+					q += 1
 				}
 			}
 		}
+
 		parts[lo/grain] = count
 	})
+
 	total := 0
 	for _, count := range parts {
 		total += count
@@ -209,6 +227,7 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 			}
 			out.Col = append(out.Col, c)
 		}
+
 		at := func(v []float64, p int) float64 {
 			if v == nil {
 				return 1
@@ -233,8 +252,10 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 				q++
 			}
 		}
+
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }
 
@@ -249,7 +270,10 @@ func (m *CSR) CheckGraph() error {
 	if m.Rows != m.Cols {
 		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
 	}
-	if err := m.pass(0, m.Rows, func(lo, hi int) error { return m.eachRow(lo, hi, m.checkWeights) }); err != nil || m.balanced() {
+	if err := m.pass(0, m.Rows, func(lo, hi int) error {
+		return m.eachRow(lo, hi,
+			m.checkWeights)
+	}); err != nil || m.balanced() {
 		return err
 	}
 	return m.pass(0, m.Rows, func(lo, hi int) error {
@@ -281,9 +305,11 @@ func (m *CSR) checkWeights(i int) error {
 			return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, col[p], v)
 		}
 		if degree += v; math.IsInf(degree, 1) {
-			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(val))
+			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the "+
+				"largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(val))
 		}
 	}
+
 	return nil
 }
 
@@ -317,16 +343,22 @@ func (m *CSR) imbalance(from, end int) (total [2]uint64) {
 					weight = math.Float64bits(val[p])
 				}
 				h := mix(uint64(min(i, int(j)))<<32|uint64(max(i, int(j)))) ^ weight
-				first, second := mix(h+0x9e3779b97f4a7c15), mix(h+0x6a09e667f3bcc909)
+				first := mix(h + 0x9e3779b97f4a7c15)
+
+				second := mix(h + 0x6a09e667f3bcc909)
 				if int(j) < i {
-					first, second = -first, -second
+					first = -first
+					second = -second
 				}
+
 				sum[0] += first
 				sum[1] += second
 			}
 		}
+
 		sums[lo/rowGrain] = sum
 	})
+
 	for _, s := range sums {
 		total[0] += s[0]
 		total[1] += s[1]
@@ -349,12 +381,16 @@ func (m *CSR) checkPartners(i int) error {
 		back, weights := m.Row(int(j))
 		q, stored := slices.BinarySearch(back, int32(i))
 		if !stored {
-			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", min(i, int(j)), max(i, int(j)), max(i, int(j)), min(i, int(j)))
+			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) "+
+				"only one is stored; use max(W, Wᵀ)", min(i, int(j)), max(i, int(j)), max(i, int(j)),
+				min(i, int(j)))
 		}
 		if val != nil && math.Abs(val[p]-weights[q]) > 1e-12*max(val[p], weights[q]) {
-			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, j, val[p], j, i, weights[q])
+			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v",
+				i, j, val[p], j, i, weights[q])
 		}
 	}
+
 	return nil
 }
 
@@ -458,6 +494,7 @@ func (m *CSR) Components() *Components {
 		}
 		return v
 	}
+
 	_ = m.pass(0, m.Rows, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			col, val := m.Row(i)
@@ -475,8 +512,10 @@ func (m *CSR) Components() *Components {
 				mine = min(mine, other)
 			}
 		}
+
 		return nil
 	})
+
 	for i, p := range parent {
 		if int(p) == i {
 			c.Of[i] = int32(len(c.Sizes))
@@ -486,5 +525,6 @@ func (m *CSR) Components() *Components {
 		}
 		c.Sizes[c.Of[i]]++
 	}
+
 	return c
 }

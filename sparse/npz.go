@@ -62,6 +62,7 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 		}
 		indptr.Data = small
 	}
+
 	values := archive.Array{Name: "data", Data: m.Val}
 	if m.Val == nil {
 		values.Data = archive.Repeat{Value: 1, Count: m.NNZ()}
@@ -73,6 +74,7 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 		{Name: "shape", Data: []int64{int64(m.Rows), int64(m.Cols)}},
 		values,
 	}
+
 	if manifest != nil {
 		entries = append(entries, archive.Array{Name: "manifest", Data: manifest})
 	}
@@ -81,15 +83,18 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 
 func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	if !a.IsSparse() {
-		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
+		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with "+
+			"scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
 	}
 	format, rows, cols, err := a.SparseForm()
 	if err != nil {
 		return nil, err
 	}
 	if format != "csr" && format != "csc" && format != "coo" {
-		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with .tocsr() before save_npz", format)
+		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with "+
+			".tocsr() before save_npz", format)
 	}
+
 	vh, err := a.Header("data")
 	if err != nil {
 		return nil, err
@@ -101,8 +106,10 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	// Row pointers are not in such a file; their memory is bounded in proportion to
 	// the entries.
 	if format != "csr" && rows > 1<<22 && rows/64 > nnz+cols {
-		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is meant, convert it with .tocsr()", rows, nnz, format)
+		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is "+
+			"meant, convert it with .tocsr()", rows, nnz, format)
 	}
+
 	// Indices, values and pointers as decoded and as converted.
 	need := 24*(int64(nnz)+1) + 24*int64(rows)
 	if format != "csr" {
@@ -124,6 +131,7 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	default:
 		m, err = readTriples(a, rows, cols, nnz, bits)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +194,7 @@ func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
 		}
 		return v, nil
 	}
+
 	v, err := x.Int64s()
 	if err != nil {
 		return nil, fault(a, "array %q: %w", name, err)
@@ -197,6 +206,7 @@ func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
 		}
 		out[p] = int32(c)
 	}
+
 	return out, nil
 }
 
@@ -221,13 +231,17 @@ func readCompressed(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error
 		return nil, err
 	}
 	if ptr[0] != 0 || ptr[rows] != int64(nnz) {
-		return nil, fault(a, "array \"indptr\" runs from %d to %d, want 0 to %d, the number of entries", ptr[0], ptr[rows], nnz)
+		return nil, fault(a, "array \"indptr\" runs from %d to %d, want 0 to %d, the number of entries",
+			ptr[0], ptr[rows], nnz)
 	}
+
 	for i := range rows {
 		if ptr[i] > ptr[i+1] {
-			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1, ptr[i+1], ptr[i])
+			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1,
+				ptr[i+1], ptr[i])
 		}
 	}
+
 	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr}
 	if m.Col, err = readIndices(a, "indices", nnz, cols); err != nil {
 		return nil, err
@@ -253,6 +267,7 @@ func readTriples(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m := scatter(rows, cols, row, func(p int) int32 { return col[p] }, val)
 	m.canonical(bits)
 	return m, nil
@@ -261,7 +276,8 @@ func readTriples(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
 // scatter sorts entries stably by row: entry p goes to row[p] with the column
 // col(p) and the value val[p].
 func scatter(rows, cols int, row []int32, col func(p int) int32, val []float64) *CSR {
-	m := &CSR{Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, len(row)), Val: make([]float64, len(row))}
+	m := &CSR{Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, len(row)),
+		Val: make([]float64, len(row))}
 	for _, r := range row {
 		m.Ptr[r+1]++
 	}
@@ -299,7 +315,8 @@ func (m *CSR) canonical(or bool) {
 	var row []entry
 	var out int64
 	for i := range m.Rows {
-		lo, hi := m.Ptr[i], m.Ptr[i+1]
+		lo := m.Ptr[i]
+		hi := m.Ptr[i+1]
 		m.Ptr[i] = out
 		ascends := true
 		for p := lo + 1; p < hi && ascends; p++ {
@@ -311,6 +328,7 @@ func (m *CSR) canonical(or bool) {
 			out += hi - lo
 			continue
 		}
+
 		row = row[:0]
 		for p := lo; p < hi; p++ {
 			row = append(row, entry{m.Col[p], m.Val[p]})
@@ -323,12 +341,15 @@ func (m *CSR) canonical(or bool) {
 				}
 				continue
 			}
-			m.Col[out], m.Val[out] = e.col, e.val
+			m.Col[out] = e.col
+			m.Val[out] = e.val
 			out++
 		}
 	}
+
 	m.Ptr[m.Rows] = out
-	m.Col, m.Val = m.Col[:out], m.Val[:out]
+	m.Col = m.Col[:out]
+	m.Val = m.Val[:out]
 }
 
 // allOnes gives pages of a mapped v back.
@@ -343,5 +364,6 @@ func allOnes(v []float64) bool {
 		mapped.Drop(numbers.Bytes(step))
 		v = v[len(step):]
 	}
+
 	return true
 }

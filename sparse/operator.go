@@ -2,6 +2,10 @@ package sparse
 
 import "gonum.org/v1/gonum/mat"
 
+// Numerical blocks are gonum *mat.Dense, n×b, row-major. There is one operator interface,
+// [Operator], and it takes a block first. An operator that can do a three-term recurrence in
+// one pass implements [Recurrer].
+
 // Operator is a real symmetric n×n linear map; safe for concurrent use.
 type Operator interface {
 	// Dim returns n.

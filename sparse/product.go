@@ -20,8 +20,10 @@ const productGrain = 64
 func (m *CSR) MulTo(dst, x *mat.Dense) {
 	r := x.RawMatrix()
 	if n, b := dst.Dims(); r.Rows != m.Cols || n != m.Rows || b != r.Cols {
-		panic(fmt.Sprintf("sparse: product of a %d×%d matrix: dst is %d×%d, x is %d×%d", m.Rows, m.Cols, n, b, r.Rows, r.Cols))
+		panic(fmt.Sprintf("sparse: product of a %d×%d matrix: dst is %d×%d, x is %d×%d", m.Rows, m.Cols, n, b,
+			r.Rows, r.Cols))
 	}
+
 	par.For(m.Rows, productGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if i+prefetchRows < hi && r.Cols <= prefetchCols {

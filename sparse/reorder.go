@@ -38,6 +38,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 			})
 		}
 	}
+
 	for root := range m.Rows {
 		if seen[root] {
 			continue
@@ -52,6 +53,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 		order = order[:start]
 		search(rim)
 	}
+
 	slices.Reverse(order)
 	return order
 }
@@ -68,6 +70,7 @@ func (m *CSR) Permute(order []int32) *CSR {
 		place[v] = int32(p)
 		out.Ptr[p+1] = out.Ptr[p] + m.Ptr[v+1] - m.Ptr[v]
 	}
+
 	if m.Val != nil {
 		out.Val = make([]float64, len(m.Val))
 	}
@@ -87,6 +90,7 @@ func (m *CSR) Permute(order []int32) *CSR {
 				}
 				row = append(row, e)
 			}
+
 			slices.SortFunc(row, func(a, b entry) int { return int(a.col - b.col) })
 			for q, e := range row {
 				out.Col[out.Ptr[p]+int64(q)] = e.col
@@ -96,5 +100,6 @@ func (m *CSR) Permute(order []int32) *CSR {
 			}
 		}
 	})
+
 	return out
 }

@@ -21,7 +21,8 @@ const (
 func (m *CSR) pass(from, end int, visit func(lo, hi int) error) error {
 	for lo := from; lo < end; {
 		most := min(end-lo, passRows)
-		hi := lo + max(1, sort.Search(most, func(i int) bool { return m.Ptr[lo+i+1]-m.Ptr[lo] > passEntries }))
+		hi := lo + max(1, sort.Search(most,
+			func(i int) bool { return m.Ptr[lo+i+1]-m.Ptr[lo] > passEntries }))
 		if err := visit(lo, hi); err != nil {
 			return err
 		}
@@ -46,7 +47,8 @@ func (m *CSR) eachRow(lo, hi int, check func(i int) error) error {
 // Release gives back the memory of rows lo to hi where the matrix is mapped, which were read and
 // are not needed soon. They can be read again, from the page cache or the file.
 func (m *CSR) Release(lo, hi int) {
-	first, end := m.Ptr[lo], m.Ptr[hi]
+	first := m.Ptr[lo]
+	end := m.Ptr[hi]
 	mapped.Drop(numbers.Bytes(m.Ptr[lo:hi]))
 	mapped.Drop(numbers.Bytes(m.Col[first:end]))
 	if m.Val != nil {
@@ -60,7 +62,8 @@ func (m *CSR) Select(rows []int) *CSR {
 	for _, r := range rows {
 		entries += m.Ptr[r+1] - m.Ptr[r]
 	}
-	out := &CSR{Rows: len(rows), Cols: m.Cols, Ptr: make([]int64, len(rows)+1), Col: make([]int32, 0, entries)}
+	out := &CSR{Rows: len(rows), Cols: m.Cols, Ptr: make([]int64, len(rows)+1),
+		Col: make([]int32, 0, entries)}
 	if m.Val != nil {
 		out.Val = make([]float64, 0, entries)
 	}
@@ -70,6 +73,7 @@ func (m *CSR) Select(rows []int) *CSR {
 		out.Val = append(out.Val, val...)
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }
 
@@ -86,6 +90,7 @@ func Induced[V int | int32](m *CSR, vertices []V, place func(v int32) int32) *CS
 	if m.Val != nil {
 		out.Val = make([]float64, 0, entries)
 	}
+
 	for i, v := range vertices {
 		col, val := m.Row(int(v))
 		for p, j := range col {
@@ -100,15 +105,21 @@ func Induced[V int | int32](m *CSR, vertices []V, place func(v int32) int32) *CS
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }
 
 // Stack returns the rows of matrices of the same columns, one after the other.
 func Stack(list ...*CSR) *CSR {
-	rows, entries, values := 0, 0, false
+	rows := 0
+	entries := 0
+	values := false
 	for _, m := range list {
-		rows, entries, values = rows+m.Rows, entries+len(m.Col), values || m.Val != nil
+		rows += m.Rows
+		entries += len(m.Col)
+		values = values || m.Val != nil
 	}
+
 	out := &CSR{Rows: rows, Cols: list[0].Cols, Ptr: make([]int64, 1, rows+1), Col: make([]int32, 0, entries)}
 	if values {
 		out.Val = make([]float64, 0, entries)
@@ -126,9 +137,11 @@ func Stack(list ...*CSR) *CSR {
 			out.Val = append(out.Val, m.Val...)
 			continue
 		}
+
 		for range m.Col {
 			out.Val = append(out.Val, 1)
 		}
 	}
+
 	return out
 }

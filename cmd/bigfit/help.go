@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 )
@@ -23,7 +24,8 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
   bigfit help fit
   bigfit help data
   bigfit help lgc`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -45,9 +47,10 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 					return a.Print(info, info.help())
 				}
 			}
+
 			about, _, err := root.Find(args)
 			if err != nil {
-				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], shell.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
@@ -75,7 +78,9 @@ func (d learnerInfo) help() string {
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s", list.title, flags.FlagUsagesWrapped(shell.Width))
 	}
-	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those of all models.\n")
+
+	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those " +
+		"of all models.\n")
 	return b.String()
 }
 
@@ -92,6 +97,7 @@ func wrapped(line string, width int) string {
 		out.WriteString(word)
 		column += n
 	}
+
 	return out.String()
 }
 

@@ -19,7 +19,8 @@ import (
 // pixel.
 func Deskew(x *data.Dense[uint8], width int) (*data.Dense[uint8], error) {
 	if width < 1 || x.Cols%width != 0 {
-		return nil, fmt.Errorf("synthetic: images of %d pixels and a width of %d; the width must divide the number of pixels", x.Cols, width)
+		return nil, fmt.Errorf("synthetic: images of %d pixels and a width of %d; the width must "+
+			"divide the number of pixels", x.Cols, width)
 	}
 	out := data.NewDense[uint8](x.Rows, x.Cols)
 	par.For(x.Rows, 64, func(lo, hi int) {
@@ -44,14 +45,17 @@ func deskew(dst, src []uint8, width int) {
 			products += float64(r*c) * p
 		}
 	}
+
 	if mass == 0 {
 		return
 	}
-	midRow, midCol := rows/mass, cols/mass
+	midRow := rows / mass
+	midCol := cols / mass
 	var slope float64
 	if spread := squares/mass - midRow*midRow; spread > 1e-9 {
 		slope = (products/mass - midRow*midCol) / spread
 	}
+
 	at := func(r, c int) float64 {
 		if r < 0 || r >= height || c < 0 || c >= width {
 			return 0
@@ -67,7 +71,8 @@ func deskew(dst, src []uint8, width int) {
 			x := midCol + slope*down + float64(c) - float64(width-1)/2
 			c0 := math.Floor(x)
 			fx := x - c0
-			i, j := int(r0), int(c0)
+			i := int(r0)
+			j := int(c0)
 			v := (1-fy)*((1-fx)*at(i, j)+fx*at(i, j+1)) + fy*((1-fx)*at(i+1, j)+fx*at(i+1, j+1))
 			dst[r*width+c] = uint8(math.Round(v))
 		}

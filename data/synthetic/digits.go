@@ -50,6 +50,7 @@ func Digits(n int, seed uint64) (*data.Dense[uint8], *data.Labels) {
 			pens[worker].Write(x.Row(i), class, rng)
 		}
 	})
+
 	return x, y
 }
 

@@ -40,6 +40,7 @@ func TwoMoons(n int, noise float64, seed uint64) (*data.Dense[float64], *data.La
 			row[1] += noise * rng.NormFloat64()
 		}
 	})
+
 	return x, y
 }
 

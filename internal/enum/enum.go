@@ -29,6 +29,7 @@
 package enum
 
 import (
+	"encoding"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,15 @@ type Names[T ~int] struct {
 // New returns the names of an enumeration in the order of its values, two at least.
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
+
+// Of returns the names of an enumeration whose values have rows in a table.
+func Of[T ~int, R any](kind string, table []R, name func(*R) string) Names[T] {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = name(&table[i])
+	}
+	return New[T](kind, names...)
+}
 
 // Valid reports whether v is a value of the enumeration.
 func (n Names[T]) Valid(v T) bool { return v >= 0 && int(v) < len(n.names) }
@@ -67,9 +77,44 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 func (n Names[T]) Unmarshal(v *T, text []byte) error {
 	p := slices.Index(n.names, string(text))
 	if p < 0 {
-		last := len(n.names) - 1
-		return fmt.Errorf("unknown %s %q; it is %s or %s", n.kind, text, strings.Join(n.names[:last], ", "), n.names[last])
+		return fmt.Errorf("unknown %s %q; it is %s", n.kind, text, Or(n.names))
 	}
 	*v = T(p)
 	return nil
+}
+
+// All returns the names of all values, in their order.
+func (n Names[T]) All() []string { return slices.Clone(n.names) }
+
+// All returns the names of all values of an enumeration of another package, in their order.
+// Variables of the package of T may not be initialized by it, as the compiler does not see that
+// it needs the names.
+func All[T interface {
+	~int
+	encoding.TextMarshaler
+}]() []string {
+	var out []string
+	for v := T(0); ; v++ {
+		text, err := v.MarshalText()
+		if err != nil {
+			return out
+		}
+		out = append(out, string(text))
+	}
+}
+
+// Or writes values as a list in words: "a, b or c".
+func Or[T any](values []T) string {
+	var b strings.Builder
+	for i, v := range values {
+		switch {
+		case i == 0:
+		case i == len(values)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, v)
+	}
+	return b.String()
 }

@@ -7,6 +7,17 @@ import (
 	"runtime/debug"
 )
 
+// Commands announce the needs of a stage before it begins and refuse a stage that does not fit
+// the memory limit. The limit is for the resident memory of the process. Budget adds to the
+// bytes of a stage the bytes that are held when it is announced, measured after a collection
+// (points, targets, graph, outputs), and tells the collector to stay near the sum
+// (debug.SetMemoryLimit). That takes up to 4 % off the peak of five fits that were compared
+// and less off others; a right sum matters more. Where no limit is given, the limit is the
+// least of free memory, all control groups above the process, and RLIMIT_AS. Allowances for
+// the collector and for products of matrices are stage.HeapBytes and stage.DenseBytes.
+// modeltest.Costs holds the announcement of every learner against the measured peak, and make
+// memory does so for whole commands: docs/memory.md.
+
 // Budget adds up what the stages of a run announce. It is for one goroutine; Begin
 // comes first.
 type Budget struct {
@@ -46,7 +57,8 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	}
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
-	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) - ProgramBytes/2)
+	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) -
+		ProgramBytes/2)
 	return total, true
 }
 

@@ -49,6 +49,7 @@ func availableUnder(root string) int64 {
 			available = min(available, mounts.left(version1, parts[2]))
 		}
 	}
+
 	return available
 }
 
@@ -74,10 +75,12 @@ func groupMounts(root string) mounts {
 	if err != nil {
 		return out
 	}
+
 	for line := range strings.Lines(string(text)) {
 		// id parent device top folder options [more …] - type source options
 		before, after, _ := strings.Cut(line, " - ")
-		head, tail := strings.Fields(before), strings.Fields(after)
+		head := strings.Fields(before)
+		tail := strings.Fields(after)
 		if len(head) < 5 || len(tail) < 1 {
 			continue
 		}
@@ -89,6 +92,7 @@ func groupMounts(root string) mounts {
 			out[version1] = append(out[version1], m)
 		}
 	}
+
 	return out
 }
 
@@ -99,7 +103,8 @@ func (m mounts) left(v version, group string) int64 {
 	least := int64(math.MaxInt64)
 	for _, at := range m[v] {
 		below := "/"
-		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok &&
+			(rest == "" || rest[0] == '/') {
 			below = path.Clean("/" + rest)
 		}
 		for {
@@ -110,6 +115,7 @@ func (m mounts) left(v version, group string) int64 {
 			below = path.Dir(below)
 		}
 	}
+
 	return least
 }
 
@@ -144,6 +150,7 @@ func field(path, name string) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
+
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
 			if words := strings.Fields(rest); len(words) > 0 {
@@ -152,6 +159,7 @@ func field(path, name string) (int64, bool) {
 			}
 		}
 	}
+
 	return 0, false
 }
 

@@ -24,9 +24,11 @@ func Closed(f *os.File) bool {
 	if own.Mode&unix.S_IFMT != unix.S_IFCHR || own.Rdev != null.Rdev {
 		return false
 	}
-	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil ||
+		flags&unix.O_ACCMODE != unix.O_RDWR {
 		return false
 	}
+
 	for other := range 3 {
 		if other != fd && sharesFile(fd, other) {
 			return false

@@ -1,5 +1,13 @@
 // Package choice picks the method by which neighbours are searched for, from counts of
 // operations and from samples that are timed.
+//
+// # What decides
+//
+// All pairs or a tree is decided by counts of operations, the same on every machine; both are
+// exact. Whether that takes longer than the patience of the user, and NN-descent less, depends
+// on this machine: operations over its rate and, above one second, timed samples of the very
+// points, extrapolated ([Work.Time]). So the choice is printed, kept in manifests and, where
+// time decided, in the checkpoint. The learner knn always searches exactly.
 package choice
 
 import (
@@ -8,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -35,7 +44,8 @@ type Work struct {
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m knn.Method) float64 {
 	n, dims := w.X.Dims()
-	d, queries := float64(dims), float64(n)
+	d := float64(dims)
+	queries := float64(n)
 	if w.Queries > 0 {
 		queries = float64(w.Queries)
 	}
@@ -46,16 +56,18 @@ func (w Work) Operations(m knn.Method) float64 {
 	case knn.NNDescent:
 		return 20_000 * float64(n) * (w.length() + 50) * (1 + float64(w.K)/30)
 	}
+
 	count := knn.BruteOperations(w.X) / 2
 	_, isSparse := w.X.(*sparse.CSR)
 	switch {
 	case isSparse:
 		count = 30*count + 100*float64(n)*float64(n)
-	case ofSets(w.Metric):
+	case w.Metric.Space() == knn.Sets:
 		count = float64(n) * float64(n) * (d + 400)
-	case w.Metric == knn.Manhattan || w.Metric == knn.Chebyshev:
+	case w.Metric.Space() == knn.Positions:
 		count *= 20 // no matrix product computes these
 	}
+
 	if w.Queries > 0 {
 		count *= 2 * queries / float64(n)
 	}
@@ -69,7 +81,7 @@ func (w Work) length() float64 {
 	if x, ok := w.X.(*sparse.CSR); ok {
 		return float64(x.NNZ()) / float64(max(1, n))
 	}
-	if ofSets(w.Metric) {
+	if w.Metric.Space() == knn.Sets {
 		return float64(d) / 16
 	}
 	return float64(d)
@@ -83,7 +95,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	}
 	_, d := w.X.Dims()
 	tree := knn.KDTree
-	if w.Metric == knn.Angle || w.Metric == knn.Cosine {
+	if w.Metric.Space() == knn.Directions {
 		tree = knn.BallTree
 	}
 	switch {
@@ -92,6 +104,7 @@ func (w Work) Exact() (m knn.Method, why string) {
 	case w.Operations(tree) < w.Operations(knn.Brute):
 		return tree, fmt.Sprintf("in %d dimensions a tree takes less than all pairs", d)
 	}
+
 	return knn.Brute, fmt.Sprintf("in %d dimensions all pairs take less than a tree", d)
 }
 
@@ -113,10 +126,12 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if err != nil || !(exact > patience) {
 		return Choice{Method: m, Why: why}, err
 	}
-	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
+	long := fmt.Sprintf("it takes longer than %s %g s, but ", param.Name("patience"), patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
-		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
+		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long,
+			w.Metric), true}, nil
 	}
+
 	approximate, err := seconds(knn.NNDescent)
 	if err != nil {
 		return Choice{}, err
@@ -124,8 +139,9 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed, --method %s is exact",
-		m, Duration(exact), patience, m), true}, nil
+	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, "+
+		"longer than %s %g s; some neighbours may be missed, %s %s is exact",
+		m, Duration(exact), param.Name("patience"), patience, param.Name("method"), m), true}, nil
 }
 
 // Duration writes seconds as exactly as an estimate is worth.
@@ -139,6 +155,3 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%.1f h", n/3600)
 }
-
-// ofSets reports whether the metric compares sets.
-func ofSets(m knn.Metric) bool { return m == knn.Hamming || m == knn.Jaccard }

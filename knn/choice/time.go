@@ -36,6 +36,7 @@ func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	if n > points {
 		if m == knn.Brute {
 			less, err := w.sample(ctx, m, points/4)
@@ -47,12 +48,14 @@ func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 			seconds *= math.Pow(float64(n)/float64(points), power)
 		}
 	}
+
 	switch {
 	case m == knn.Brute && w.Queries > 0: // each pair, where Self takes those of two points once
 		seconds *= 2 * float64(w.Queries) / float64(n)
 	case m.Exact() && w.Queries > 0:
 		seconds *= float64(w.Queries) / float64(n)
 	}
+
 	return seconds, nil
 }
 
@@ -76,6 +79,7 @@ func (w Work) sample(ctx context.Context, m knn.Method, points int) (float64, er
 		}
 		x = data.Select(x, rows)
 	}
+
 	start := time.Now()
 	ix, err := knn.NewIndex(x, m, &knn.DescentSettings{Settings: knn.Settings{Metric: w.Metric}, Sample: -1})
 	if err != nil {

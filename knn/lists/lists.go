@@ -65,14 +65,17 @@ const largest = 1e150
 // ±1e150, or a negative distance, are errors that name row and column.
 func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 	if r.K < 1 || len(r.Index) == 0 || len(r.Index)%r.K != 0 || len(r.Value) != len(r.Index) {
-		return nil, kind, fmt.Errorf("lists: %d indices and %d values in lists of %d neighbours", len(r.Index), len(r.Value), r.K)
+		return nil, kind, fmt.Errorf("lists: %d indices and %d values in lists of %d neighbours",
+			len(r.Index), len(r.Value), r.K)
 	}
+
 	if kind == Auto {
 		kind = Distances
 		if r.descends() {
 			kind = InnerProduct
 		}
 	}
+
 	keep, err := r.check(kind)
 	if err != nil {
 		return nil, kind, err
@@ -89,21 +92,26 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 				row = append(row, topk.Pair{Dist: distance(value[p]), Index: int32(j)})
 			}
 		}
+
 		topk.Sort(row)
 		to, dist := nb.Row(i)
 		for p := range to {
-			to[p], dist[p] = fill, math.Inf(1)
+			to[p] = fill
+			dist[p] = math.Inf(1)
 			if p < len(row) {
-				to[p], dist[p] = row[p].Index, row[p].Dist
+				to[p] = row[p].Index
+				dist[p] = row[p].Dist
 			}
 		}
 	}
+
 	return nb, kind, nil
 }
 
 // row returns the entries of row i up to its fill.
 func (r *Raw) row(i int) (index []int64, value []float64) {
-	index, value = r.Index[i*r.K:(i+1)*r.K], r.Value[i*r.K:(i+1)*r.K]
+	index = r.Index[i*r.K : (i+1)*r.K]
+	value = r.Value[i*r.K : (i+1)*r.K]
 	end := len(index)
 	for end > 0 && index[end-1] == fill {
 		end--
@@ -123,6 +131,7 @@ func (r *Raw) descends() bool {
 			down = down || value[p] < value[p-1]
 		}
 	}
+
 	return down
 }
 
@@ -141,22 +150,27 @@ func (r *Raw) check(kind Kind) (keep int, err error) {
 			v := value[p]
 			switch {
 			case j == fill:
-				return 0, fault("the index is −1, which stands for no neighbour, but neighbours follow it; fills must be at the end of the row")
+				return 0, fault("the index is −1, which stands for no neighbour, but neighbours " +
+					"follow it; fills must be at the end of the row")
 			case j < 0 || j >= int64(n):
 				return 0, fault("the index is %d, outside [0, %d), the points that have lists", j, n)
 			case at[j] > i*r.K:
 				return 0, fault("the index %d is in column %d already", j, at[j]-1-i*r.K)
 			case !(math.Abs(v) <= largest):
-				return 0, fault("the value is %v; it must be finite and at most %g; a neighbour that was not found has the index −1", v, float64(largest))
+				return 0, fault("the value is %v; it must be finite and at most %g; a neighbour that "+
+					"was not found has the index −1", v, float64(largest))
 			case v < 0 && kind != InnerProduct:
-				return 0, fault("the distance is %v; if these are inner products, say so by inner-product as their kind", v)
+				return 0, fault("the distance is %v; if these are inner products, say so by "+
+					"inner-product as their kind", v)
 			}
+
 			at[j] = i*r.K + p + 1
 			if j == int64(i) {
 				keep = r.K - 1
 			}
 		}
 	}
+
 	if keep == 0 {
 		return 0, fmt.Errorf("the lists hold nothing but the points themselves; ask for more neighbours")
 	}
@@ -177,6 +191,7 @@ func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 		*ordered = true
 		return func(v float64) float64 { return most - v }
 	}
+
 	return func(v float64) float64 { return v }
 }
 
@@ -185,7 +200,8 @@ func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 // vectors of float16 have norm one.
 func (r *Raw) products() (most float64, unit bool) {
 	const tolerance = 4e-3
-	most, unit = math.Inf(-1), true
+	most = math.Inf(-1)
+	unit = true
 	for i := range len(r.Index) / r.K {
 		index, value := r.row(i)
 		for p, v := range value {
@@ -193,5 +209,6 @@ func (r *Raw) products() (most float64, unit bool) {
 			unit = unit && math.Abs(v) <= 1+tolerance && (index[p] != int64(i) || v >= 1-tolerance)
 		}
 	}
+
 	return most, unit
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 )
 
 // File is lists that were read.
@@ -30,12 +31,14 @@ func (f *File) String() string {
 	case f.products:
 		text += "inner products, which order the neighbours and give no distances"
 	case f.Kind == InnerProduct && f.Ordered:
-		text += "inner products of vectors that are not of length 1: they order the neighbours and give no distances"
+		text += "inner products of vectors that are not of length 1: they order the neighbours and " +
+			"give no distances"
 	case f.Kind == InnerProduct:
 		text += "inner products s of unit vectors, read as distances √(2−2s)"
 	default:
 		text += "distances that are not squared"
 	}
+
 	if f.short > 0 {
 		text += fmt.Sprintf("; %d points have fewer", f.short)
 	}
@@ -51,7 +54,8 @@ var names = []struct {
 // Read reads the arrays indices and distances, n×k each, of a .npz file; in place of
 // distances there may be sq_distances, squared ones, or similarities, inner products.
 // Two .npy files with a comma between their names, the indices first, do as well. A
-// kind other than Auto overrules names, and the manifest of a file of Write overrules it. Limit bounds the memory in bytes if it is
+// kind other than Auto overrules names, and the manifest of a file of Write overrules it. Limit
+// bounds the memory in bytes if it is
 // positive.
 func Read(path string, kind Kind, limit int64) (*File, error) {
 	f := &File{path: path}
@@ -62,6 +66,7 @@ func Read(path string, kind Kind, limit int64) (*File, error) {
 	} else {
 		index, value, err = f.readArchive(path, &kind, limit)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +77,13 @@ func Read(path string, kind Kind, limit int64) (*File, error) {
 	if r.Value, err = value.Float64s(); err != nil {
 		return nil, fmt.Errorf("%s: the values beside the indices: %w", path, err)
 	}
+
 	if f.products {
 		for i, v := range r.Value {
 			r.Value[i] = -v
 		}
 	}
+
 	if f.Neighbors, f.Kind, err = r.Neighbors(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -117,6 +124,7 @@ func readPair(first, second string, limit int64) (index, value *npy.Array, err e
 	if len(b.Shape) != 2 || b.Shape[0] != a.Shape[0] || b.Shape[1] != a.Shape[1] {
 		return nil, nil, fmt.Errorf("%s: it is %s, but the indices in %s are %s; give one value for each index", second, b, first, a)
 	}
+
 	if index, err = npy.ReadFile(first, limit); err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +140,8 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	}
 	defer a.Close()
 	if a.IsSparse() {
-		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; lists are the arrays indices and distances, n×k each, as bigfit neighbors writes them without --csr", path)
+		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; lists are the arrays "+
+			"indices and distances, n×k each, as bigfit neighbors writes them without %s", path, param.Name("csr"))
 	}
 	h, err := a.Header("indices")
 	if err != nil {
@@ -141,6 +150,7 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	if err := checkShape(h); err != nil {
 		return nil, nil, fmt.Errorf("%s: indices: %w", path, err)
 	}
+
 	name := ""
 	for _, c := range names {
 		if name == "" && a.Has(c.name) {
@@ -150,8 +160,10 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 			}
 		}
 	}
+
 	if name == "" {
-		return nil, nil, fmt.Errorf("%s: of the arrays distances, sq_distances and similarities there is none; it holds %s", path, strings.Join(a.Names(), ", "))
+		return nil, nil, fmt.Errorf("%s: of the arrays distances, sq_distances and similarities "+
+			"there is none; it holds %s", path, strings.Join(a.Names(), ", "))
 	}
 	if err := a.Expect(name, "", h.Shape...); err != nil {
 		return nil, nil, fmt.Errorf("%w; indices is %s", err, h)
@@ -162,6 +174,7 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	if index, err = a.Read("indices"); err != nil {
 		return nil, nil, err
 	}
+
 	value, err = a.Read(name)
 	return index, value, err
 }
@@ -178,6 +191,7 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 	if f.Manifest, err = archive.Parse(text, archive.Neighbors, a.Path()); err != nil {
 		return err
 	}
+
 	var made struct {
 		Query  bool       `json:"query"`
 		Metric knn.Metric `json:"metric"`
@@ -186,8 +200,10 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
 	}
 	if made.Query {
-		return fmt.Errorf("%s: the neighbours of other points (--query) among those of X; a graph needs the lists of the points themselves", a.Path())
+		return fmt.Errorf("%s: the neighbours of other points (%s) among those of X; a graph "+
+			"needs the lists of the points themselves", a.Path(), param.Name("query"))
 	}
+
 	*kind = Distances
 	if f.products = made.Metric == knn.InnerProduct; f.products {
 		*kind = InnerProduct

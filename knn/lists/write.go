@@ -12,7 +12,8 @@ import (
 
 // WithSelf returns lists of one more: each begins with its point at distance 0.
 func WithSelf(nb *knn.Neighbors) *knn.Neighbors {
-	n, k := nb.Len(), nb.K+1
+	n := nb.Len()
+	k := nb.K + 1
 	out := &knn.Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
 	for i := range n {
 		index, dist := out.Row(i)
@@ -21,6 +22,7 @@ func WithSelf(nb *knn.Neighbors) *knn.Neighbors {
 		copy(index[1:], others)
 		copy(dist[1:], at)
 	}
+
 	return out
 }
 
@@ -29,7 +31,8 @@ func WithSelf(nb *knn.Neighbors) *knn.Neighbors {
 // at all.
 func Write(path string, nb *knn.Neighbors, manifest []byte) error {
 	shape := []int{nb.Len(), nb.K}
-	entries := []archive.Array{{Name: "indices", Shape: shape, Data: nb.Index}, {Name: "distances", Shape: shape, Data: nb.Distance}}
+	entries := []archive.Array{{Name: "indices", Shape: shape, Data: nb.Index},
+		{Name: "distances", Shape: shape, Data: nb.Distance}}
 	if manifest != nil {
 		entries = append(entries, archive.Array{Name: "manifest", Data: manifest})
 	}
@@ -41,7 +44,8 @@ func Write(path string, nb *knn.Neighbors, manifest []byte) error {
 // of scikit-learn's kneighbors_graph(mode="distance") its rows are in the order of
 // the distances, and distances of 0 are stored.
 func WriteCSR(path string, nb *knn.Neighbors, columns int, manifest []byte) error {
-	m := &sparse.CSR{Rows: nb.Len(), Cols: columns, Ptr: make([]int64, nb.Len()+1), Col: nb.Index, Val: nb.Distance}
+	m := &sparse.CSR{Rows: nb.Len(), Cols: columns, Ptr: make([]int64, nb.Len()+1), Col: nb.Index,
+		Val: nb.Distance}
 	if columns > math.MaxInt32 {
 		return fmt.Errorf("%s: a matrix of %d columns", path, columns)
 	}

@@ -32,7 +32,8 @@ func (c *centres) count() int { return len(c.offset) }
 // scores sets dst, rows×count, to the scores of rows without ‖x‖², which is the same for
 // all centres.
 func (c *centres) scores(dst, rows []float32) {
-	m, k := len(rows)/c.d, c.count()
+	m := len(rows) / c.d
+	k := c.count()
 	dense.Gemm32(dense.NoTrans, dense.Transposed, m, k, c.d, -2, rows, c.d, c.at, c.d, 0, dst, k)
 	par.For(m, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -112,6 +113,7 @@ func kMeans(ctx context.Context, rows []float32, d, count int, seed uint64) (*ce
 			}
 		})
 	}
+
 	c.offset = make([]float32, count)
 	own := make([]int32, n)
 	for range lloydSteps {
@@ -122,6 +124,7 @@ func kMeans(ctx context.Context, rows []float32, d, count int, seed uint64) (*ce
 		c.nearest(own, rows)
 		c.move(own, rows)
 	}
+
 	c.squares()
 	return c, nil
 }
@@ -143,7 +146,8 @@ func draw(v []float32, r *rand.Rand) int {
 
 // move puts every centre in the middle of its rows. One without rows stays.
 func (c *centres) move(own []int32, rows []float32) {
-	sum, count := make([]float64, len(c.at)), make([]int, c.count())
+	sum := make([]float64, len(c.at))
+	count := make([]int, c.count())
 	for i, p := range own {
 		count[p]++
 		to := sum[int(p)*c.d:][:c.d]
@@ -151,6 +155,7 @@ func (c *centres) move(own []int32, rows []float32) {
 			to[j] += float64(v)
 		}
 	}
+
 	for p, m := range count {
 		for j := range c.d {
 			if m > 0 {
@@ -164,9 +169,11 @@ func (c *centres) move(own []int32, rows []float32) {
 // number of rows: that of a cell with too many grows, in smaller and smaller steps, and the
 // offsets with the smallest largest cell stay.
 func (c *centres) balance(ctx context.Context, rows []float32, overlap int) error {
-	n, k := len(rows)/c.d, c.count()
+	n := len(rows) / c.d
+	k := c.count()
 	want := float64(n) * float64(overlap) / float64(k)
-	best, least := slices.Clone(c.offset), math.Inf(1)
+	best := slices.Clone(c.offset)
+	least := math.Inf(1)
 	own := make([]uint16, n*overlap)
 	step := 0.0
 	for s := range balanceSteps {
@@ -179,6 +186,7 @@ func (c *centres) balance(ctx context.Context, rows []float32, overlap int) erro
 				spread += choose(own[(lo+i)*overlap:][:overlap], scores[i*k:][:k]) / float64(n)
 			}
 		})
+
 		size := make([]float64, k)
 		for _, p := range own {
 			size[p]++
@@ -187,6 +195,7 @@ func (c *centres) balance(ctx context.Context, rows []float32, overlap int) erro
 			least = largest
 			copy(best, c.offset)
 		}
+
 		if s == 0 {
 			step = spread
 		}
@@ -195,6 +204,7 @@ func (c *centres) balance(ctx context.Context, rows []float32, overlap int) erro
 		}
 		step *= 0.92
 	}
+
 	copy(c.offset, best)
 	return nil
 }
@@ -215,5 +225,6 @@ func choose(dst []uint16, scores []float32) float64 {
 		dst[at] = uint16(p)
 		have = min(have+1, len(dst))
 	}
+
 	return float64(scores[dst[have-1]]) - float64(scores[dst[0]])
 }

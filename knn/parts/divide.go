@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/param"
 )
 
 // slack is how much larger than the mean a part may be.
@@ -78,6 +79,7 @@ func (r *rows) fast(dst []float32, ids []int32) bool {
 	default:
 		return false
 	}
+
 	return true
 }
 
@@ -138,6 +140,7 @@ func divide(ctx context.Context, r *rows, s *Settings) (*division, error) {
 	if err := c.balance(ctx, sample, s.Overlap); err != nil {
 		return nil, err
 	}
+
 	div := &division{centres: *c, scaling: r.Scaling, of: make([]uint16, n*s.Overlap)}
 	div.N, div.D = n, r.d
 	div.Sizes, div.Own = make([]int, s.Parts), make([]int, s.Parts)
@@ -146,7 +149,8 @@ func divide(ctx context.Context, r *rows, s *Settings) (*division, error) {
 		return nil, err
 	}
 	if p := slices.Index(div.Sizes, slices.Min(div.Sizes)); div.Sizes[p] <= s.Graph.K {
-		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer --parts", p, s.Parts, div.Sizes[p], s.Graph.K)
+		return nil, fmt.Errorf("part %d of %d has %d points, too few for %d neighbours; take fewer %s",
+			p, s.Parts, div.Sizes[p], s.Graph.K, param.Name("parts"))
 	}
 	return div, nil
 }
@@ -166,6 +170,7 @@ func (div *division) assign(ctx context.Context, r *rows, overlap, limit int) er
 		}
 		flat := block[:len(ids)*r.d]
 		r.read(flat, ids)
+
 		div.centres.inBlocks(flat, func(lo int, scores []float32) {
 			of := div.of[(first+lo)*overlap:][:len(scores)/k*overlap]
 			par.For(len(scores)/k, 256, func(a, b int) {
@@ -178,6 +183,7 @@ func (div *division) assign(ctx context.Context, r *rows, overlap, limit int) er
 			}
 		})
 	}
+
 	return nil
 }
 
@@ -192,6 +198,7 @@ func (div *division) enter(parts []uint16, scores []float32, limit int) {
 		}
 		choose(parts, scores)
 	}
+
 	for _, p := range parts {
 		div.Sizes[p]++
 	}
@@ -216,14 +223,17 @@ func (div *division) members(p int, own bool) []int32 {
 			list = append(list, int32(i))
 		}
 	}
+
 	return list
 }
 
 // number counts the points of every part.
 func (div *division) number() {
 	overlap := div.overlap()
-	div.rank, div.first = make([]uint32, len(div.of)), make([]uint32, div.N)
-	seen, own := make([]uint32, len(div.Sizes)), make([]uint32, len(div.Sizes))
+	div.rank = make([]uint32, len(div.of))
+	div.first = make([]uint32, div.N)
+	seen := make([]uint32, len(div.Sizes))
+	own := make([]uint32, len(div.Sizes))
 	for i, p := range div.of {
 		div.rank[i] = seen[p]
 		seen[p]++

@@ -24,7 +24,8 @@ func (s *idSet) add(i uint32) { s.word[i/64] |= 1 << (i % 64) }
 
 // number counts the points; it must be called after the last add.
 func (s *idSet) number() {
-	s.before, s.count = make([]int32, len(s.word)), 0
+	s.before = make([]int32, len(s.word))
+	s.count = 0
 	for w, v := range s.word {
 		s.before[w] = int32(s.count)
 		s.count += bits.OnesCount64(v)
@@ -59,7 +60,9 @@ func (r *Run) merged(words []uint32, ids []int32) error {
 			return err
 		}
 	}
-	width, overlap := r.s.width(), r.s.Overlap
+
+	width := r.s.width()
+	overlap := r.s.Overlap
 	const block = 1 << 12
 	for first := 0; first < len(ids); first += block {
 		end := min(first+block, len(ids))
@@ -77,10 +80,12 @@ func (r *Run) merged(words []uint32, ids []int32) error {
 				}
 			}
 		})
+
 		for _, table := range of {
 			drop(table)
 		}
 	}
+
 	return nil
 }
 
@@ -102,7 +107,8 @@ func mergeList(words, other []uint32) {
 // farther.
 func offer(words []uint32, j, d uint32) bool {
 	width := len(words) / 2
-	index, dist := words[:width:width], words[width:][:width:width]
+	index := words[:width:width]
+	dist := words[width:][:width:width]
 	p := width
 	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1] > j) {
 		p--
@@ -113,9 +119,11 @@ func offer(words []uint32, j, d uint32) bool {
 	if p > 0 && index[p-1] == j { // a pair has one distance, so that it can be nowhere else
 		return true
 	}
+
 	copy(index[p+1:], index[p:])
 	copy(dist[p+1:], dist[p:])
-	index[p], dist[p] = j, d
+	index[p] = j
+	dist[p] = d
 	return true
 }
 
@@ -148,6 +156,7 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 	overlap := div.overlap()
 	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
 	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
+
 	count := par.Chunks(len(ids), size)
 	out := make([][]int32, count)
 	for b := range out {
@@ -163,14 +172,17 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 // neighbours too.
 func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, error) {
 	width := r.s.width()
-	m := meeting{own: own, width: width, each: width, shift: chunkShift(r.rows.d), out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
-	from, back := r.merged, []uint32(nil)
+	m := meeting{own: own, width: width, each: width, shift: chunkShift(r.rows.d),
+		out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
+	from := r.merged
+	back := []uint32(nil)
 	if last != nil {
 		from, back, m.each = last.lists, last.listing(own, width), 2*width
 	}
 	if err := from(m.out, own); err != nil {
 		return nil, err
 	}
+
 	m.near = make([]uint32, m.each*len(own))
 	m.around = newIDSet(r.div.N)
 	for i, v := range own {
@@ -188,6 +200,7 @@ func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, 
 		m.all.add(uint32(v))
 		m.all.addList(near)
 	}
+
 	m.around.number()
 	second, err := indices(m.around.ids(), width, from)
 	if err != nil {
@@ -196,7 +209,8 @@ func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, 
 	m.all.addList(second)
 	m.all.number()
 	m.introduce(second)
-	second, m.near = nil, nil
+	second = nil
+	m.near = nil
 	runtime.GC() // else the lists stand beside the rows
 	return m.out, m.measure(ctx, r.rows)
 }
@@ -229,6 +243,7 @@ func (l *links) listing(own []int32, width int) []uint32 {
 			}
 		}
 	}
+
 	l.drop()
 	return out
 }
@@ -247,6 +262,7 @@ func indices(ids []int32, width int, from lists) ([]uint32, error) {
 			copy(out[(lo+i)*width:][:width], words[2*i*width:])
 		}
 	}
+
 	return out, nil
 }
 
@@ -295,14 +311,19 @@ func (m *meeting) introduce(second []uint32) {
 			}
 		}
 	})
+
 	m.met = make([]encounters, par.Chunks(len(m.own), meetGrain))
 	workers := make([]introducer, par.Workers(len(m.own), meetGrain))
 	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
 		w := &workers[worker]
 		if w.seen == nil {
-			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
+			w.meeting = m
+			w.second = second
+			w.seen = make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
 		}
-		w.ids, w.from = w.ids[:0], w.from[:0]
+
+		w.ids = w.ids[:0]
+		w.from = w.from[:0]
 		for i := lo; i < hi; i++ {
 			w.point(i)
 			w.from = append(w.from, len(w.ids))
@@ -348,6 +369,7 @@ func (w *introducer) point(i int) {
 			w.touched += l[0] + l[len(l)-1]
 		}
 	}
+
 	w.meet(stamp, uint32(w.all.at(uint32(w.own[i]))))
 	measured := w.out[2*i*w.width] != none
 	for _, j := range near {
@@ -358,6 +380,7 @@ func (w *introducer) point(i int) {
 			w.ids = append(w.ids, int32(v))
 		}
 	}
+
 	for _, j := range near {
 		if j == none {
 			continue
@@ -372,7 +395,8 @@ func (w *introducer) point(i int) {
 
 // sorted returns the ids of all points by chunks.
 func (w *introducer) sorted() encounters {
-	chunks, points := w.chunks(), len(w.from)
+	chunks := w.chunks()
+	points := len(w.from)
 	e := encounters{whom: make([]uint16, len(w.ids)), end: make([]int32, chunks*points)}
 	each := func(visit func(at int, v int32)) {
 		i := 0
@@ -383,12 +407,14 @@ func (w *introducer) sorted() encounters {
 			visit(int(v>>w.shift)*points+i, v)
 		}
 	}
+
 	each(func(at int, _ int32) { e.end[at]++ })
 	var sum int32
 	for at, count := range e.end {
 		e.end[at] = sum
 		sum += count
 	}
+
 	each(func(at int, v int32) {
 		e.whom[e.end[at]] = uint16(v & (1<<w.shift - 1))
 		e.end[at]++
@@ -429,6 +455,7 @@ func (m *meeting) measure(ctx context.Context, r *rows) error {
 				}
 				dist = slices.Grow(dist[:0], len(local))[:len(local)]
 				simd.SquaredDistances32(dist, own[i*r.d:][:r.d], rows, r.d, local)
+
 				list := m.out[2*i*m.width:][:2*m.width]
 				for p, v := range local {
 					if d := math.Float32bits(dist[p]); d <= list[2*m.width-1] {
@@ -438,5 +465,6 @@ func (m *meeting) measure(ctx context.Context, r *rows) error {
 			}
 		})
 	}
+
 	return nil
 }

@@ -42,12 +42,14 @@ func (t *tables[T]) lists(words []uint32, ids []int32) error {
 	for at, i := range ids {
 		list := words[at*stride:][:stride]
 		for p := range list[:stride/2] {
-			list[p], list[stride/2+p] = none, infinite
+			list[p] = none
+			list[stride/2+p] = infinite
 		}
 		for p, v := range t.row(i) {
 			list[p] = uint32(v)
 		}
 	}
+
 	t.drop()
 	return nil
 }
@@ -82,6 +84,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	g := r.s.Graph
 	weights, err := r.weigh(&g, near)
 	if err != nil {
@@ -100,6 +103,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 				j := joiner{near, weights, lo + c*rows/len(shares), lo + (c+1)*rows/len(shares)}
 				shares[c] = g.Weights.Combine(j.own(), j.transposed(), g.Symmetry)
 			})
+
 			for _, m := range shares {
 				if err := w.Append(m.Ptr, m.Col, m.Val); err != nil {
 					return nil, err
@@ -107,11 +111,13 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 			}
 			near.drop()
 		}
+
 		return nil, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	m, err := sparse.ReadFolder(path, 0)
 	if err != nil {
 		return nil, err
@@ -134,6 +140,7 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 			return nil, err
 		}
 	}
+
 	if g.Weights == knn.Heat && g.T == 0 {
 		var mean float64
 		for i := range r.div.N {
@@ -144,6 +151,7 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 			g.T = 1
 		}
 	}
+
 	for p := range r.s.Parts {
 		there, err := r.folder.has(weightsName(p))
 		if err != nil {
@@ -159,10 +167,12 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 				weighList(table[at*g.K:][:g.K], own[at], g, near, lengths)
 			}
 		})
+
 		if err := save(r.folder, weightsName(p), g.K, table); err != nil {
 			return nil, err
 		}
 	}
+
 	return tablesOf[float64](r, weightsName)
 }
 
@@ -210,8 +220,10 @@ func (j *joiner) weight(i int32, p int) float64 {
 
 // own returns the rows of the weights of the lists.
 func (j *joiner) own() *sparse.CSR {
-	n, k := j.near.div.N, j.near.width
-	m := &sparse.CSR{Rows: j.hi - j.lo, Cols: n, Ptr: make([]int64, 1, j.hi-j.lo+1), Col: make([]int32, 0, (j.hi-j.lo)*k)}
+	n := j.near.div.N
+	k := j.near.width
+	m := &sparse.CSR{Rows: j.hi - j.lo, Cols: n, Ptr: make([]int64, 1, j.hi-j.lo+1),
+		Col: make([]int32, 0, (j.hi-j.lo)*k)}
 	if j.weights != nil {
 		m.Val = make([]float64, 0, (j.hi-j.lo)*k)
 	}
@@ -232,15 +244,18 @@ func (j *joiner) own() *sparse.CSR {
 				m.Val = append(m.Val, w)
 			}
 		}
+
 		m.Ptr = append(m.Ptr, int64(len(m.Col)))
 	}
+
 	return m
 }
 
 // transposed returns the rows of the transpose of the weights of the lists: one pass over all
 // lists.
 func (j *joiner) transposed() *sparse.CSR {
-	n, rows := j.near.div.N, j.hi-j.lo
+	n := j.near.div.N
+	rows := j.hi - j.lo
 	m := &sparse.CSR{Rows: rows, Cols: n, Ptr: make([]int64, rows+1)}
 	type entry struct {
 		row, col int32
@@ -258,6 +273,7 @@ func (j *joiner) transposed() *sparse.CSR {
 			}
 		}
 	}
+
 	for i := range rows {
 		m.Ptr[i+1] += m.Ptr[i]
 	}
@@ -274,5 +290,6 @@ func (j *joiner) transposed() *sparse.CSR {
 			m.Val[at] = e.weight
 		}
 	}
+
 	return m
 }

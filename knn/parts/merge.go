@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
 	"github.com/bigfit/bigfit/knn/internal/topk"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -33,6 +34,7 @@ func (r *rows) raw(ids []int32) data.Points {
 		})
 		return out
 	}
+
 	out := data.NewDense[float32](len(ids), r.d)
 	plain := newRows(r.x, &prepared.Scaling{Mean: make([]float64, r.d), Scale: 1})
 	plain.read(out.Data, ids)
@@ -44,28 +46,35 @@ const exactBlock = 1 << 14
 
 // exact measures the lists of points, which ascend, in float64, and returns the nearest K of
 // each, ordered as those of exact searches.
-func (r *Run) exact(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
-	stride, k := len(words)/max(1, len(own)), r.s.Graph.K
-	index, dist = make([]uint32, 0, len(own)*k), make([]float64, 0, len(own)*k)
+func (r *Run) exact(ctx context.Context, own []int32, words []uint32, width int) (index []uint32,
+	dist []float64, err error) {
+	stride := len(words) / max(1, len(own))
+	k := r.s.Graph.K
+	index = make([]uint32, 0, len(own)*k)
+	dist = make([]float64, 0, len(own)*k)
 	for lo := 0; lo < len(own); lo += exactBlock {
 		hi := min(lo+exactBlock, len(own))
 		near, far, err := r.exactly(ctx, own[lo:hi], words[lo*stride:hi*stride], width)
 		if err != nil {
 			return nil, nil, err
 		}
-		index, dist = append(index, near...), append(dist, far...)
+		index = append(index, near...)
+		dist = append(dist, far...)
 	}
+
 	return index, dist, nil
 }
 
 // exactly is exact for a block.
-func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
+func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width int) (index []uint32,
+	dist []float64, err error) {
 	stride := len(words) / max(1, len(own))
 	set := newIDSet(r.div.N)
 	for i, v := range own {
 		set.add(uint32(v))
 		set.addList(words[i*stride:][:width])
 	}
+
 	set.number()
 	ids := set.ids()
 	near := &sparse.CSR{Rows: len(ids), Cols: len(ids), Ptr: make([]int64, len(ids)+1)}
@@ -78,6 +87,7 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 			}
 		}
 	}
+
 	for i := range ids {
 		near.Ptr[i+1] += near.Ptr[i]
 	}
@@ -86,7 +96,9 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 		return nil, nil, err
 	}
 	k := r.s.Graph.K
-	index, dist = make([]uint32, len(own)*k), make([]float64, len(own)*k)
+	index = make([]uint32, len(own)*k)
+
+	dist = make([]float64, len(own)*k)
 	short := make([]bool, len(own))
 	par.For(len(own), 1024, func(lo, hi int) {
 		var list []topk.Pair
@@ -101,13 +113,16 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 				continue
 			}
 			for p, c := range list[:k] {
-				index[i*k+p], dist[i*k+p] = uint32(c.Index), c.Dist
+				index[i*k+p] = uint32(c.Index)
+				dist[i*k+p] = c.Dist
 			}
 		}
 	})
+
 	for i, s := range short {
 		if s {
-			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer --parts or more --overlap", own[i], k)
+			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer %s or "+
+				"more %s", own[i], k, param.Name("parts"), param.Name("overlap"))
 		}
 	}
 	return index, dist, nil
@@ -144,6 +159,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 	if err := r.announceRound(1); err != nil {
 		return nil, err
 	}
+
 	r.div.number()
 	truth, err := r.truth(ctx)
 	if err != nil {
@@ -153,6 +169,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 	if recall.Before, err = r.recall(ctx, truth, r.merged, r.s.width()); err != nil {
 		return nil, err
 	}
+
 	r.observed.Note(fmt.Sprintf("recall before the exchange: %s", recall.Before))
 	share := recall.Before.Share
 	for r.round = 1; ; r.round++ {
@@ -161,6 +178,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 				return nil, err
 			}
 		}
+
 		if err := r.exchangeAll(ctx); err != nil {
 			return nil, err
 		}
@@ -179,7 +197,7 @@ func (r *Run) announceRound(round int) error {
 	largest := max(slices.Max(r.div.Own), truthSample)
 	return r.observed.Announce(roundName(round), stage.Cost{
 		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
-		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: "take more --parts",
+		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: fmt.Sprintf("take more %s", param.Name("parts")),
 	})
 }
 
@@ -207,12 +225,14 @@ func (r *Run) exchangeAll(ctx context.Context) error {
 		}
 		runtime.GC() // else what it held stands beside what the next part needs
 	}
+
 	return nil
 }
 
 // exchange makes the lists of the points of which p is the nearest part.
 func (r *Run) exchange(ctx context.Context, p int) error {
-	own, k := r.div.members(p, true), r.s.Graph.K
+	own := r.div.members(p, true)
+	k := r.s.Graph.K
 	index := make([]uint32, len(own)*k)
 	var lengths []float64
 	if r.s.needsLengths() {
@@ -226,6 +246,7 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		}
 		last = &links{lists, r.div.members(p, false)}
 	}
+
 	for _, places := range r.div.blocks(own, r.s.blockSize(r.div.D)) {
 		ids := make([]int32, len(places))
 		for i, at := range places {
@@ -239,6 +260,7 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		if err != nil {
 			return err
 		}
+
 		for i, at := range places {
 			copy(index[int(at)*k:][:k], near[i*k:])
 			if lengths != nil {
@@ -246,6 +268,7 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 			}
 		}
 	}
+
 	if lengths != nil {
 		if err := save(r.folder, lengthsName(r.round, p), k, lengths); err != nil {
 			return err
@@ -257,8 +280,10 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 // nearest returns the K nearest of the lists of points, which ascend, and the distances if
 // the weights need them. If not, the order does not matter, and lists are measured in float64
 // only where rounding may have put another neighbour in the place of the last.
-func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index []uint32, dist []float64, err error) {
-	k, width := r.s.Graph.K, r.s.width()
+func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index []uint32, dist []float64,
+	err error) {
+	k := r.s.Graph.K
+	width := r.s.width()
 	if r.s.needsLengths() {
 		return r.exact(ctx, own, words, width)
 	}
@@ -267,16 +292,20 @@ func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index [
 	for i := range own {
 		list := words[2*i*width:][:2*width]
 		copy(index[i*k:][:k], list)
-		last, next := math.Float32frombits(list[width+k-1]), math.Float32frombits(list[width+k])
+		last := math.Float32frombits(list[width+k-1])
+		next := math.Float32frombits(list[width+k])
 		if !(next-last > roundingOf(next, r.rows.d)) {
 			close = append(close, int32(i))
 		}
 	}
-	ids, some := make([]int32, len(close)), make([]uint32, 0, 2*width*len(close))
+
+	ids := make([]int32, len(close))
+	some := make([]uint32, 0, 2*width*len(close))
 	for p, i := range close {
 		ids[p] = own[i]
 		some = append(some, words[2*int(i)*width:][:2*width]...)
 	}
+
 	measured, _, err := r.exact(ctx, ids, some, width)
 	for p, i := range close {
 		copy(index[int(i)*k:][:k], measured[p*k:])
@@ -313,6 +342,7 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if arrays != nil {
 		s.Kth = checkpoint.Elements[float64](arrays, "kth")
 		for _, v := range checkpoint.Elements[int32](arrays, "rows") {
@@ -320,6 +350,7 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 		}
 		return s, nil
 	}
+
 	r.observed.Begin("true neighbours of a sample")
 	if s, err = knn.NewRecallSample(ctx, r.x, r.s.Metric, r.s.Graph.K, truthSample, r.s.Seed); err != nil {
 		return nil, err
@@ -329,11 +360,13 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 	for i, v := range s.Rows {
 		numbers[i] = int32(v)
 	}
-	return s, r.folder.Save(truthFile, r.folder.key, struct{}{}, archive.Array{Name: "rows", Data: numbers}, archive.Array{Name: "kth", Data: s.Kth})
+	return s, r.folder.Save(truthFile, r.folder.key, struct{}{}, archive.Array{Name: "rows", Data: numbers},
+		archive.Array{Name: "kth", Data: s.Kth})
 }
 
 // recall estimates that of lists of the given width.
-func (r *Run) recall(ctx context.Context, s *knn.RecallSample, from lists, width int) (out knn.Recall, err error) {
+func (r *Run) recall(ctx context.Context, s *knn.RecallSample, from lists, width int) (out knn.Recall,
+	err error) {
 	ids := make([]int32, len(s.Rows))
 	for i, v := range s.Rows {
 		ids[i] = int32(v)
@@ -345,6 +378,7 @@ func (r *Run) recall(ctx context.Context, s *knn.RecallSample, from lists, width
 	if err := from(words, ids); err != nil {
 		return out, err
 	}
+
 	_, dist, err := r.exact(ctx, ids, words, width)
 	if err != nil {
 		return out, err

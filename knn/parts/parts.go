@@ -13,11 +13,26 @@
 // So a run that was killed goes on from there, parts may be made in any order, by any number
 // of processes and more than once, and the graph has the same bits (on machines of the same
 // instruction set).
+//
+// # Design
+//
+// Every point is in the cells of its nearest centres, whose offsets balance the sizes; a part
+// that is full sends points to the next one. Rows of all parts have one mean and scale, so
+// that a pair has one distance in float32 wherever it is measured, and lists merge without the
+// points. Each file depends on the division and its part alone, and points in it are in the
+// order of their numbers, so neither the order nor the number of jobs shows in the result.
+// Lists are ordered by (distance, number), which identifies a pair that comes twice. The
+// exchange gives every point the neighbours of its neighbours, as chunks of rows come by, so
+// the search within a part can be quick. A later round knows no distances, only K neighbours a
+// point, and measures them again beside the others. Rows of mapped files are gathered in
+// steps, because the kernel maps 64 KiB around every row that is read. Work files are tables
+// (.npy), each with a stage of package checkpoint beside it that has the key of the run and
+// the hash of the table. Rows of the graph are made in ranges, each by one pass over all
+// lists.
 package parts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -28,9 +43,11 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -41,7 +58,7 @@ type Settings struct {
 	Parts int `json:"parts"`
 	// Overlap is the number of parts that a point is in, from 2 to 8 and at most Parts.
 	Overlap int `json:"overlap"`
-	// Metric is Euclidean, Angle or Cosine.
+	// Metric is one of vectors or directions: Euclidean, Angle or Cosine.
 	Metric knn.Metric `json:"metric"`
 	// Method searches a part. Auto compares all pairs of a part of up to 8192 points and
 	// takes NN-descent for a larger one.
@@ -58,27 +75,34 @@ const MaxParts = 1 << 14
 // width is the length of the lists of a part.
 func (s *Settings) width() int { return s.Graph.K + spare }
 
+// divisible are the metrics under which points have means, to which parts are near.
+var divisible = knn.Metrics(knn.Vectors, knn.Directions)
+
 // check returns what is wrong with the settings for points x.
 func (s *Settings) check(x data.Points) error {
 	n, d := x.Dims()
 	_, isSparse := x.(*sparse.CSR)
 	switch {
 	case isSparse:
-		return errors.New("a graph in parts is one of dense points, and these are sparse; leave --parts out")
-	case s.Metric != knn.Euclidean && s.Metric != knn.Angle && s.Metric != knn.Cosine:
-		return fmt.Errorf("a graph in parts takes the distance euclidean, angle or cosine, not %v; leave --parts out", s.Metric)
+		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out", param.Name("parts"))
+	case !slices.Contains(divisible, s.Metric):
+		return fmt.Errorf("a graph in parts takes the distance %s, not %v; leave %s out",
+			enum.Or(divisible), s.Metric, param.Name("parts"))
 	case s.Graph.Radius > 0 || s.Graph.K < 1:
-		return errors.New("a graph in parts joins nearest neighbours; give --neighbors and no --radius")
+		return fmt.Errorf("a graph in parts joins nearest neighbours; give %s and no %s", param.Name("neighbors"), param.Name("radius"))
 	case s.Parts < 2 || s.Parts > MaxParts:
-		return fmt.Errorf("--parts is %d; it must be between 2 and %d", s.Parts, MaxParts)
+		return fmt.Errorf("%s is %d; it must be between 2 and %d", param.Name("parts"), s.Parts, MaxParts)
 	case s.Overlap < 2 || s.Overlap > min(8, s.Parts):
-		return fmt.Errorf("--overlap is %d; it must be between 2 and %d, as parts without common points would not be joined", s.Overlap, min(8, s.Parts))
+		return fmt.Errorf("%s is %d; it must be between 2 and %d, as parts without common "+
+			"points would not be joined", param.Name("overlap"), s.Overlap, min(8, s.Parts))
 	case n > math.MaxInt32 || d < 1:
 		return fmt.Errorf("%d points of %d columns; a graph has at most %d points", n, d, math.MaxInt32)
 	case int64(n)*int64(s.Overlap) < 2*int64(s.Parts)*int64(s.width()):
-		return fmt.Errorf("--parts is %d: a part of %d points would have about %d of them, too few for %d neighbours; take at most %d parts",
+		return fmt.Errorf("%s is %d: a part of %d points would have about %d of them, too few "+
+			"for %d neighbours; take at most %d parts", param.Name("parts"),
 			s.Parts, n, n*s.Overlap/s.Parts, s.Graph.K, n*s.Overlap/(2*s.width()))
 	}
+
 	return s.Method.Supports(s.Metric, x)
 }
 
@@ -103,7 +127,8 @@ type Input struct {
 // Open begins or goes on with a run in the folder dir. A folder of other points or settings
 // is an error. A positive memory bounds what is read of the files; write is called to write
 // them, as for [checkpoint.Open].
-func Open(dir string, in Input, s Settings, memory int64, o stage.Observer, write func(func() error) error) (*Run, error) {
+func Open(dir string, in Input, s Settings, memory int64, o stage.Observer,
+	write func(func() error) error) (*Run, error) {
 	x := in.X
 	if err := s.check(x); err != nil {
 		return nil, err
@@ -125,14 +150,15 @@ func openFolder(dir string, memory int64, write func(func() error) error) (*fold
 	if err != nil {
 		return nil, err
 	}
-	c.Remedy = "give another --work folder, or remove this one to begin anew"
+	c.Remedy = fmt.Sprintf("give another %s folder, or remove this one to begin anew", param.Name("work"))
 	return &folder{Folder: c, open: map[string]any{}}, nil
 }
 
 // Made returns the settings and the files of the points of the run in a folder.
 func Made(dir string) (s Settings, files []string, err error) {
 	if _, err := os.Stat(filepath.Join(dir, divisionFile)); err != nil {
-		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with bigfit graph X --parts N --work %s", dir, dir)
+		return s, nil, fmt.Errorf("%s holds no graph in parts yet; begin one with the points, "+
+			"%s and %s %s", dir, param.Name("parts"), param.Name("work"), dir)
 	}
 	f, err := openFolder(dir, 0, nil)
 	if err != nil {
@@ -141,12 +167,14 @@ func Made(dir string) (s Settings, files []string, err error) {
 	if f.key, err = f.Made(divisionFile); err != nil {
 		return s, nil, err
 	}
+
 	var fields []string
 	for name, value := range f.key {
 		if !strings.HasPrefix(name, "hash of ") {
 			fields = append(fields, fmt.Sprintf("%q:%s", name, value))
 		}
 	}
+
 	if err := decode("{"+strings.Join(fields, ",")+"}", &s); err != nil {
 		return s, nil, fmt.Errorf("%s: %w", f.Path(divisionFile), err)
 	}
@@ -163,20 +191,24 @@ func (r *Run) loadDivision() error {
 		return err
 	}
 	if len(div.Sizes) != r.s.Parts || len(div.Own) != r.s.Parts {
-		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile), len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
+		return fmt.Errorf("%s: sizes of %d and %d parts instead of %d; %s", r.folder.Path(divisionFile),
+			len(div.Sizes), len(div.Own), r.s.Parts, r.folder.Remedy)
 	}
 	if mean := checkpoint.Elements[float64](arrays, "mean"); len(mean) > 0 { // none for angles
 		div.scaling.Mean = mean
 	}
 	div.scaling.Scale = div.Scale
 	if n, d := r.x.Dims(); div.N != n || div.D != d || div.scaling.Mean != nil && len(div.scaling.Mean) != d {
-		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s", r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
+		return fmt.Errorf("%s: parts of %d points of %d columns, and %d of %d are given; %s",
+			r.folder.Path(divisionFile), div.N, div.D, n, d, r.folder.Remedy)
 	}
+
 	if div.of, _, err = load[uint16](r.folder, assigned); err != nil {
 		return err
 	}
 	if len(div.of) != div.N*r.s.Overlap {
-		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N, r.folder.Remedy)
+		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N,
+			r.folder.Remedy)
 	}
 	r.div, r.rows = div, newRows(r.x, &div.scaling)
 	return nil
@@ -191,7 +223,8 @@ func (r *Run) CheckPoints() error {
 	if r.div == nil || data.HashPoints(r.x) == r.div.Hash {
 		return nil
 	}
-	return fmt.Errorf("the points have changed since %s was made: their hash is another one; %s", r.folder.Path(divisionFile), r.folder.Remedy)
+	return fmt.Errorf("the points have changed since %s was made: their hash is another one; %s",
+		r.folder.Path(divisionFile), r.folder.Remedy)
 }
 
 // Hash returns data.HashPoints of the points that were divided.
@@ -203,19 +236,20 @@ func (r *Run) Divide(ctx context.Context) error {
 		return nil
 	}
 	n, d := r.x.Dims()
-	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: "take fewer --parts"}
+	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: fmt.Sprintf("take fewer %s", param.Name("parts"))}
 	if err := r.observed.Announce("division", cost); err != nil {
 		return err
 	}
 	r.observed.Begin("division")
 	form := prepared.Lengths
-	if r.s.Metric != knn.Euclidean {
+	if r.s.Metric.Space() == knn.Directions {
 		form = prepared.Angles
 	}
 	scaling, err := prepared.NewScaling(r.x, form)
 	if err != nil {
 		return err
 	}
+
 	div, err := divide(ctx, newRows(r.x, scaling), &r.s)
 	if err != nil {
 		return err
@@ -231,7 +265,9 @@ func (r *Run) Divide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.observed.End(fmt.Sprintf("%d parts of %d to %d points", r.s.Parts, slices.Min(div.Sizes), slices.Max(div.Sizes)))
+
+	r.observed.End(fmt.Sprintf("%d parts of %d to %d points", r.s.Parts, slices.Min(div.Sizes),
+		slices.Max(div.Sizes)))
 	return r.loadDivision()
 }
 
@@ -264,7 +300,8 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		largest = max(largest, r.div.Sizes[p])
 		total += searchOperations(r.div.Sizes[p], r.div.D, &r.s)
 	}
-	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: "take more --parts"}
+
+	cost := stage.Cost{Bytes: searchBytes(r.x, largest, &r.s), Operations: total, Remedy: fmt.Sprintf("take more %s", param.Name("parts"))}
 	if err := r.observed.Announce("neighbours in parts", cost); err != nil {
 		return err
 	}
@@ -281,6 +318,8 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 		table = nil
 		runtime.GC() // else the rows of the next part stand beside those of this one
 	}
-	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts, r.s.Parts-len(missing)))
+
+	r.observed.End(fmt.Sprintf("%d of %d parts made, %d were there", len(parts), r.s.Parts,
+		r.s.Parts-len(missing)))
 	return nil
 }

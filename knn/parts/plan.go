@@ -25,16 +25,19 @@ func tableBytes(n int, s *Settings) int64 {
 // divideBytes returns the memory of the division.
 func divideBytes(n, d int, s *Settings) int64 {
 	sample := min(n, max(leastSample, min(mostSample, samplePerPart*s.Parts)))
-	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
+	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) + 4*scoreBlock*int64(s.Parts) +
+		4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
 }
 
 // searchBytes returns the memory of the search of a part of m points: their rows, and what
 // NN-descent keeps, or in the end its lists and those that are written.
 func searchBytes(x data.Points, m int, s *Settings) int64 {
 	_, d := x.Dims()
-	k, width := int64(s.Graph.K), int64(s.width())
+	k := int64(s.Graph.K)
+	width := int64(s.width())
 	if method := s.methodOf(m); method != knn.NNDescent {
-		return int64(m)*(12*int64(d)+4+8*width) + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width))
+		return int64(m)*(12*int64(d)+4+8*width) + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric,
+			int(width))
 	}
 	return int64(m) * (4*int64(d) + 4 + max(12*(k+3)+30, 4*(k+3)+8+8*width))
 }
@@ -43,12 +46,18 @@ func searchBytes(x data.Points, m int, s *Settings) int64 {
 // block of them has three times as many neighbours in the lists of the parts, six times with those
 // that list it, and those twice as many.
 func exchangeBytes(n, d, m, round int, s *Settings) int64 {
-	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, s.blockSize(d)))
-	each, around := width, 3*block
+	k := int64(s.Graph.K)
+	width := int64(s.width())
+	block := int64(min(m, s.blockSize(d)))
+	each := width
+	around := 3 * block
 	if round > 1 {
-		each, around = 2*width, 6*block
+		each = 2 * width
+		around = 6 * block
 	}
-	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift(d))
+
+	around, all := min(int64(n), around), min(int64(n), 2*around)
+	chunk := min(int64(n), 1<<chunkShift(d))
 	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
@@ -106,8 +115,10 @@ type Plan struct {
 // Plan returns what the run will take.
 func (r *Run) Plan() (*Plan, error) {
 	n, d := r.x.Dims()
-	p := &Plan{Points: n, Columns: d, Parts: r.s.Parts, Overlap: r.s.Overlap, PerPart: n * r.s.Overlap / r.s.Parts, Missing: r.s.Parts}
-	size, own := int(math.Ceil(1.1*float64(p.PerPart))), n/r.s.Parts
+	p := &Plan{Points: n, Columns: d, Parts: r.s.Parts, Overlap: r.s.Overlap,
+		PerPart: n * r.s.Overlap / r.s.Parts, Missing: r.s.Parts}
+	size := int(math.Ceil(1.1 * float64(p.PerPart)))
+	own := n / r.s.Parts
 	if r.div != nil {
 		missing, err := r.Missing()
 		if err != nil {
@@ -115,16 +126,21 @@ func (r *Run) Plan() (*Plan, error) {
 		}
 		p.Missing = len(missing)
 	}
-	k, width := int64(r.s.Graph.K), int64(r.s.width())
+
+	k := int64(r.s.Graph.K)
+	width := int64(r.s.width())
 	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
-	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), exchangeBytes(n, d, 2*own, mostRounds, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
+	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), exchangeBytes(n, d, 2*own, mostRounds, &r.s),
+		joinBytes(n, &r.s)) + machine.ProgramBytes
 	p.Memory = max(p.Job, p.Merge)
 	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
 	if r.s.Graph.Weights != knn.One {
 		p.Disk += int64(n) * k * 32
 	}
 	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))
-	p.Seconds = p.PartTime*float64(p.Missing) + machine.Seconds(float64(r.s.Parts)*exchangeOperations(own, d, &r.s)+float64(n)*2*(float64(r.s.Parts)+2*truthSample)*float64(d))
+	p.Seconds = p.PartTime*float64(p.Missing) +
+		machine.Seconds(float64(r.s.Parts)*exchangeOperations(own, d, &r.s)+
+			float64(n)*2*(float64(r.s.Parts)+2*truthSample)*float64(d))
 	return p, nil
 }
 
@@ -133,6 +149,7 @@ func (p *Plan) String() string {
 	return fmt.Sprintf(`plan: %d points × %d in %d parts of about %d points, each point in %d
 plan: %s of memory for a part, %s to merge them, %s in the work folder
 plan: about %s for a part, %s in all on this machine; %d parts are to be made
-`, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap, machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
+`, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap, machine.Size(p.Job), machine.Size(p.Merge),
+		machine.Size(p.Disk),
 		choice.Duration(p.PartTime), choice.Duration(p.Seconds), p.Missing)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
+	"github.com/bigfit/bigfit/param"
 )
 
 const (
@@ -49,7 +50,8 @@ func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint3
 func readPart(r *rows, flat []float32, ids []int32) error {
 	r.read(flat, ids)
 	if at := numbers.NotFinite(flat); at >= 0 {
-		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed since they were divided; give another --work folder", ids[at/r.d], at%r.d)
+		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed "+
+			"since they were divided; give another %s folder", ids[at/r.d], at%r.d, param.Name("work"))
 	}
 	return nil
 }
@@ -67,7 +69,8 @@ func (s *Settings) methodOf(size int) knn.Method {
 
 // descend searches by NN-descent. Rows are read once and then change places in memory.
 func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, order []int32) {
 		if order == nil {
@@ -76,11 +79,14 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 		}
 		arrange(flat, r.d, order)
 	})
+
 	if unread != nil {
 		return nil, unread
 	}
+
 	g, err := nndescent.Search(ctx, nndescent.Set{N: m, Rows: flat}, nndescent.Settings{
-		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Brief: true, Seed: s.Seed,
+		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges,
+		Tolerance: partTolerance, Brief: true, Seed: s.Seed,
 		Enough: func(*nndescent.Graph) (bool, error) { return true, nil },
 		Step:   func() {},
 	})
@@ -94,7 +100,8 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 	out := make([]uint32, 2*m*width)
 	par.For(m, 1024, func(lo, hi int) {
 		var list []int32
-		near, dist := make([]int32, width), make([]float32, width)
+		near := make([]int32, width)
+		dist := make([]float32, width)
 		meter := flat.Meter()
 		for i := lo; i < hi; i++ {
 			list = g.AppendList(list[:0], int32(i))
@@ -109,6 +116,7 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 			sortList(words) // ties are in the order of the search
 		}
 	})
+
 	return out, nil
 }
 
@@ -116,9 +124,11 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 func setList(words []uint32, ids, near []int32, dist []float32) {
 	width := len(words) / 2
 	for p := range width {
-		words[p], words[width+p] = none, infinite
+		words[p] = none
+		words[width+p] = infinite
 		if p < len(near) {
-			words[p], words[width+p] = uint32(ids[near[p]]), math.Float32bits(dist[p])
+			words[p] = uint32(ids[near[p]])
+			words[width+p] = math.Float32bits(dist[p])
 		}
 	}
 }
@@ -152,7 +162,8 @@ func arrange(flat []float32, d int, order []int32) {
 
 // searchExact searches by an exact index of [knn].
 func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, _ []int32) { unread = readPart(r, flat, ids) })
 	if unread != nil {
@@ -162,10 +173,12 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 	for i, v := range ids {
 		rows[i] = int(v)
 	}
-	ix, err := knn.NewIndex(data.Select(r.x, rows), s.methodOf(m), &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}})
+	ix, err := knn.NewIndex(data.Select(r.x, rows), s.methodOf(m),
+		&knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}})
 	if err != nil {
 		return nil, err
 	}
+
 	nb, err := ix.Self(ctx, min(width, m-1))
 	if err != nil {
 		return nil, err
@@ -182,19 +195,23 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 			sortList(out[i*2*width:][:2*width]) // rounding to float32 may change the order
 		}
 	})
+
 	return out, nil
 }
 
 // sortList orders a list by (distance, number).
 func sortList(words []uint32) {
 	width := len(words) / 2
-	index, dist := words[:width], words[width:]
+	index := words[:width]
+	dist := words[width:]
 	for p := 1; p < width; p++ {
-		i, d := index[p], dist[p]
+		i := index[p]
+		d := dist[p]
 		q := p
 		for ; q > 0 && (dist[q-1] > d || dist[q-1] == d && index[q-1] > i); q-- {
 			index[q], dist[q] = index[q-1], dist[q-1]
 		}
-		index[q], dist[q] = i, d
+		index[q] = i
+		dist[q] = d
 	}
 }

@@ -88,6 +88,7 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	if known, ok := f.open[name].(loaded); ok {
 		return known.table, known.width, nil
 	}
+
 	var t tableState
 	stage, err := f.Load(name+".npz", f.key, &t)
 	if err != nil {
@@ -102,8 +103,10 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 		return nil, 0, fmt.Errorf("%w; %s", err, f.Remedy)
 	}
 	if len(h.Shape) != 2 || h.Shape[0] != t.Rows || h.Shape[1] != t.Width {
-		return nil, 0, fmt.Errorf("%s: it holds %v, and (%d, %d) were written; %s", path, h, t.Rows, t.Width, f.Remedy)
+		return nil, 0, fmt.Errorf("%s: it holds %v, and (%d, %d) were written; %s", path, h, t.Rows,
+			t.Width, f.Remedy)
 	}
+
 	if raw != nil {
 		table = numbers.Of[T](raw)
 	} else if a, err := npy.ReadFile(path, 0); err != nil {
@@ -111,13 +114,15 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	} else if table, _ = a.Data.([]T); table == nil && h.Len() > 0 {
 		return nil, 0, fmt.Errorf("%s: it holds %v; %s", path, h, f.Remedy)
 	}
+
 	sum, err := npy.Sum([]archive.Array{{Name: name, Shape: h.Shape, Data: table}})
 	if err != nil {
 		return nil, 0, err
 	}
 	drop(table)
 	if sum != t.Sum {
-		return nil, 0, fmt.Errorf("%s: the file was changed after it was written: its content has the hash %.12s…, %s says %.12s…; %s", path, sum, f.Path(name+".npz"), t.Sum, f.Remedy)
+		return nil, 0, fmt.Errorf("%s: the file was changed after it was written: its content has "+
+			"the hash %.12s…, %s says %.12s…; %s", path, sum, f.Path(name+".npz"), t.Sum, f.Remedy)
 	}
 	f.open[name] = loaded{table, t.Width}
 	return table, t.Width, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/nearest"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -603,7 +604,7 @@ func TestFitRejects(t *testing.T) {
 			t.Errorf("%s: error %v, from several fits %v", c.name, err, all)
 		}
 		for _, part := range c.parts {
-			if !strings.Contains(err.Error(), part) {
+			if !strings.Contains(param.Plain(err.Error()), part) {
 				t.Errorf("%s: error %q does not say %q", c.name, err, part)
 			}
 		}

@@ -97,12 +97,15 @@ func (s *Settings) faults() []error {
 			faults = append(faults, fmt.Errorf("eigenmap: %s is %v; it must be positive, or 0 for the default", v.name, v.value))
 		}
 	}
+
 	if s.Order < 0 || s.Order > mostOrder {
-		faults = append(faults, fmt.Errorf("eigenmap: the order k is %d; it must lie between 1 and %d, or be 0 for the default", s.Order, mostOrder))
+		faults = append(faults, fmt.Errorf("eigenmap: the order k is %d; it must lie between 1 and "+
+			"%d, or be 0 for the default", s.Order, mostOrder))
 	}
 	for i, c := range s.Coefficients {
 		if !(c >= 0) || math.IsInf(c, 0) {
-			faults = append(faults, fmt.Errorf("eigenmap: coefficient c%d of the penalty is %v; it must not be negative", i, c))
+			faults = append(faults, fmt.Errorf("eigenmap: coefficient c%d of the penalty is %v; it "+
+				"must not be negative", i, c))
 		}
 	}
 	return faults
@@ -126,6 +129,7 @@ func (s *Settings) at(x float64) float64 {
 		}
 		return r
 	}
+
 	return math.Pow(x, s.Power)
 }
 
@@ -147,6 +151,7 @@ func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []
 			unit = math.Max(ascending[len(values)-1], math.SmallestNonzeroFloat64)
 		}
 	}
+
 	out := make([]float64, len(values))
 	for j, v := range values {
 		out[j] = math.Min(float64(l)*gamma*s.at(math.Max(v, 0)/unit), 1e150) // e^{tλ} may overflow

@@ -40,6 +40,7 @@ func newCensus(c *sparse.Components, y *data.Labels) *census {
 		}
 		out.labels[id]++
 	}
+
 	return out
 }
 
@@ -57,6 +58,7 @@ func (c *census) seats(p int) []int32 {
 			order = append(order, int32(id))
 		}
 	}
+
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.labels[b], c.labels[a]) })
 	out := slices.Clone(order)
 	taken := make([]int, c.Count())
@@ -66,10 +68,12 @@ func (c *census) seats(p int) []int32 {
 			out = append(out, id)
 		}
 	}
+
 	for len(out) < p {
 		best := int32(-1)
 		for _, id := range order {
-			if taken[id] < c.Sizes[id] && (best < 0 || c.labels[id]*(taken[best]+1) > c.labels[best]*(taken[id]+1)) {
+			if taken[id] < c.Sizes[id] &&
+				(best < 0 || c.labels[id]*(taken[best]+1) > c.labels[best]*(taken[id]+1)) {
 				best = id
 			}
 		}
@@ -79,6 +83,7 @@ func (c *census) seats(p int) []int32 {
 		taken[best]++
 		out = append(out, best)
 	}
+
 	return out[:min(p, len(out))]
 }
 
@@ -104,7 +109,9 @@ func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *
 		return &basis{e, nil, len(e.Values), c}
 	}
 	n, k := e.Vectors.Dims()
-	total, here, home := make([]float64, k), make([]float64, k), make([]int32, e.Nullity)
+	total := make([]float64, k)
+	here := make([]float64, k)
+	home := make([]int32, e.Nullity)
 	for i := range n {
 		known := c.labels[c.Of[i]] > 0
 		for j, v := range e.Vectors.RawRowView(i) {
@@ -117,14 +124,17 @@ func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *
 			}
 		}
 	}
+
 	columns := []int{}
 	for j := range k {
 		if here[j] > mostlyElsewhere*total[j] {
 			columns = append(columns, j)
 		}
 	}
+
 	null, _ := slices.BinarySearch(columns, e.Nullity)
-	slices.SortStableFunc(columns[:null], func(a, b int) int { return cmp.Compare(c.labels[home[b]], c.labels[home[a]]) })
+	slices.SortStableFunc(columns[:null],
+		func(a, b int) int { return cmp.Compare(c.labels[home[b]], c.labels[home[a]]) })
 	if len(columns) == 0 {
 		return &basis{e, columns, k, c}
 	}
@@ -132,7 +142,9 @@ func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *
 		return &basis{e, nil, k, c}
 	}
 	out := *e
-	out.Nullity, out.Values, out.Residuals = null, nil, nil
+	out.Nullity = null
+	out.Values = nil
+	out.Residuals = nil
 	for _, j := range columns {
 		out.Values = append(out.Values, e.Values[j])
 	}
@@ -152,10 +164,12 @@ func gather(x *mat.Dense, columns []int) *mat.Dense {
 	}
 	out := mat.NewDense(n, len(columns), nil)
 	for i := range n {
-		from, to := x.RawRowView(i), out.RawRowView(i)
+		from := x.RawRowView(i)
+		to := out.RawRowView(i)
 		for p, j := range columns {
 			to[p] = from[j]
 		}
 	}
+
 	return out
 }

@@ -90,16 +90,19 @@ func (s Settings) fill() (Settings, error) {
 		faults = append(faults, fmt.Errorf("linear: loss %v", s.Loss))
 	}
 	if !(s.Width >= 0 && s.Width <= 1) {
-		faults = append(faults, fmt.Errorf("linear: width %v of the Huberized hinge; it must be positive and at most 1, or 0 for the default", s.Width))
+		faults = append(faults, fmt.Errorf("linear: width %v of the Huberized hinge; it must be "+
+			"positive and at most 1, or 0 for the default", s.Width))
 	}
 	if s.Loss != HuberizedHinge && s.Width != 0 {
 		faults = append(faults, fmt.Errorf("linear: width %v is for the Huberized hinge only", s.Width))
 	}
 	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		faults = append(faults, fmt.Errorf("linear: tolerance %v; it must be positive and less than 1, or 0 for the default", s.Tolerance))
+		faults = append(faults, fmt.Errorf("linear: tolerance %v; it must be positive and less than "+
+			"1, or 0 for the default", s.Tolerance))
 	}
 	if s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("linear: limit of %d iterations; it must be positive, or 0 for the default", s.MaxIterations))
+		faults = append(faults, fmt.Errorf("linear: limit of %d iterations; it must be positive, or "+
+			"0 for the default", s.MaxIterations))
 	}
 	if s.Loss == HuberizedHinge && s.Width == 0 {
 		s.Width = 0.1
@@ -107,12 +110,14 @@ func (s Settings) fill() (Settings, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-8
 	}
+
 	if s.MaxIterations == 0 {
 		s.MaxIterations = 200
 		if s.Loss == LeastSquares {
 			s.MaxIterations = 10000
 		}
 	}
+
 	return s, errors.Join(faults...)
 }
 
@@ -131,7 +136,8 @@ func (s Settings) fill() (Settings, error) {
 // it has is left out), and y names the labeled ones. s must give γ_A; progress may
 // be nil. Fit is [NewProblem] and [Problem.Fit], which have the cost; where several
 // fits share points and graph, use those.
-func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings, progress Progress) (*Model, error) {
+func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings,
+	progress Progress) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -162,5 +168,6 @@ func (s *Settings) loss(y, f float64) float64 {
 	case gap >= s.Width:
 		return gap
 	}
+
 	return (gap + s.Width) * (gap + s.Width) / (4 * s.Width)
 }

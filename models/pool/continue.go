@@ -43,9 +43,11 @@ func (l continued) Cost(in *models.Input) (stage.Cost, error) {
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.name, err)
 		}
-		out.Bytes, out.Operations = max(out.Bytes, cost.Bytes), out.Operations+cost.Operations
+		out.Bytes = max(out.Bytes, cost.Bytes)
+		out.Operations += cost.Operations
 		cut = cut || c.member.Neighbors > 0
 	}
+
 	return completeCost(out, in, len(contenders), cut), nil
 }
 
@@ -60,6 +62,7 @@ func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, err
 	if f.contenders, err = l.contenders(); err != nil {
 		return nil, err
 	}
+
 	f.done = float64(len(f.contenders)) // there is nothing to choose
 	return f.model(ctx)
 }
@@ -87,14 +90,18 @@ func (l continued) contenders() ([]*contender, error) {
 		}
 		values := e.Values.With(nil)
 		l.change(l.Members[i].Learner, values)
-		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(), settings: []models.Values{values}, scale: p.scale, weight: p.weight}
+
+		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(),
+			settings: []models.Values{values}, scale: p.scale, weight: p.weight}
 		if u, ok := p.Model.(models.Updater); ok && p.shares {
 			c.start = u.Kept()
 			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {
 				c.member.Neighbors = own
 			}
 		}
+
 		out = append(out, c)
 	}
+
 	return out, nil
 }

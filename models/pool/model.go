@@ -46,13 +46,15 @@ type part struct {
 // model fits the members with a weight to all targets.
 func (f *fit) model(ctx context.Context) (models.Model, error) {
 	t := f.in.Targets
-	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings), neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
+	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings),
+		neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
 	if t.Classes != nil {
 		m.labels = make([]int32, len(t.Labeled))
 		for q := range m.labels {
 			m.labels[q] = int32(t.Class(q))
 		}
 	}
+
 	m.output = models.OutputOf(t.Classes, outputs(t))
 	if t.Labels != nil {
 		m.output = models.Output{Kind: models.OutputLabels, Labels: t.Labels, Columns: outputs(t)}
@@ -64,7 +66,8 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 			continue
 		}
 		in := *f.in
-		in.Values, in.Start = c.settings[c.best], nil
+		in.Values = c.settings[c.best]
+		in.Start = nil
 		info := c.member.Learner.Info()
 		in.Graph = nil
 		if info.UsesGraph(in.Values) {
@@ -73,6 +76,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 				return nil, err
 			}
 		}
+
 		in.Progress = nil
 		var err error
 		if c.start != nil {
@@ -80,6 +84,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 				return nil, err
 			}
 		}
+
 		fitted, err := c.member.Learner.Fit(ctx, &in)
 		if !models.Usable(err) {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
@@ -89,6 +94,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		if !f.choice.Validated && t.Classes != nil {
 			c.scale = unjudged(answers)
 		}
@@ -100,6 +106,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		f.done++
 		f.in.Report(f.done, float64(2*len(f.contenders)), c.name)
 	}
+
 	if t.Classes != nil && f.settings.Shares == FromPoints {
 		counts := make([]float64, len(t.Classes))
 		for _, c := range m.labels {
@@ -108,6 +115,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
 		weighClassRows(m.scores, m.factors)
 	}
+
 	return m, short
 }
 
@@ -152,6 +160,7 @@ func onTraining(ctx context.Context, m models.Model, in *models.Input, columns i
 		out.Slice(lo, hi, 0, columns).(*mat.Dense).Copy(p.Scores)
 		data.Release(in.Points, lo, hi)
 	}
+
 	return out, nil
 }
 
@@ -174,6 +183,7 @@ func unjudged(scores *mat.Dense) scale {
 			squares += (v - mean) * (v - mean)
 		}
 	}
+
 	if squares > 0 {
 		s.Slope = 2 / math.Sqrt(squares/float64(rows*c))
 	}
@@ -213,6 +223,7 @@ func (m *Model) Dim() int {
 		}
 		dim = p.Dim()
 	}
+
 	if p := m.neighborhood.PCA; p != nil {
 		return len(p.Mean)
 	}
@@ -224,7 +235,8 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	var out stage.Cost
 	for _, p := range m.parts {
 		c := p.QueryCost(n, s)
-		out.Bytes, out.Operations = max(out.Bytes, c.Bytes), out.Operations+c.Operations
+		out.Bytes = max(out.Bytes, c.Bytes)
+		out.Operations += c.Operations
 	}
 	out.Bytes += 16 * int64(n) * int64(m.output.Columns)
 	return out
@@ -232,7 +244,8 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 
 // Predict asks all parts; those on the graph have the neighbours of the new points from
 // one search.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Dim() == 0 {
 		return nil, models.ErrNoPoints
 	}
@@ -242,6 +255,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	n, d := x.Dims()
 	var z data.Points // projected
 	out := &models.Prediction{Scores: mat.NewDense(n, m.output.Columns, nil)}
+
 	step := func(k int) *models.PredictSettings {
 		own := models.PredictSettings{}
 		if s != nil {
@@ -252,13 +266,15 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		}
 		return &own
 	}
+
 	found, recall, err := m.search(ctx, x, step(0))
 	if err != nil {
 		return nil, err
 	}
 	out.Recall = recall
 	for k := range m.parts {
-		own, asked := step(k+1), x
+		own := step(k + 1)
+		asked := x
 		if m.parts[k].shares {
 			own.Found = found
 		}
@@ -270,6 +286,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			}
 			asked = z
 		}
+
 		p, err := m.parts[k].Predict(ctx, asked, own)
 		if err != nil {
 			return nil, err
@@ -279,6 +296,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			out.Recall = p.Recall
 		}
 	}
+
 	if m.output.Classes != nil {
 		weighClassRows(out.Scores, m.factors)
 		out.Classes = models.Decide(out.Scores)
@@ -288,7 +306,8 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 
 // search returns the nearest training points of x for the parts on the graph; nil if there
 // is no such part, or the graph has no number of neighbours.
-func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSettings) (*knn.Neighbors, *knn.Recall, error) {
+func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSettings) (*knn.Neighbors,
+	*knn.Recall, error) {
 	k := cmp.Or(s.Neighbors, m.neighborhood.Edges.K)
 	if k < 1 || !slices.ContainsFunc(m.parts, func(p part) bool { return p.shares }) {
 		return nil, nil, nil
@@ -310,13 +329,16 @@ func (m *Model) Training(scores bool) *models.Prediction {
 
 // Summary says what was chosen.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
+	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(),
+		Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
 	for k, p := range m.parts {
 		part := p.Summary()
 		if k == 0 || part.Unreached < s.Unreached {
-			s.Unreached, s.Fallback = part.Unreached, part.Fallback
+			s.Unreached = part.Unreached
+			s.Fallback = part.Fallback
 		}
 	}
+
 	if s.Unreached == 0 {
 		s.Fallback = nil
 	}

@@ -31,11 +31,13 @@ func (s scale) probabilities(dst, scores []float64) {
 		dst[c] *= s.Slope
 		top = max(top, dst[c])
 	}
+
 	var sum float64
 	for c, v := range dst {
 		dst[c] = math.Exp(v - top)
 		sum += dst[c]
 	}
+
 	for c := range dst {
 		dst[c] /= sum
 	}
@@ -43,12 +45,15 @@ func (s scale) probabilities(dst, scores []float64) {
 
 // logits sets dst to z.
 func (s scale) logits(dst, scores []float64) {
-	least, sum := math.Inf(1), 0.
+	least := math.Inf(1)
+	sum := 0.
 	for _, v := range scores {
 		if !math.IsNaN(v) {
-			least, sum = min(least, v), sum+v
+			least = min(least, v)
+			sum += v
 		}
 	}
+
 	for c, v := range scores {
 		switch {
 		case s.Shares && !(sum > 0):
@@ -91,12 +96,14 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 			squares += row[j] * row[j]
 		}
 	}
+
 	if squares == 0 {
 		s.Slope = 1
 		return
 	}
 	unit := 1 / math.Sqrt(squares/float64(rows*c))
-	p, own := make([]float64, c), scale{}
+	p := make([]float64, c)
+	own := scale{}
 	rising := func(slope float64) bool {
 		own.Slope = slope
 		var d float64
@@ -111,9 +118,12 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 				d += (target - p[j]) * v
 			}
 		}
+
 		return d > 0
 	}
-	lo, hi := math.Log(1e-3*unit), math.Log(1e3*unit)
+
+	lo := math.Log(1e-3 * unit)
+	hi := math.Log(1e3 * unit)
 	for range 24 {
 		if mid := (lo + hi) / 2; rising(math.Exp(mid)) {
 			lo = mid
@@ -121,6 +131,7 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 			hi = mid
 		}
 	}
+
 	s.Slope = math.Exp(lo)
 }
 
@@ -143,11 +154,13 @@ func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float6
 		}
 		top = max(top, w[j])
 	}
+
 	var sum float64
 	for j := range w {
 		w[j] = math.Exp(w[j] - top)
 		sum += w[j]
 	}
+
 	for j := range w {
 		w[j] /= sum
 	}

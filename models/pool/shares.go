@@ -66,6 +66,7 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 			points = append(points, i)
 		}
 	}
+
 	if len(points) == 0 {
 		return nil, nil
 	}
@@ -78,11 +79,14 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 	}
 	n := float64(len(points))
 	strength := labels + n*math.Pow(unsure/n/sureShares, 3)
-	factors, shares = slices.Repeat([]float64{1}, c), make([]float64, c)
+	factors = slices.Repeat([]float64{1}, c)
+	shares = make([]float64, c)
 	for k := range shares {
 		shares[k] = counts[k] / labels
 	}
-	row, sums := make([]float64, c), make([]float64, c)
+	row := make([]float64, c)
+
+	sums := make([]float64, c)
 	for range shareSteps {
 		clear(sums)
 		for _, i := range points {
@@ -92,17 +96,21 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 				sums[k] += v
 			}
 		}
+
 		change := 0.0
 		for k := range shares {
 			r := counts[k] / labels
 			q := (sums[k] + strength*r) / (n + strength)
 			change = max(change, math.Abs(q-shares[k]))
-			shares[k], factors[k] = q, q/r
+			shares[k] = q
+			factors[k] = q / r
 		}
+
 		if change < shareTolerance {
 			break
 		}
 	}
+
 	return factors, shares
 }
 

@@ -61,7 +61,9 @@ func (f *fit) newContender(m *Member) (*contender, error) {
 		}
 		c.settings = append(c.settings, multiplied(v, resolved, m.Times)...)
 	}
-	c.answers, c.faults = make([]*mat.Dense, len(c.settings)), make([]error, len(c.settings))
+
+	c.answers = make([]*mat.Dense, len(c.settings))
+	c.faults = make([]error, len(c.settings))
 	return c, nil
 }
 
@@ -77,6 +79,7 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 			names[name] = "a number"
 		}
 	}
+
 	key := l.Info().Name + " " + names.String()
 	numbers, ok := f.resolved[key]
 	if !ok {
@@ -94,6 +97,7 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 		}
 		f.resolved[key] = numbers
 	}
+
 	return v.With(numbers), nil
 }
 
@@ -118,6 +122,7 @@ func multiplied(v, resolved models.Values, times map[string][]float64) []models.
 		}
 		return out
 	}
+
 	return []models.Values{resolved}
 }
 
@@ -136,6 +141,7 @@ func (f *fit) deal() error {
 			return nil
 		}
 	}
+
 	if folds < 2 {
 		return nil
 	}
@@ -198,6 +204,7 @@ func (f *fit) validate(ctx context.Context) error {
 			f.fault = cmp.Or(f.fault, c.fault)
 		}
 	}
+
 	return nil
 }
 
@@ -206,7 +213,8 @@ func (f *fit) answer(ctx context.Context, c *contender) error {
 	if len(f.splits) == 0 {
 		return nil
 	}
-	rows, columns := len(f.asked), outputs(f.in.Targets)
+	rows := len(f.asked)
+	columns := outputs(f.in.Targets)
 	for i := range c.answers {
 		c.answers[i] = mat.NewDense(rows, columns, slices.Repeat([]float64{math.NaN()}, rows*columns))
 	}
@@ -214,20 +222,24 @@ func (f *fit) answer(ctx context.Context, c *contender) error {
 	if l, ok := c.member.Learner.(models.GridLearner); ok {
 		return l.FitGrid(ctx, g)
 	}
+
 	graph, err := f.graph(c.member)
 	if err != nil {
 		return err
 	}
+
 	for i := range c.settings {
 		err := g.Run(ctx, []int{i}, func(s *models.Split) []models.Answer {
 			in := g.With(i)
-			in.Graph, in.Targets = graph, s.Train
+			in.Graph = graph
+			in.Targets = s.Train
 			return []models.Answer{fitAndAsk(ctx, c.member.Learner, in, s.Points)}
 		})
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -284,6 +296,7 @@ func (f *fit) grid(c *contender) *models.Grid {
 					f.put(c.answers[settings[p]], at[s], f.splits[s], a)
 				}
 			})
+
 			for s := range faults {
 				for p, err := range faults[s] {
 					c.faults[settings[p]] = cmp.Or(c.faults[settings[p]], err)
@@ -299,7 +312,8 @@ func (f *fit) put(dst *mat.Dense, lo int, s *models.Split, a models.Answer) {
 	t := f.in.Targets
 	rows, _ := a.Scores.Dims()
 	for r := range rows {
-		to, from := dst.RawRowView(lo+r), a.Scores.RawRowView(r)
+		to := dst.RawRowView(lo + r)
+		from := a.Scores.RawRowView(r)
 		if t.Classes == nil || len(s.Train.Classes) == len(t.Classes) {
 			copy(to, from)
 			continue

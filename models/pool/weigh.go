@@ -53,7 +53,8 @@ type Standing struct {
 // were not chosen the error of the best is given.
 func (c *Choice) Text() string {
 	var names []string
-	weight, best := map[string]float64{}, map[string]metrics.Number{}
+	weight := map[string]float64{}
+	best := map[string]metrics.Number{}
 	for _, m := range c.Members {
 		if _, ok := weight[m.Name]; !ok {
 			names = append(names, m.Name)
@@ -62,6 +63,7 @@ func (c *Choice) Text() string {
 		weight[m.Name] += m.Weight
 		best[m.Name] = min(best[m.Name], m.Error)
 	}
+
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(weight[b], weight[a]) })
 	var chosen, all []string
 	for _, name := range names {
@@ -70,6 +72,7 @@ func (c *Choice) Text() string {
 		}
 		all = append(all, name+" "+c.number(best[name]))
 	}
+
 	if len(chosen) == 1 {
 		chosen[0] = names[0]
 	}
@@ -79,8 +82,10 @@ func (c *Choice) Text() string {
 	}
 	unit, what := " %", "estimated error"
 	if c.Values {
-		unit, what = "", "estimated RMSE"
+		unit = ""
+		what = "estimated RMSE"
 	}
+
 	text += fmt.Sprintf(", %s %s ± %s%s", what, c.number(c.Error), c.number(c.StdErr), unit)
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
@@ -108,7 +113,8 @@ func (c *Choice) Warnings() []string {
 	if c.Values {
 		what = "the mean value"
 	}
-	return []string{fmt.Sprintf("no model beats %s in cross-validation (%s against %s): the labels, as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
+	return []string{fmt.Sprintf("no model beats %s in cross-validation (%s against %s): the labels, "+
+		"as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
 }
 
 // least is the smallest weight that is kept, unless all are smaller.
@@ -125,15 +131,19 @@ func (f *fit) weigh() {
 	default:
 		f.weighOthers()
 	}
+
 	if len(f.splits) > 0 {
-		f.choice.Validated, f.choice.Repeats = true, f.settings.Repeats
+		f.choice.Validated = true
+		f.choice.Repeats = f.settings.Repeats
 		f.choice.Folds = len(f.splits) / f.settings.Repeats
 	}
+
 	for _, c := range f.contenders {
 		s := Standing{Name: c.name, Settings: c.settings[c.best], Weight: c.weight, Estimate: c.error}
 		f.choice.Members = append(f.choice.Members, s)
 	}
-	slices.SortStableFunc(f.choice.Members, func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(f.choice.Members,
+		func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
 // weighPrior gives the members the weights of the list.
@@ -146,22 +156,26 @@ func (f *fit) weighPrior() {
 		c.weight = c.prior / sum
 		c.error = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}
 	}
-	f.choice.Estimate, f.choice.Trivial = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}, metrics.Number(math.NaN())
+	f.choice.Estimate = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}
+	f.choice.Trivial = metrics.Number(math.NaN())
 }
 
 // judged returns the rows of held answers whose class was known where they were held
 // out, and their classes.
 func (f *fit) judged() (rows, class []int) {
-	t, at := f.in.Targets, 0
+	t := f.in.Targets
+	at := 0
 	for _, s := range f.splits {
 		for _, q := range s.Held {
 			own := t.Class(q)
 			if slices.Contains(s.Train.Classes, t.Classes[own]) {
-				rows, class = append(rows, at), append(class, own)
+				rows = append(rows, at)
+				class = append(class, own)
 			}
 			at++
 		}
 	}
+
 	return rows, class
 }
 
@@ -174,6 +188,7 @@ func (f *fit) weighClasses() {
 		c.choose(rows, class)
 		prior[m] = c.prior
 	}
+
 	losses := mat.NewDense(len(rows), len(f.contenders), nil)
 	columns := len(f.in.Targets.Classes)
 	held := make([]*mat.Dense, len(f.contenders))
@@ -185,6 +200,7 @@ func (f *fit) weighClasses() {
 		}
 		c.error = f.estimate(held[m], class)
 	}
+
 	w := likelihoodWeights(losses, prior, f.settings.Repeats)
 	keepHeavy(w)
 	mixed := mat.NewDense(len(rows), columns, nil)
@@ -194,6 +210,7 @@ func (f *fit) weighClasses() {
 		part.Scale(w[m], held[m])
 		mixed.Add(mixed, &part)
 	}
+
 	f.choice.Estimate = f.estimate(mixed, class)
 	counts := f.counts()
 	f.choice.Trivial = metrics.Number(1 - float64(slices.Max(counts))/float64(len(f.in.Targets.Labeled)))
@@ -209,6 +226,7 @@ func keepHeavy(w []float64) {
 		}
 		sum += w[m]
 	}
+
 	for m := range w {
 		w[m] /= sum
 	}
@@ -228,14 +246,18 @@ func (c *contender) choose(rows, class []int) {
 		}
 		s := scale{Shares: nonnegative(scores)}
 		s.fitSlope(scores, class)
+
 		p := make([]float64, columns)
 		var loss float64
 		for r := range rows {
 			s.probabilities(p, scores.RawRowView(r))
 			loss -= math.Log(max(p[class[r]], 1e-9))
 		}
+
 		if loss < best-1e-9 {
-			best, c.best, c.scale = loss, i, s
+			best = loss
+			c.best = i
+			c.scale = s
 		}
 	}
 }
@@ -265,13 +287,18 @@ func (f *fit) weighOthers() {
 				continue
 			}
 			if e, loss := f.estimateOthers(answers); loss < c.loss {
-				c.loss, c.best, c.error = loss, i, e
+				c.loss = loss
+				c.best = i
+				c.error = e
 			}
 		}
+
 		if c.loss < best || chosen == nil {
-			best, chosen = c.loss, c
+			best = c.loss
+			chosen = c
 		}
 	}
+
 	chosen.weight = 1
 	f.choice.Estimate = chosen.error
 	f.choice.Trivial = f.trivialOthers()
@@ -295,10 +322,12 @@ func (f *fit) estimateOthers(answers *mat.Dense) (Estimate, float64) {
 				sum++
 			}
 		}
+
 		if count > 0 {
 			losses = append(losses, sum/count)
 		}
 	}
+
 	mean, err := meanOf(losses, len(losses)/f.settings.Repeats)
 	if t.Labels == nil { // of the root
 		root := math.Sqrt(mean)
@@ -329,13 +358,15 @@ func (f *fit) trivialOthers() metrics.Number {
 		var sum, count float64
 		for q := range t.Labeled {
 			if y := t.Y.At(q, j); !math.IsNaN(y) {
-				sum, count = sum+y, count+1
+				sum += y
+				count += 1
 			}
 		}
 		for r := range f.asked {
 			constant.Set(r, j, sum/max(count, 1))
 		}
 	}
+
 	e, _ := f.estimateOthers(constant)
 	return e.Error
 }

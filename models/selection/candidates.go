@@ -31,6 +31,7 @@ func Enough(t *models.Targets) bool {
 			classes++
 		}
 	}
+
 	return labels >= FewestLabels && classes > 1
 }
 
@@ -82,6 +83,7 @@ func (g *Grid) Complete() string {
 			given[name] = values[0]
 		}
 	}
+
 	more := Open(g.Learner, given)
 	named := len(g.Neighbors) > 0
 	for _, p := range g.Learner.Params() {
@@ -89,6 +91,7 @@ func (g *Grid) Complete() string {
 			named = true
 		}
 	}
+
 	if !named && len(g.Joint) == 0 {
 		more = DefaultGrid(g.Learner, given)
 		g.Neighbors = more.Neighbors
@@ -103,8 +106,10 @@ func (g *Grid) Complete() string {
 			parts = append(parts, p.Name+" "+strings.Join(values, ","))
 		}
 	}
+
 	if more.Neighbors != nil {
-		parts = append(parts, "neighbors "+strings.Trim(strings.ReplaceAll(fmt.Sprint(more.Neighbors), " ", ","), "[]"))
+		parts = append(parts, "neighbors "+strings.Trim(strings.ReplaceAll(fmt.Sprint(more.Neighbors), " ",
+			","), "[]"))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -122,5 +127,6 @@ func gridOf(l models.Learner, fixed models.Values, wanted func(*models.Param) bo
 		}
 		g.Axes[p.Name] = slices.Clone(p.Grid)
 	}
+
 	return g
 }

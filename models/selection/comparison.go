@@ -19,6 +19,14 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// In each split a learner is given a data set that has the labels of that split alone: a
+// search chooses on it, and the fit sees the same targets. No label of the rest can reach a
+// fit, at the price that factorizations are shared within a split and not among splits.
+// Graphs, and eigenpairs of Laplacians (of components too, by the hash of their graph), depend
+// on no label and are made once, as many pairs as any fit will take. They are only read
+// afterwards, so that splits can be fitted at the same time. Times are in the JSON and the
+// report, not in the table, which has the same bytes at any number of threads.
+
 // Contender is a learner in a [Comparison], with the settings that it may choose from on
 // the labels of each split. A single setting is taken as it is. In a split without
 // [Enough] labels for a choice the learner has what the grid fixes, [Rule] for other
@@ -40,6 +48,7 @@ func (c *Contender) Complete(tune bool) error {
 	if tune {
 		more = DefaultGrid(g.Learner, given)
 	}
+
 	if more != nil {
 		axes := maps.Clone(g.Axes)
 		if axes == nil {
@@ -51,6 +60,7 @@ func (c *Contender) Complete(tune bool) error {
 			g.Neighbors = more.Neighbors
 		}
 	}
+
 	return models.CheckFor(g.Learner, Rule(g.Learner, given))
 }
 
@@ -161,25 +171,30 @@ func (c *contender) choices() int { return max(1, len(c.settings)-1) }
 // known. labeled holds for each split the numbers of the points that have a label in it;
 // they must have a target, and others must be left. All that is wrong with the learners
 // is said at once.
-func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareSettings) (*Comparison, error) {
+func NewComparison(d *Data, contenders []Contender, labeled [][]int,
+	s *CompareSettings) (*Comparison, error) {
 	c := &Comparison{data: *d}
 	if s != nil {
 		c.settings = *s
 	}
 	if len(contenders) == 0 || len(labeled) == 0 {
-		return nil, fmt.Errorf("selection: %d learners on %d splits; there must be one of each", len(contenders), len(labeled))
+		return nil, fmt.Errorf("selection: %d learners on %d splits; there must be one of each",
+			len(contenders), len(labeled))
 	}
+
 	for _, x := range contenders {
 		if err := d.check(x.Grid.Learner); err != nil {
 			return nil, err
 		}
 	}
+
 	var err error
 	if c.settings.Criterion, err = c.settings.Criterion.of(d.Targets); err != nil {
 		return nil, err
 	}
 	if c.settings.Folds < 0 || c.settings.Folds == 1 || c.settings.Repeats < 0 {
-		return nil, fmt.Errorf("selection: %d folds, repeated %d times; there must be at least 2 folds", c.settings.Folds, c.settings.Repeats)
+		return nil, fmt.Errorf("selection: %d folds, repeated %d times; there must be at least 2 folds",
+			c.settings.Folds, c.settings.Repeats)
 	}
 	var faults []error
 	for _, x := range contenders {
@@ -192,9 +207,11 @@ func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareS
 		c.contenders = append(c.contenders, contender{x, settings})
 		c.outcomes = append(c.outcomes, make([]*Outcome, len(labeled)))
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+
 	for i, points := range labeled {
 		split, err := splitOf(d.Targets, points)
 		if err != nil {
@@ -202,6 +219,7 @@ func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareS
 		}
 		c.splits = append(c.splits, split)
 	}
+
 	c.restore(c.settings.Known)
 	return c, nil
 }
@@ -219,12 +237,15 @@ func splitOf(t *models.Targets, points []int) (*models.Split, error) {
 		}
 		kept[i] = q
 	}
+
 	switch len(kept) {
 	case 0:
 		return nil, errors.New("no point has a label")
 	case len(t.Labeled):
-		return nil, fmt.Errorf("all %d points with a target have a label; others must be left to measure on", len(kept))
+		return nil, fmt.Errorf("all %d points with a target have a label; others must be left to measure on",
+			len(kept))
 	}
+
 	return t.SplitAt(kept)
 }
 
@@ -243,7 +264,8 @@ func (c *Comparison) restore(known []Outcome) {
 // Prepare makes the graphs and the eigenpairs that the learners need, each once. A nil
 // solve means [lanczos.Laplacian] with its defaults.
 func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
-	sh := &shared{graphs: map[int]*models.Graph{}, hashes: map[*sparse.CSR]string{}, pairs: map[pairing]*eigenpairs{}}
+	sh := &shared{graphs: map[int]*models.Graph{}, hashes: map[*sparse.CSR]string{},
+		pairs: map[pairing]*eigenpairs{}}
 	if solve == nil {
 		solve = c.solve
 	}
@@ -261,6 +283,7 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 			if err != nil {
 				return err
 			}
+
 			for at := 0; ok && at < len(c.splits); at++ {
 				in := c.input(c.splits[at], s)
 				in.Graph = g
@@ -277,36 +300,43 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 			}
 		}
 	}
+
 	for _, key := range order {
 		if err := needs[key].solve(ctx, sh, solve); err != nil {
 			return err
 		}
 	}
+
 	c.data.shared = sh
 	return nil
 }
 
 // solve is the [Eigensolver] where none is given.
-func (c *Comparison) solve(ctx context.Context, g *models.Graph, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
+func (c *Comparison) solve(ctx context.Context, g *models.Graph, kind sparse.Kind, k int,
+	tolerance float64) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, kind)
 	if err != nil {
 		return nil, err
 	}
-	return lanczos.Laplacian(ctx, l, g.Components, &lanczos.Settings{K: k, Tolerance: tolerance, Seed: c.settings.Seed, MemoryLimit: c.settings.Memory})
+	return lanczos.Laplacian(ctx, l, g.Components, &lanczos.Settings{K: k, Tolerance: tolerance,
+		Seed: c.settings.Seed, MemoryLimit: c.settings.Memory})
 }
 
 // input is that of a setting on a split, without a graph.
 func (c *Comparison) input(split *models.Split, s Setting) *models.Input {
 	in := c.data.input(c.settings.Seed, c.settings.Memory)
-	in.Targets, in.Values = split.Train, s.Values
+	in.Targets = split.Train
+	in.Values = s.Values
 	return &in
 }
 
 // search is the choice of a setting of contender i on the labels of a split. The data of
 // the search have no other labels.
 func (c *Comparison) search(i int, split *models.Split) (*search, error) {
-	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner, points: c.contenders[i].settings[:c.contenders[i].choices()],
-		settings: Settings{Folds: c.settings.Folds, Repeats: c.settings.Repeats, Seed: c.settings.Seed, Criterion: c.settings.Criterion, Memory: c.settings.Memory}}
+	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner,
+		points: c.contenders[i].settings[:c.contenders[i].choices()],
+		settings: Settings{Folds: c.settings.Folds, Repeats: c.settings.Repeats, Seed: c.settings.Seed,
+			Criterion: c.settings.Criterion, Memory: c.settings.Memory}}
 	t.data.Targets = split.Train
 	t.settings.Folds = min(cmp.Or(t.settings.Folds, defaultFolds), len(split.Train.Labeled))
 	if err := t.fillSettings(); err != nil {
@@ -341,12 +371,15 @@ func (c *Comparison) cost(i int) (stage.Cost, error) {
 				faults = append(faults, err)
 				continue
 			}
-			one.Bytes, one.Remedy = max(one.Bytes, fit.Bytes), fit.Remedy
+			one.Bytes = max(one.Bytes, fit.Bytes)
+			one.Remedy = fit.Remedy
 			one.Operations = max(one.Operations, fit.Operations)
 		}
+
 		if len(faults) == len(x.settings) {
 			return stage.Cost{}, faults[0]
 		}
+
 		if len(x.settings) > 1 && Enough(split.Train) {
 			t, err := c.search(i, split)
 			if err != nil {
@@ -359,16 +392,20 @@ func (c *Comparison) cost(i int) (stage.Cost, error) {
 			one.Bytes = max(one.Bytes, choice.Bytes)
 			one.Operations += choice.Operations
 		}
-		out.Bytes, out.Remedy = max(out.Bytes, one.Bytes), one.Remedy
+
+		out.Bytes = max(out.Bytes, one.Bytes)
+		out.Remedy = one.Remedy
 		out.Operations += one.Operations
 	}
+
 	return out, nil
 }
 
 // together tells whether the splits of contender i, each of which takes cost, are fitted
 // at the same time.
 func (c *Comparison) together(i int, cost stage.Cost) bool {
-	return len(c.contenders[i].settings) == 1 && (c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
+	return len(c.contenders[i].settings) == 1 &&
+		(c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
 }
 
 // Run fits every learner on every split; [Comparison.Prepare] comes first. A fit that
@@ -382,6 +419,7 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 	if c.data.shared == nil {
 		return nil, errors.New("selection: the comparison is not prepared")
 	}
+
 	for i := range c.contenders {
 		one := func(split int) {
 			if c.outcomes[i][split] != nil || ctx.Err() != nil {
@@ -391,10 +429,12 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 				c.record(o)
 			}
 		}
+
 		cost, err := c.cost(i)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.contenders[i].Name, err)
 		}
+
 		if c.together(i, cost) {
 			par.Until(ctx, len(c.splits), 1, func(split, _ int) { one(split) })
 		} else {
@@ -402,10 +442,12 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 				one(split)
 			}
 		}
+
 		if c.halt != nil {
 			return nil, c.halt
 		}
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.result()
@@ -433,12 +475,14 @@ func (c *Comparison) outcome(ctx context.Context, i, at int) *Outcome {
 // measure completes o with the setting that was chosen and returns the value of the
 // criterion.
 func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
-	x, split := &c.contenders[o.Contender], c.splits[o.Split]
+	x := &c.contenders[o.Contender]
+	split := c.splits[o.Split]
 	var short error
 	switch {
 	case len(x.settings) == 1:
 	case !Enough(split.Train):
-		o.Untuned, o.Setting = true, x.choices()
+		o.Untuned = true
+		o.Setting = x.choices()
 	default:
 		t, err := c.search(o.Contender, split)
 		if err != nil {
@@ -448,8 +492,10 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 		if r == nil || !models.Usable(err) {
 			return math.NaN(), err
 		}
-		o.Setting, short = r.Best().at, err
+		o.Setting = r.Best().at
+		short = err
 	}
+
 	setting := x.settings[o.Setting]
 	in := c.input(split, setting)
 	l := x.Grid.Learner
@@ -460,6 +506,7 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 	if !models.Usable(a.Err) {
 		return math.NaN(), a.Err
 	}
+
 	value, err := Measure(c.data.Targets, c.settings.Criterion, split, a)
 	if err != nil {
 		return math.NaN(), err
@@ -483,6 +530,7 @@ func (c *Comparison) record(o *Outcome) {
 		}
 		c.halt = c.settings.OnOutcome(all)
 	}
+
 	if c.settings.OnProgress != nil {
 		c.settings.OnProgress(c.result(), c.contenders[o.Contender].Name)
 	}
@@ -492,7 +540,8 @@ func (c *Comparison) record(o *Outcome) {
 func (c *Comparison) result() *Compared {
 	r := &Compared{Criterion: c.settings.Criterion, Total: len(c.contenders) * len(c.splits)}
 	for i, x := range c.contenders {
-		r.Competitors = append(r.Competitors, Competitor{Name: x.Name, Settings: x.settings, Outcomes: slices.Clone(c.outcomes[i])})
+		r.Competitors = append(r.Competitors, Competitor{Name: x.Name, Settings: x.settings,
+			Outcomes: slices.Clone(c.outcomes[i])})
 		for _, o := range c.outcomes[i] {
 			if o != nil {
 				r.Done++
@@ -519,11 +568,15 @@ func (r *Compared) fault() error {
 			}
 		}
 	}
+
 	switch {
 	case failed == r.Total:
-		return fmt.Errorf("selection: all %d fits failed; the first: %s: %s", failed, r.Competitors[first.Contender].Name, first.Fault)
+		return fmt.Errorf("selection: all %d fits failed; the first: %s: %s", failed,
+			r.Competitors[first.Contender].Name, first.Fault)
 	case short > 0:
-		return fmt.Errorf("selection: %d of %d fits did not converge: %w", short, r.Total, &fault{firstShort.Fault, true})
+		return fmt.Errorf("selection: %d of %d fits did not converge: %w", short, r.Total,
+			&fault{firstShort.Fault, true})
 	}
+
 	return nil
 }

@@ -55,12 +55,16 @@ func (c Criterion) of(y *models.Targets) (Criterion, error) {
 			c = RMSECriterion
 		}
 	}
+
 	switch {
 	case c < ErrorCriterion || c > AUCCriterion || values != (c == RMSECriterion):
-		return c, fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", c, RMSECriterion)
+		return c, fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", c,
+			RMSECriterion)
 	case y.Labels != nil && c == PRBEPCriterion:
-		return c, fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", c, ErrorCriterion, F1Criterion, AUCCriterion)
+		return c, fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", c,
+			ErrorCriterion, F1Criterion, AUCCriterion)
 	}
+
 	return c, nil
 }
 
@@ -74,7 +78,9 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 	case t.Classes == nil:
 		return measureValues(t, s, a)
 	}
-	truth, predicted := make([]int64, len(s.Held)), make([]int64, len(s.Held))
+
+	truth := make([]int64, len(s.Held))
+	predicted := make([]int64, len(s.Held))
 	for i, q := range s.Held {
 		truth[i], predicted[i] = t.Classes[t.Class(q)], s.Train.Classes[a.Classes[i]]
 	}
@@ -88,13 +94,16 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 	if err := r.AddScores(truth, a.Scores, s.Train.Classes); err != nil {
 		return 0, err
 	}
+
 	if len(t.Classes) > 2 {
-		return map[Criterion]float64{F1Criterion: r.MacroF1, PRBEPCriterion: float64(*r.MacroPRBEP), AUCCriterion: float64(*r.MacroAUC)}[c], nil
+		return map[Criterion]float64{F1Criterion: r.MacroF1, PRBEPCriterion: float64(*r.MacroPRBEP),
+			AUCCriterion: float64(*r.MacroAUC)}[c], nil
 	}
 	if r.SetPositive(t.Classes[1]) != nil {
 		return math.NaN(), nil // no such point is held out, and none is predicted
 	}
-	return map[Criterion]float64{F1Criterion: r.Positive.F1, PRBEPCriterion: float64(*r.Positive.PRBEP), AUCCriterion: float64(*r.Positive.AUC)}[c], nil
+	return map[Criterion]float64{F1Criterion: r.Positive.F1, PRBEPCriterion: float64(*r.Positive.PRBEP),
+		AUCCriterion: float64(*r.Positive.AUC)}[c], nil
 }
 
 // measureValues returns the RMSE over the values that are known.
@@ -107,6 +116,7 @@ func measureValues(t *models.Targets, s *models.Split, a models.Answer) (float64
 			}
 		}
 	}
+
 	if len(truth) == 0 {
 		return math.NaN(), nil
 	}
@@ -121,5 +131,6 @@ func measureLabels(t *models.Targets, c Criterion, s *models.Split, a models.Ans
 	if err != nil {
 		return 0, err
 	}
-	return map[Criterion]float64{ErrorCriterion: float64(r.HammingLoss), F1Criterion: float64(r.MicroF1), AUCCriterion: float64(r.MeanAUC)}[c], nil
+	return map[Criterion]float64{ErrorCriterion: float64(r.HammingLoss), F1Criterion: float64(r.MicroF1),
+		AUCCriterion: float64(r.MeanAUC)}[c], nil
 }

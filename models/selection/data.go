@@ -33,7 +33,8 @@ type Data struct {
 
 // input returns what all fits have in common.
 func (d *Data) input(seed uint64, memory int64) models.Input {
-	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
+	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs,
+		OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
 }
 
 // check returns an error unless there are a learner, and points and targets of one length.
@@ -61,12 +62,14 @@ func (d *Data) settingsOf(g *Grid, seed uint64, memory int64) ([]Setting, error)
 	if g.Learner.Info().Needs.Has(models.NeedsPoints) && d.Points == nil {
 		faults = append(faults, errors.New("selection: there are no points"))
 	}
+
 	for _, p := range points {
 		if err := d.checkGraph(g.Learner, p); err != nil {
 			faults = append(faults, err)
 			break
 		}
 	}
+
 	return points, errors.Join(faults...)
 }
 
@@ -86,15 +89,20 @@ func (d *Data) edges(l models.Learner, p Setting) int {
 // measured on them.
 func (d *Data) checkTargets(l models.Learner) error {
 	info := l.Info()
-	kind, what := models.LearnsValues, "values"
+	kind := models.LearnsValues
+	what := "values"
 	switch {
 	case d.Targets.Labels != nil:
-		kind, what = models.LearnsLabels, "several labels a point"
+		kind = models.LearnsLabels
+		what = "several labels a point"
 	case d.Targets.Classes != nil:
-		kind, what = models.LearnsClasses, "classes"
+		kind = models.LearnsClasses
+		what = "classes"
 	}
+
 	if info.Learns.Has(models.LearnsInside) {
-		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with", info.Name)
+		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with",
+			info.Name)
 	}
 	if !info.Learns.Has(kind) {
 		return fmt.Errorf("selection: %s does not learn %s", info.Name, what)
@@ -118,6 +126,7 @@ func (d *Data) checkGraph(l models.Learner, p Setting) error {
 	case d.Graph != nil && d.Graph.Len() != n, d.Graph == nil && d.Neighbors.Len() != n:
 		return fmt.Errorf("selection: a graph of other points than the %d with targets", n)
 	}
+
 	return nil
 }
 
@@ -152,6 +161,7 @@ func (d *Data) answer(ctx context.Context, l models.Learner, in *models.Input, p
 	if m, ok := m.(models.Trained); ok {
 		return models.AnswerAt(m.Training(true), points, out.Err)
 	}
+
 	for lo := 0; lo < len(points); lo += batch {
 		hi := min(lo+batch, len(points))
 		p, err := m.Predict(ctx, data.Select(in.Points, points[lo:hi]), nil)
@@ -167,5 +177,6 @@ func (d *Data) answer(ctx context.Context, l models.Learner, in *models.Input, p
 			out.Scores.Slice(lo, hi, 0, c).(*mat.Dense).Copy(p.Scores)
 		}
 	}
+
 	return out
 }

@@ -42,13 +42,15 @@ func (t *search) fits() (out []Fit) {
 			if !t.done[i][f] {
 				continue
 			}
-			fit := Fit{Setting: i, Split: f, Value: strconv.FormatFloat(float64(t.scores[i].Folds[f]), 'g', -1, 64)}
+			fit := Fit{Setting: i, Split: f, Value: strconv.FormatFloat(float64(t.scores[i].Folds[f]),
+				'g', -1, 64)}
 			if err != nil {
 				fit.Fault, fit.Usable = err.Error(), models.Usable(err)
 			}
 			out = append(out, fit)
 		}
 	}
+
 	return out
 }
 
@@ -57,7 +59,8 @@ func (t *search) fits() (out []Fit) {
 func (t *search) restore(known []Fit) {
 	for _, k := range known {
 		v, err := strconv.ParseFloat(k.Value, 64)
-		if err != nil || k.Setting < 0 || k.Setting >= len(t.scores) || k.Split < 0 || k.Split >= len(t.grid.Splits) || t.done[k.Setting][k.Split] {
+		if err != nil || k.Setting < 0 || k.Setting >= len(t.scores) || k.Split < 0 ||
+			k.Split >= len(t.grid.Splits) || t.done[k.Setting][k.Split] {
 			continue
 		}
 		t.done[k.Setting][k.Split] = true

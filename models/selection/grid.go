@@ -11,6 +11,13 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
+// Default grids are data: a parameter has the values that cross-validation compares
+// (Param.Grid), and a required parameter has the value for few labels (Few). [DefaultGrid],
+// [Open], [Complete] and [Rule] make grids and settings of them. Pipeline.Fit chooses values
+// that are required and missing, on the graph of the fit, and reports them in Input.Chosen.
+// The conformance suite refuses a required parameter without a grid. 20 labels are the fewest
+// to choose by: with 10 labels of two classes the choice was worse than the rule.
+
 // Grid is a set of settings of one learner to choose from: all combinations of
 // the values of its axes, or of one of Joint with those.
 type Grid struct {
@@ -73,6 +80,7 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 		counts = []int{neighbors}
 	}
 	info := g.Learner.Info()
+
 	rules := resolver{learner: g.Learner, in: in, known: map[string]models.Values{}}
 	var out []Setting
 	for _, v := range all {
@@ -88,6 +96,7 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 			out = append(out, Setting{v, k})
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b Setting) int { return stronger(params, a, b) })
 	return slices.CompactFunc(out, func(a, b Setting) bool { return stronger(params, a, b) == 0 }), nil
 }
@@ -115,6 +124,7 @@ func (g *Grid) combinations(params []models.Param) []models.Values {
 		}
 		all = out
 	}
+
 	varied := g.varied()
 	for i, v := range all {
 		all[i] = relevant(params, varied, v)
@@ -158,11 +168,13 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 			add(fmt.Errorf("there are no values for %s", name))
 		}
 	}
+
 	for _, k := range g.Neighbors {
 		if k < 1 {
 			add(&models.ParamError{Name: "neighbors", Value: strconv.Itoa(k), Must: "at least 1"})
 		}
 	}
+
 	for _, v := range all {
 		joined, ok := models.CheckValues(params, v).(interface{ Unwrap() []error })
 		if !ok {
@@ -172,6 +184,7 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 			add(fault)
 		}
 	}
+
 	return errors.Join(faults...)
 }
 
@@ -188,6 +201,7 @@ func relevant(params []models.Param, varied map[string]bool, v models.Values) mo
 			delete(out, p.Name)
 		}
 	}
+
 	return out
 }
 
@@ -232,6 +246,7 @@ func (r *resolver) resolve(v models.Values) (models.Values, error) {
 		}
 		r.known[key] = numbers
 	}
+
 	return v.With(numbers), nil
 }
 
@@ -254,6 +269,7 @@ func stronger(params []models.Param, a, b Setting) int {
 			return cmp.Compare(v, u)
 		}
 	}
+
 	return cmp.Compare(a.Neighbors, b.Neighbors)
 }
 

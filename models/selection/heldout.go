@@ -34,17 +34,21 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds i
 	if err != nil {
 		return nil, err
 	}
-	g, faults := h.grid(l, in), error(nil)
+	g := h.grid(l, in)
+	faults := error(nil)
 	g.Fail = func(_ []int, err error) { faults = err }
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		err = grid.FitGrid(ctx, g)
 	} else {
 		err = g.Run(ctx, []int{0}, func(s *models.Split) []models.Answer {
 			fold := *in
-			fold.Targets, fold.Start, fold.Progress = s.Train, nil, nil
+			fold.Targets = s.Train
+			fold.Start = nil
+			fold.Progress = nil
 			return []models.Answer{(&Data{}).answer(ctx, l, &fold, s.Points)}
 		})
 	}
+
 	if err := errors.Join(ctx.Err(), err, faults); err != nil {
 		return nil, err
 	}
@@ -57,6 +61,7 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds i
 			short = a.Err
 		}
 	}
+
 	return h, short
 }
 
@@ -74,6 +79,7 @@ func heldOut(in *models.Input, folds int) (*HeldOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	h.Answers = make([]models.Answer, len(h.Splits))
 	return h, nil
 }
@@ -97,6 +103,7 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 			})
 			return ctx.Err()
 		}}
+
 	g.Edges = in.EdgeCount()
 	g.Graph, g.Start, g.Progress = nil, nil, nil
 	return g
@@ -116,10 +123,13 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 	}
 	_, columns := t.Y.Dims()
 	columns = max(columns, len(t.Classes))
+
 	var cost stage.Cost
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		all := data.Range(0, labels)
-		h := &HeldOut{Folds: folds, Targets: t, Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all, Held: all[:labels/max(1, folds)]}}, folds)}
+		h := &HeldOut{Folds: folds, Targets: t,
+			Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all,
+				Held: all[:labels/max(1, folds)]}}, folds)}
 		c, err := grid.GridCost(h.grid(l, in))
 		if err != nil {
 			return stage.Cost{}, err
@@ -130,8 +140,10 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 		if err != nil {
 			return stage.Cost{}, err
 		}
-		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds), Remedy: c.Remedy}.Cost(folds)
+		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds),
+			Remedy: c.Remedy}.Cost(folds)
 	}
+
 	cost.Bytes += 8 * int64(folds+4) * int64(labels) * int64(columns)
 	if t.Classes != nil {
 		cost.Operations += calibration.Operations(labels, columns)
@@ -152,7 +164,8 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	var err error
 	switch {
 	case t.Labels != nil:
-		return nil, errors.New("selection: probabilities are those of one class a point, and the points may have several labels")
+		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
+			"points may have several labels")
 	case t.Classes == nil:
 		var residuals *mat.Dense
 		if residuals, err = h.residuals(); err != nil {
@@ -162,6 +175,7 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 		out.Intervals, err = calibration.FitIntervals(residuals)
 		return out, err
 	}
+
 	priors := make([]float64, len(t.Classes))
 	for q := range t.Labeled {
 		priors[t.Class(q)]++
@@ -180,10 +194,13 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 // heldBreakEven returns the threshold at the break-even point of held-out answers of two
 // classes; nil if none of them is of the second.
 func heldBreakEven(held []calibration.Answer) (*float64, error) {
-	scores, second := make([]float64, len(held)), make([]bool, len(held))
+	scores := make([]float64, len(held))
+	second := make([]bool, len(held))
 	for i, a := range held {
-		scores[i], second[i] = models.Difference(a.Scores), a.Class == 1
+		scores[i] = models.Difference(a.Scores)
+		second[i] = a.Class == 1
 	}
+
 	b, err := metrics.BreakEven(scores, second)
 	if err != nil || b.PRBEP != b.PRBEP {
 		return nil, err
@@ -205,6 +222,7 @@ func (h *HeldOut) classAnswers() []calibration.Answer {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -216,11 +234,13 @@ func (h *HeldOut) residuals() (*mat.Dense, error) {
 		for i, q := range s.Held {
 			for j, v := range h.Targets.Y.RawRowView(q) {
 				if v-v != 0 {
-					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals need all values of a labeled point", h.Targets.Labeled[q], j)
+					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
+						"need all values of a labeled point", h.Targets.Labeled[q], j)
 				}
 				out.Set(q, j, v-h.Answers[f].Scores.At(i, j))
 			}
 		}
 	}
+
 	return out, nil
 }

@@ -116,15 +116,18 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		if c.Bytes > limit {
-			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, or allow more memory", c.Bytes, limit, c.Remedy)
+			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, "+
+				"or allow more memory", c.Bytes, limit, c.Remedy)
 		}
 	}
+
 	var err error
 	if l, ok := t.learner.(models.GridLearner); ok {
 		err = l.FitGrid(ctx, t.grid)
 	} else {
 		err = t.fitEach(ctx)
 	}
+
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -138,10 +141,13 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 	case best.Fault != "":
 		return nil, fmt.Errorf("%w (with %s)", t.fault(best, failed), best.Setting)
 	case math.IsNaN(float64(best.Mean)):
-		return nil, fmt.Errorf("selection: %v is not defined on any fold: too few points in each, or all of one class; take fewer folds or another criterion", r.Criterion)
+		return nil, fmt.Errorf("selection: %v is not defined on any fold: too few points in each, or "+
+			"all of one class; take fewer folds or another criterion", r.Criterion)
 	case best.Unconverged > 0:
-		return r, fmt.Errorf("selection: %d of %d fits of the best setting did not converge: %w", best.Unconverged, best.Done, t.fault(best, unconverged))
+		return r, fmt.Errorf("selection: %d of %d fits of the best setting did not converge: %w",
+			best.Unconverged, best.Done, t.fault(best, unconverged))
 	}
+
 	return r, nil
 }
 
@@ -192,22 +198,27 @@ func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
 // begin deals the folds and makes room for the scores of all settings.
 func (t *search) begin() (err error) {
 	t.graphs = map[int]*models.Graph{}
-	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory), GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
+	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory),
+		GraphOf:  func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
 		GraphKey: t.graphKey, Run: t.run, Fail: t.fail}
 	if t.data.shared != nil {
 		t.grid.Eigensolver = t.data.shared.solve
 	}
-	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
+	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats,
+		t.settings.Seed); err != nil {
 		return err
 	}
+
 	for i, p := range t.points {
 		t.grid.Settings = append(t.grid.Settings, p.Values)
 		t.grid.Edges = max(t.grid.Edges, t.data.edges(t.learner, p))
-		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())}, len(t.grid.Splits)), at: i}
+		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())},
+			len(t.grid.Splits)), at: i}
 		t.scores = append(t.scores, score)
 		t.errs = append(t.errs, make([]error, len(t.grid.Splits)))
 		t.done = append(t.done, make([]bool, len(t.grid.Splits)))
 	}
+
 	t.restore(t.settings.Known)
 	return nil
 }
@@ -225,7 +236,8 @@ func (t *search) graphKey(setting int) string {
 func (t *search) fillSettings() (err error) {
 	s := &t.settings
 	if s.Folds < 0 || s.Repeats < 0 {
-		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds, s.Repeats)
+		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds,
+			s.Repeats)
 	}
 	s.Repeats = max(1, s.Repeats)
 	if s.Folds == 0 {
@@ -254,6 +266,7 @@ func (t *search) cost() (stage.Cost, error) {
 		total.Operations += c.Operations * float64(splits)
 		total.Remedy = c.Remedy
 	}
+
 	total.Shared = 24 * int64(t.grid.Edges)
 	return total.Cost(splits), nil
 }
@@ -268,10 +281,12 @@ func (t *search) fitEach(ctx context.Context) error {
 				return err
 			}
 		}
+
 		for _, setting := range same {
 			err := t.run(ctx, []int{setting}, func(s *models.Split) []models.Answer {
 				in := t.grid.With(setting)
-				in.Graph, in.Targets = graph, s.Train
+				in.Graph = graph
+				in.Targets = s.Train
 				return []models.Answer{t.data.answer(ctx, t.learner, in, s.Points)}
 			})
 			if err != nil {
@@ -279,6 +294,7 @@ func (t *search) fitEach(ctx context.Context) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -293,6 +309,7 @@ func (t *search) graph(neighbors int) (*models.Graph, error) {
 	case t.graphs[neighbors] != nil:
 		return t.graphs[neighbors], nil
 	}
+
 	g, err := t.data.cut(neighbors)
 	if err != nil {
 		return nil, err
@@ -313,6 +330,7 @@ func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split
 			t.record(f, settings, answers)
 		}
 	})
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return cmp.Or(ctx.Err(), t.halt)
@@ -340,6 +358,7 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 			values[i] = v
 		}
 	}
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, p := range settings {
@@ -351,6 +370,7 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 		t.scores[p].Done++
 		t.errs[p][f] = answers[i].Err
 	}
+
 	if t.settings.OnFits != nil && t.halt == nil {
 		t.halt = t.settings.OnFits(t.fits())
 	}
@@ -369,8 +389,9 @@ func (t *search) snapshot() *Result {
 // ranked returns the result so far.
 func (t *search) ranked() *Result {
 	s := t.settings
-	r := &Result{Criterion: s.Criterion, Folds: s.Folds, Repeats: s.Repeats, Seed: s.Seed, Labeled: len(t.data.Targets.Labeled),
-		Total: len(t.points) * len(t.grid.Splits), Scores: slices.Clone(t.scores)}
+	r := &Result{Criterion: s.Criterion, Folds: s.Folds, Repeats: s.Repeats, Seed: s.Seed,
+		Labeled: len(t.data.Targets.Labeled),
+		Total:   len(t.points) * len(t.grid.Splits), Scores: slices.Clone(t.scores)}
 	var largest float64
 	for i := range r.Scores {
 		score := &r.Scores[i]
@@ -385,13 +406,16 @@ func (t *search) ranked() *Result {
 				score.Fault = err.Error()
 			}
 		}
+
 		r.Done += score.Done
 		if v := math.Abs(float64(score.Mean)); v > largest { // NaN is not
 			largest = v
 		}
 	}
+
 	slices.SortStableFunc(r.Scores, func(a, b Score) int {
-		return cmp.Or(cmp.Compare(t.tier(&a), t.tier(&b)), cmp.Compare(t.rank(&a, largest), t.rank(&b, largest)))
+		return cmp.Or(cmp.Compare(t.tier(&a), t.tier(&b)), cmp.Compare(t.rank(&a, largest),
+			t.rank(&b, largest)))
 	})
 	return r
 }
@@ -435,6 +459,7 @@ func meanOfFolds(folds []metrics.Number) (mean, stdErr metrics.Number) {
 			known = append(known, float64(v))
 		}
 	}
+
 	count := float64(len(known))
 	var sum, squares float64
 	for _, v := range known {

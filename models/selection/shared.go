@@ -35,7 +35,8 @@ type eigenpairs struct {
 
 // Eigensolver computes the k smallest eigenpairs of a Laplacian of a graph. An error that
 // is [models.Usable] comes with a result.
-type Eigensolver func(ctx context.Context, g *models.Graph, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error)
+type Eigensolver func(ctx context.Context, g *models.Graph, kind sparse.Kind, k int,
+	tolerance float64) (*lanczos.Result, error)
 
 // graph makes the graph of so many neighbours, once.
 func (s *shared) graph(d *Data, neighbors int) (*models.Graph, error) {
@@ -49,6 +50,7 @@ func (s *shared) graph(d *Data, neighbors int) (*models.Graph, error) {
 			return nil, err
 		}
 	}
+
 	s.graphs[neighbors], s.hashes[g.W] = g, data.HashPoints(g.W)
 	return g, nil
 }
@@ -64,8 +66,10 @@ func (s *shared) key(l *sparse.Laplacian, tolerance float64) pairing {
 
 // solve returns the first of the eigenpairs that are known, with the error that they came
 // with; those that are not it computes.
-func (s *shared) solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, settings *lanczos.Settings) (*lanczos.Result, error) {
-	e, k := s.pairs[s.key(l, settings.Tolerance)], settings.K
+func (s *shared) solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+	settings *lanczos.Settings) (*lanczos.Result, error) {
+	e := s.pairs[s.key(l, settings.Tolerance)]
+	k := settings.K
 	if e == nil || len(e.Values) < k {
 		return lanczos.Laplacian(ctx, l, c, settings)
 	}
@@ -74,7 +78,9 @@ func (s *shared) solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Compo
 	}
 	r := *e.Result
 	n, _ := r.Vectors.Dims()
-	r.Values, r.Residuals, r.Nullity = r.Values[:k], r.Residuals[:k], min(r.Nullity, k)
+	r.Values = r.Values[:k]
+	r.Residuals = r.Residuals[:k]
+	r.Nullity = min(r.Nullity, k)
 	r.Vectors = r.Vectors.Slice(0, n, 0, k).(*mat.Dense)
 	return &r, e.short
 }
@@ -96,11 +102,13 @@ func (s *shared) pair(ctx context.Context, l models.Learner, in *models.Input) e
 		in.Pairs, err = s.solve(ctx, w.laplacian, in.Graph.Components, &settings)
 		return err
 	}
-	in.Pairs, err = lanczos.Parts(ctx, w.laplacian, in.Graph.Components, w.seats, func(p *lanczos.Part) (*lanczos.Result, error) {
-		one := settings
-		one.K = p.K
-		return s.solve(ctx, p.Laplacian, p.Components, &one)
-	})
+
+	in.Pairs, err = lanczos.Parts(ctx, w.laplacian, in.Graph.Components, w.seats,
+		func(p *lanczos.Part) (*lanczos.Result, error) {
+			one := settings
+			one.K = p.K
+			return s.solve(ctx, p.Laplacian, p.Components, &one)
+		})
 	return err
 }
 
@@ -170,18 +178,21 @@ func (m *most) solve(ctx context.Context, s *shared, solve Eigensolver) error {
 			return err
 		}
 	}
+
 	var of []int32
 	for id, n := range m.parts {
 		for range n {
 			of = append(of, int32(id))
 		}
 	}
+
 	if of == nil {
 		return nil
 	}
-	_, err := lanczos.Parts(ctx, m.laplacian, m.graph.Components, of, func(p *lanczos.Part) (*lanczos.Result, error) {
-		return keep(&models.Graph{W: p.Laplacian.Graph(), Components: p.Components}, p.Laplacian, p.K)
-	})
+	_, err := lanczos.Parts(ctx, m.laplacian, m.graph.Components, of,
+		func(p *lanczos.Part) (*lanczos.Result, error) {
+			return keep(&models.Graph{W: p.Laplacian.Graph(), Components: p.Components}, p.Laplacian, p.K)
+		})
 	if models.Usable(err) {
 		return nil // the fits say so
 	}

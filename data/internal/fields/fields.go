@@ -59,6 +59,7 @@ func Cut(line []byte, sep byte) (field, rest []byte) {
 			return line[:i], line[i+1:]
 		}
 	}
+
 	return line, nil
 }
 
@@ -84,6 +85,7 @@ func Number(b []byte) (float64, bool) {
 	if len(b) == 0 {
 		return 0, false
 	}
+
 	if len(b) < 16 { // small integers, by far the most frequent
 		v, i := 0, 0
 		if b[0] == '-' {
@@ -100,6 +102,7 @@ func Number(b []byte) (float64, bool) {
 			return float64(-v), true
 		}
 	}
+
 	// ParseFloat keeps nothing of its argument.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
 	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)

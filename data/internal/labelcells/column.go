@@ -23,10 +23,12 @@ func (c *Column) Add(text []byte, at int) {
 			c.index = map[string]int32{}
 		}
 		code = int32(len(c.texts))
-		c.texts, c.first = append(c.texts, string(text)), append(c.first, at)
+		c.texts = append(c.texts, string(text))
+		c.first = append(c.first, at)
 		c.index[c.texts[code]] = code
 		c.size += int64(len(text)) + 64
 	}
+
 	c.codes = append(c.codes, code)
 }
 
@@ -46,7 +48,9 @@ func (c *Column) Shorten(rows int) { c.codes = c.codes[:rows] }
 
 // drop takes the first row off, whose text is nowhere else.
 func (c *Column) drop() {
-	c.texts, c.first, c.codes = c.texts[1:], c.first[1:], c.codes[1:]
+	c.texts = c.texts[1:]
+	c.first = c.first[1:]
+	c.codes = c.codes[1:]
 	for i := range c.codes {
 		c.codes[i]--
 	}

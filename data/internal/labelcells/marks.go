@@ -47,6 +47,7 @@ func NewMarker(texts []string, none, classMinusOne bool) *Marker {
 	case classMinusOne:
 		m.texts = usualMarks[1:]
 	}
+
 	for _, text := range m.texts {
 		if v, ok := fields.Integer([]byte(text)); ok {
 			m.integers = append(m.integers, v)
@@ -71,6 +72,7 @@ func (m *Marker) unused() (string, bool) {
 	if !m.Given {
 		return "", false
 	}
+
 	for _, text := range m.texts {
 		v, whole := fields.Integer([]byte(text))
 		if !slices.ContainsFunc(m.Seen, func(s string) bool {
@@ -80,6 +82,7 @@ func (m *Marker) unused() (string, bool) {
 			return text, true
 		}
 	}
+
 	return "", false
 }
 

@@ -31,6 +31,7 @@ func Atomically(path string, write func(io.Writer) error) (err error) {
 			err = fmt.Errorf("%s: cannot write it: %w", path, withoutTemporary(err))
 		}
 	}()
+
 	target, err := Target(path)
 	if err != nil {
 		return err
@@ -63,6 +64,7 @@ func CheckWritable(path string) error {
 		}
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
+
 	f.discard()
 	return nil
 }
@@ -98,10 +100,12 @@ func Target(path string) (string, error) {
 		case info.Mode()&fs.ModeSymlink == 0:
 			return "", errors.New("it exists and is not a regular file; choose another name")
 		}
+
 		link, err := os.Readlink(at)
 		if err != nil {
 			return "", err
 		}
+
 		if !filepath.IsAbs(link) {
 			// A relative link begins at the true folder of the link, and ".." in
 			// it must not be taken away by name.
@@ -111,12 +115,15 @@ func Target(path string) (string, error) {
 			}
 			link = dir + string(filepath.Separator) + link
 		}
+
 		dir, base := filepath.Split(link)
 		if dir, err = filepath.EvalSymlinks(dir); err != nil {
-			return "", fmt.Errorf("it is a symbolic link to %s, the folder of which cannot be reached: %w", strconv.Quote(link), withoutTemporary(err))
+			return "", fmt.Errorf("it is a symbolic link to %s, the folder of which cannot be reached: %w",
+				strconv.Quote(link), withoutTemporary(err))
 		}
 		at = filepath.Join(dir, base)
 	}
+
 	return "", errors.New("it is a symbolic link that leads round in a loop; remove it or choose another name")
 }
 
@@ -167,12 +174,14 @@ func newPending(target string) (*pending, error) {
 		p.discard()
 		return nil, err
 	}
+
 	if info, err := p.Stat(); err == nil && exists && info.Mode().Perm() != perm {
 		if err := p.Chmod(perm); err != nil {
 			p.discard()
 			return nil, err
 		}
 	}
+
 	return p, nil
 }
 
@@ -188,6 +197,7 @@ func (p *pending) step(op string, do func() error) error {
 			return &fs.PathError{Op: op, Path: p.target, Err: err}
 		}
 	}
+
 	err := do()
 	if h.After != nil {
 		h.After(s)
@@ -216,11 +226,13 @@ func (p *pending) replace() error {
 	if err := p.step("sync", p.Sync); err != nil {
 		return err
 	}
+
 	if closeBeforeRename {
 		if err := p.Close(); err != nil {
 			return err
 		}
 	}
+
 	mapped.Forget(p.target) // what was read of it is whole; it is not the file that changed
 	err := p.step("rename", func() error { return os.Rename(p.Name(), p.target) })
 	if err != nil {

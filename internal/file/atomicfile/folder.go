@@ -22,6 +22,7 @@ func Folder(path string, files []string, write func(dir string) error) (err erro
 			err = fmt.Errorf("%s: cannot write it: %w", path, withoutTemporary(err))
 		}
 	}()
+
 	path = filepath.Clean(path)
 	if err := replaceable(path, files); err != nil {
 		return err
@@ -32,6 +33,7 @@ func Folder(path string, files []string, write func(dir string) error) (err erro
 	if err != nil {
 		return err
 	}
+
 	defer os.RemoveAll(dir)
 	defer held.Close()
 	if err := write(dir); err != nil {
@@ -61,6 +63,7 @@ func CheckFolder(path string, files []string) error {
 			err = os.Remove(dir)
 		}
 	}
+
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, withoutTemporary(err))
 	}
@@ -79,13 +82,15 @@ func replaceable(path string, files []string) error {
 		}
 		return err
 	}
+
 	known := map[string]bool{}
 	for _, name := range files {
 		known[name] = true
 	}
 	for _, e := range entries {
 		if !known[e.Name()] {
-			return fmt.Errorf("the folder exists and holds %s, which would be lost; choose another name", strconv.Quote(e.Name()))
+			return fmt.Errorf("the folder exists and holds %s, which would be lost; choose another name",
+				strconv.Quote(e.Name()))
 		}
 	}
 	return nil
@@ -120,6 +125,7 @@ func createFolder(target string) (string, *os.File, error) {
 		lock(f)
 		return dir, f, nil
 	}
+
 	return "", nil, errors.New("no name is free for a temporary folder")
 }
 
@@ -131,6 +137,7 @@ func exchange(from, to string) error {
 	if err := swap(from, to); err == nil {
 		return nil
 	}
+
 	// Where the system cannot swap names there is a moment without a folder.
 	aside := from + "0"
 	if err := os.Rename(to, aside); err != nil {

@@ -15,6 +15,10 @@ import (
 	"unicode/utf8"
 )
 
+// Temporary files name their process and its start, and are locked. Before a process first
+// writes into a folder it removes the temporary files of dead processes of this computer.
+// [SetHooks] stands for disks that fail and for kills, in tests only.
+
 // The name of a temporary file is
 //
 //	.NAME.bigfit-PID-START-HOST-RANDOM
@@ -57,13 +61,15 @@ func temporaryPrefix(target string) string {
 func createTemporary(target string, perm fs.FileMode) (*os.File, error) {
 	prefix := temporaryPrefix(target)
 	for tries := 0; ; tries++ {
-		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 16), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 16),
+			os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		switch {
 		case errors.Is(err, fs.ErrExist) && tries < 1000:
 			continue
 		case err != nil:
 			return nil, err
 		}
+
 		// A process that cannot see this one may take the file for a leftover
 		// before it is locked.
 		taken := lock(f)
@@ -104,6 +110,7 @@ func Leftovers(dir string) (removed []string) {
 	if err != nil {
 		return nil // writing there will say what is wrong
 	}
+
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() && !e.IsDir() {
 			continue
@@ -117,11 +124,15 @@ func Leftovers(dir string) (removed []string) {
 		if pidErr != nil || startErr != nil || pid < 1 || alive(pid, start) {
 			continue
 		}
+
 		path := filepath.Join(dir, e.Name())
-		flag, remove := os.O_RDWR, os.Remove
+		flag := os.O_RDWR
+		remove := os.Remove
 		if e.IsDir() {
-			flag, remove = os.O_RDONLY, os.RemoveAll
+			flag = os.O_RDONLY
+			remove = os.RemoveAll
 		}
+
 		f, err := os.OpenFile(path, flag, 0)
 		if err != nil {
 			continue
@@ -131,6 +142,7 @@ func Leftovers(dir string) (removed []string) {
 		}
 		f.Close()
 	}
+
 	return removed
 }
 
@@ -152,6 +164,7 @@ func statOf(pid int) []string {
 	if err != nil {
 		return nil
 	}
+
 	// The second field is the name in parentheses, which may hold any.
 	s := string(text)
 	fields := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])

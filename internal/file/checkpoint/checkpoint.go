@@ -4,6 +4,15 @@
 // Every file is one stage of the run, whole or not there, and says what run it is
 // of by a [Key]: settings and hashes of the inputs. A file of another run, and one
 // that was changed, is an error that names it.
+//
+// # Stages
+//
+// A stage is a file of its own, whole or not there. It names the settings and inputs it was
+// made with and the hash of its content, so no file depends on another and a wrong one is
+// named. Unfinished stages (a basis, rounds of NN-descent, parts of an exact search, fits of a
+// grid) are saved after ten seconds, and so seldom that saving takes at most a tenth of the
+// time. Parts of an exact search are queries: their neighbours have the bits of a search at
+// once, so the choice of parts may depend on the machine.
 package checkpoint
 
 import (
@@ -20,10 +29,11 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // BeginAnew is the remedy for a checkpoint from which a run cannot go on.
-const BeginAnew = "without --resume the run begins anew"
+var BeginAnew = fmt.Sprintf("without %s the run begins anew", param.Name("resume"))
 
 // Names of the files that a folder can have.
 const (
@@ -76,7 +86,8 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(),
+		Inputs: map[string]string{}, Remedy: BeginAnew}
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -86,6 +97,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if err != nil {
 		return nil, err
 	}
+
 	if !resume {
 		f.Remove(names...)
 	}
@@ -139,14 +151,16 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 
 // Store has save write a file of the folder over the one before it.
 func (f *Folder) Store(name string, save func(path string) error) error {
-	begun, path := time.Now(), f.Path(name)
+	begun := time.Now()
+	path := f.Path(name)
 	err := f.write(func() error { return save(path) })
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil {
-			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and --resume goes on from it", err)
+			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and %s goes on from it", err, param.Name("resume"))
 		}
 		return err
 	}
+
 	f.saved(begun)
 	return nil
 }
@@ -189,12 +203,14 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...archive.Array) 
 	if err != nil {
 		return err
 	}
+
 	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}
 	return f.Store(name, func(path string) error {
-		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name, Data: text}))
+		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name,
+			Data: text}))
 	})
 }
 
@@ -249,6 +265,7 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if err := key.agree(s.Key, path); err != nil {
 		return nil, err
 	}
+
 	out := Arrays{}
 	var entries []archive.Array
 	for _, array := range a.Names() {
@@ -262,12 +279,14 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 		out[array] = x
 		entries = append(entries, archive.Array{Name: array, Shape: x.Shape, Data: x.Data})
 	}
+
 	sum, err := s.sum(entries)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if sum != s.Sum {
-		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has "+
+			"the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
 	if err := archive.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
@@ -288,9 +307,11 @@ func (k Key) agree(made Key, path string) error {
 				}
 				return v
 			}
-			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name, short(made[name]), short(k[name]))
+			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name,
+				short(made[name]), short(k[name]))
 		}
 	}
+
 	return nil
 }
 

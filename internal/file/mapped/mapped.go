@@ -4,6 +4,14 @@
 // A mapping lasts as long as the process: slices of it may be anywhere. Its pages are
 // those of the page cache, clean, and the kernel takes them back where memory is short.
 // Where a file cannot be mapped, [Open] says so and its caller reads it.
+//
+// # Lifetime
+//
+// A mapping lasts as long as the process, because slices of it may be anywhere. Its pages are
+// clean, so they count neither in announcements nor in peaks, and a pass gives them back. A
+// file that was cut off raises SIGBUS, which debug.SetPanicOnFault turns into a panic on every
+// goroutine of package par; the command looks the address up in the list of mappings. Any
+// other change is found by size, time and identity before files are written.
 package mapped
 
 import (
@@ -51,6 +59,7 @@ func Open(f *os.File, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
+
 	mutex.Lock()
 	defer mutex.Unlock()
 	m := &mapping{path, bytes, info}
@@ -91,7 +100,8 @@ func (m *mapping) holds(at uintptr) bool {
 // place returns the place of the first mapping that begins at an address or behind it, and
 // whether one begins there.
 func place(at uintptr) (int, bool) {
-	return slices.BinarySearchFunc(all, at, func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
+	return slices.BinarySearchFunc(all, at,
+		func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
 }
 
 // Check returns an error that names a mapped file that is no longer what was
@@ -118,6 +128,7 @@ func Forget(path string) {
 	}
 	mutex.Lock()
 	defer mutex.Unlock()
+
 	for _, m := range all {
 		if os.SameFile(info, m.info) {
 			m.info = nil
@@ -151,6 +162,7 @@ func (m *mapping) check() error {
 	case !info.ModTime().Equal(m.info.ModTime()):
 		return m.changed("the file was written to")
 	}
+
 	return nil
 }
 
@@ -173,6 +185,7 @@ func Fault(recovered any) error {
 		}
 		recovered = p.Value
 	}
+
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
 		return nil
@@ -189,6 +202,7 @@ func Fault(recovered any) error {
 		}
 		return m.changed("it could not be read")
 	}
+
 	return nil
 }
 

@@ -40,6 +40,7 @@ func Scratch(dir string, n int) ([]float64, error) {
 	if err := f.Truncate(8 * int64(n)); err != nil {
 		return nil, err
 	}
+
 	b, err := unix.Mmap(int(f.Fd()), 0, 8*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err

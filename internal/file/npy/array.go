@@ -31,6 +31,7 @@ func (a *Array) DType() string {
 	if r, ok := a.Data.(archive.Raw); ok { // on its way to a file
 		return r.DType
 	}
+
 	switch t := reflect.TypeOf(a.Data).Elem(); t {
 	case reflect.TypeFor[Half]():
 		return "float16"
@@ -76,7 +77,8 @@ func (a *Array) Float64s() ([]float64, error) {
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<63 || int64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -84,7 +86,8 @@ func (a *Array) Float64s() ([]float64, error) {
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<64 || uint64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -97,6 +100,7 @@ func (a *Array) Float64s() ([]float64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want numbers", a)
 }
 
@@ -145,6 +149,7 @@ func (a *Array) Int64s() ([]int64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want integers", a)
 }
 

@@ -64,6 +64,7 @@ func (g *Growing[T]) Close() error {
 		}
 		_, err = f.WriteAt(h, 0)
 	}
+
 	if err == nil {
 		err = f.Sync()
 	}
@@ -96,6 +97,7 @@ func Elements[T number](path string, limit int64) ([]T, error) {
 	if raw != nil {
 		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
 	}
+
 	a, err := ReadFile(path, limit)
 	if err != nil {
 		return nil, err
@@ -141,6 +143,7 @@ func Matrix(path string, rows, columns int) ([]float64, error) {
 		mapped.Forget(path)
 		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
 	}
+
 	a, err := ReadFile(path, 0)
 	if err != nil {
 		return nil, err

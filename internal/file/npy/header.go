@@ -47,7 +47,8 @@ func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
 		return nil, err
 	}
 	if len(shape) > maxDims {
-		return nil, fmt.Errorf("the header claims %d dimensions; at most %d are accepted", len(shape), maxDims)
+		return nil, fmt.Errorf("the header claims %d dimensions; at most %d are accepted",
+			len(shape), maxDims)
 	}
 	n := uint64(h.size)
 	empty := false
@@ -57,15 +58,18 @@ func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
 		}
 		empty = empty || s == 0
 	}
+
 	for _, s := range shape {
 		if empty {
 			break
 		}
 		if uint64(s) > math.MaxInt/n {
-			return nil, fmt.Errorf("the header claims shape %s of %s, more bytes than can be addressed", shapeString(shape), h.DType)
+			return nil, fmt.Errorf("the header claims shape %s of %s, more bytes than can be addressed",
+				shapeString(shape), h.DType)
 		}
 		n *= uint64(s)
 	}
+
 	return h, nil
 }
 
@@ -120,14 +124,17 @@ func (h *Header) transposes() bool {
 
 func (h *Header) setType(descr string) error {
 	unknown := func(remedy string) error {
-		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
+		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, "+
+			"uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
 	}
 	if strings.HasSuffix(descr, "O") {
-		return fmt.Errorf("dtype %s holds Python objects, which are not read: make an array of numbers with .astype(float), or of text with .astype(str), before saving", quote(descr))
+		return fmt.Errorf("dtype %s holds Python objects, which are not read: make an array of "+
+			"numbers with .astype(float), or of text with .astype(str), before saving", quote(descr))
 	}
 	if len(descr) < 3 || strings.IndexByte("<>|=", descr[0]) < 0 {
 		return unknown("convert the array with .astype")
 	}
+
 	switch descr[1] {
 	case 'f', 'i', 'u', 'b', 'S', 'U':
 	case 'c':
@@ -139,17 +146,20 @@ func (h *Header) setType(descr string) error {
 	default:
 		return unknown("convert the array with .astype")
 	}
+
 	size, err := strconv.Atoi(descr[2:])
 	if err != nil || size < 1 || size > 1<<20 || descr[2] == '+' {
 		return unknown("convert the array with .astype")
 	}
-	h.kind, h.size = descr[1], size
+	h.kind = descr[1]
+	h.size = size
 	h.big = descr[0] == '>' || descr[0] != '<' && hostBig
 	switch {
 	case h.kind == 'S':
 		h.DType = fmt.Sprintf("bytes%d", size)
 	case h.kind == 'U':
-		h.DType, h.size = fmt.Sprintf("str%d", size), 4*size
+		h.DType = fmt.Sprintf("str%d", size)
+		h.size = 4 * size
 	case h.kind == 'b' && size == 1:
 		h.DType = "bool"
 	case h.kind == 'f' && (size == 2 || size == 4 || size == 8):
@@ -163,6 +173,7 @@ func (h *Header) setType(descr string) error {
 	default:
 		return unknown("convert the array with .astype")
 	}
+
 	return nil
 }
 
@@ -196,10 +207,13 @@ func parseHeader(r io.Reader) (*Header, int64, error) {
 		length = binary.LittleEndian.Uint32(b[:])
 		at = 12
 	default:
-		return nil, 0, fmt.Errorf(".npy format version %d.%d is unknown; versions 1 to 3 are accepted", lead[6], lead[7])
+		return nil, 0, fmt.Errorf(".npy format version %d.%d is unknown; versions 1 to 3 are accepted",
+			lead[6], lead[7])
 	}
+
 	if length > maxHeader {
-		return nil, 0, fmt.Errorf("the .npy header claims to be %d bytes long; at most %d are accepted", length, maxHeader)
+		return nil, 0, fmt.Errorf("the .npy header claims to be %d bytes long; at most %d are accepted",
+			length, maxHeader)
 	}
 	text := make([]byte, length)
 	if n, err := io.ReadFull(r, text); err != nil {
@@ -228,22 +242,27 @@ func parseDict(text []byte) (*Header, error) {
 	if err != nil {
 		return nil, fmt.Errorf("malformed .npy header, byte %d of the dictionary: %w", p.at, err)
 	}
+
 	for _, k := range []string{"descr", "fortran_order", "shape"} {
 		if _, ok := fields[k]; !ok {
 			return nil, fmt.Errorf("the .npy header has no %q", k)
 		}
 	}
+
 	if len(fields) != 3 {
-		return nil, fmt.Errorf("the .npy header has %d keys, want descr, fortran_order and shape only", len(fields))
+		return nil, fmt.Errorf("the .npy header has %d keys, want descr, fortran_order and shape only",
+			len(fields))
 	}
 	descr, ok := fields["descr"].(string)
 	if !ok {
-		return nil, errors.New("unknown dtype: the array is a structured one; save each field as an array of its own")
+		return nil, errors.New("unknown dtype: the array is a structured one; save each field as an " +
+			"array of its own")
 	}
 	fortran, ok := fields["fortran_order"].(bool)
 	if !ok {
 		return nil, errors.New("the .npy header's fortran_order is neither True nor False")
 	}
+
 	dims, ok := fields["shape"].(tuple)
 	if !ok {
 		return nil, errors.New("the .npy header's shape is not a tuple")
@@ -256,6 +275,7 @@ func parseDict(text []byte) (*Header, error) {
 		}
 		shape[i] = v
 	}
+
 	return NewHeader(descr, shape, fortran)
 }
 
@@ -305,6 +325,7 @@ func (p *literal) dict() (map[string]any, error) {
 		if !p.take(':') {
 			return nil, errors.New("want : after a key")
 		}
+
 		if fields[key], err = p.value(0); err != nil {
 			return nil, err
 		}
@@ -315,6 +336,7 @@ func (p *literal) dict() (map[string]any, error) {
 			break
 		}
 	}
+
 	p.space()
 	if p.at != len(p.text) {
 		return nil, errors.New("text after the dictionary")
@@ -330,6 +352,7 @@ func (p *literal) value(depth int) (any, error) {
 	if p.at >= len(p.text) {
 		return nil, errors.New("unexpected end")
 	}
+
 	switch c := p.text[p.at]; {
 	case c == '\'' || c == '"':
 		return p.str(c)
@@ -359,12 +382,14 @@ func (p *literal) value(depth int) (any, error) {
 		}
 		return v, nil
 	}
+
 	for word, v := range map[string]any{"True": true, "False": false, "None": nil} {
 		if bytes.HasPrefix(p.text[p.at:], []byte(word)) {
 			p.at += len(word)
 			return v, nil
 		}
 	}
+
 	return nil, fmt.Errorf("unexpected character %q", p.text[p.at])
 }
 
@@ -377,6 +402,7 @@ func (p *literal) str(end byte) (string, error) {
 		}
 		p.at++
 	}
+
 	if p.at == len(p.text) {
 		return "", errors.New("a string does not end")
 	}
@@ -398,6 +424,7 @@ func (p *literal) items(end byte, depth int) (v []any, comma bool, err error) {
 			break
 		}
 	}
+
 	return v, comma, nil
 }
 
@@ -419,6 +446,7 @@ func shapeString(shape []int) string {
 		}
 		fmt.Fprint(&b, s)
 	}
+
 	if len(shape) == 1 {
 		b.WriteByte(',')
 	}

@@ -27,7 +27,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s: reading it takes %d bytes of memory, the limit is %d; raise the memory limit or store fewer points or a smaller dtype", e.What, e.Need, e.Limit)
+	return fmt.Sprintf("%s: reading it takes %d bytes of memory, the limit is %d; raise the memory "+
+		"limit or store fewer points or a smaller dtype", e.What, e.Need, e.Limit)
 }
 
 // ReadHeader returns the header of a .npy file without its payload, after
@@ -77,9 +78,11 @@ func Map(path string, least int64) (*Header, []byte, error) {
 	if err != nil {
 		return nil, nil, named(path, err)
 	}
-	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' || at%int64(h.size) != 0 || h.Bytes() < least {
+	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' ||
+		at%int64(h.size) != 0 || h.Bytes() < least {
 		return h, nil, nil
 	}
+
 	all, err := mapped.Open(f, path)
 	if errors.Is(err, mapped.ErrUnsupported) {
 		return h, nil, nil
@@ -122,11 +125,13 @@ func open(path string) (_ *os.File, _ *Header, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	defer func() {
 		if err != nil {
 			f.Close()
 		}
 	}()
+
 	h, at, err := parseHeader(f)
 	if err != nil {
 		return nil, nil, named(path, err)
@@ -142,9 +147,11 @@ func checkSize(h *Header, have int64, what string) error {
 	want := h.Bytes()
 	switch {
 	case have < want:
-		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s is truncated or its header damaged; save the array again", h, want, have, what)
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s is truncated "+
+			"or its header damaged; save the array again", h, want, have, what)
 	case have > want:
-		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s has more than one array or its header is damaged; save one array with numpy.save", h, want, have, what)
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s has more than "+
+			"one array or its header is damaged; save one array with numpy.save", h, want, have, what)
 	}
 	return nil
 }
@@ -160,6 +167,7 @@ func OpenRegular(path string) (*os.File, int64, error) {
 		}
 		return nil, 0, fmt.Errorf("%s: is %s", path, kind)
 	}
+
 	var f *os.File
 	if err == nil {
 		f, err = os.Open(path)
@@ -223,6 +231,7 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	default:
 		data, err = decodeStrings(r, h)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +250,8 @@ func readHalves(g *gonpy.NpyReader) ([]Half, error) {
 }
 
 // decode reads h.Len() numbers and brings them into C order.
-func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyReader) ([]T, error)) ([]T, error) {
+func decode[T number](r io.Reader, h *Header, hint int64,
+	get func(*gonpy.NpyReader) ([]T, error)) ([]T, error) {
 	read := func(dst []T) (int64, error) {
 		n, err := io.ReadFull(r, bytesOf(dst))
 		return int64(n), err
@@ -251,6 +261,7 @@ func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyRea
 	}
 	n := h.Len()
 	out := make([]T, min(n, int(hint)/h.size))
+
 	var got int64
 	for done := 0; ; {
 		m, err := read(out[done:])
@@ -265,6 +276,7 @@ func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyRea
 		copy(grown, out)
 		out = grown
 	}
+
 	if h.transposes() {
 		dst := make([]T, n)
 		reverseAxes(dst, out, h.Shape)
@@ -279,7 +291,8 @@ const foreignChunk = 1 << 20
 
 // readForeign fills dst with numbers of the other byte order through gonpy. It
 // returns the bytes read.
-func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyReader) ([]T, error)) (int64, error) {
+func readForeign[T number](r io.Reader, h *Header, dst []T,
+	get func(*gonpy.NpyReader) ([]T, error)) (int64, error) {
 	mark := byte('<')
 	if h.big {
 		mark = '>'
@@ -296,6 +309,7 @@ func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyR
 		if err != nil {
 			return counted.n, err
 		}
+
 		part, err := get(g)
 		if err != nil {
 			return counted.n, err
@@ -303,6 +317,7 @@ func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyR
 		copy(dst, part)
 		dst = dst[n:]
 	}
+
 	return counted.n, nil
 }
 
@@ -335,12 +350,14 @@ const interned = 1 << 12
 func decodeStrings(r io.Reader, h *Header) ([]string, error) {
 	n := h.Len()
 	out := make([]string, 0, min(n, 1<<12))
-	cell, text := make([]byte, h.size), make([]byte, 0, h.size)
+	cell := make([]byte, h.size)
+	text := make([]byte, 0, h.size)
 	known := map[string]string{}
 	in := bufio.NewReaderSize(io.LimitReader(r, h.Bytes()), 1<<16)
 	for i := range n {
 		if got, err := io.ReadFull(in, cell); err != nil {
-			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+int64(got), h.Bytes())
+			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+
+				int64(got), h.Bytes())
 		}
 		text = h.text(text[:0], cell)
 		s, ok := known[string(text)]
@@ -351,6 +368,7 @@ func decodeStrings(r io.Reader, h *Header) ([]string, error) {
 		}
 		out = append(out, s)
 	}
+
 	if h.transposes() {
 		dst := make([]string, n)
 		reverseAxes(dst, out, h.Shape)

@@ -21,7 +21,8 @@ import (
 var rawTypes = map[string]struct {
 	descr string
 	size  int
-}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1}, "bool": {"|b1", 1}}
+}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1},
+	"bool": {"|b1", 1}}
 
 func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	t, ok := rawTypes[r.DType]
@@ -39,6 +40,7 @@ func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	if _, err := w.Write(headerBytes(t.descr, shape)); err != nil {
 		return err
 	}
+
 	buffer := make([]byte, writeChunk)
 	for _, p := range r.Parts {
 		for len(p) > 0 {
@@ -53,6 +55,7 @@ func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -94,6 +97,7 @@ func WriteArchive(path string, entries []archive.Array) error {
 				return fmt.Errorf("array %s: %w", quote(e.Name), err)
 			}
 		}
+
 		return z.Close()
 	})
 }
@@ -102,7 +106,8 @@ func WriteArchive(path string, entries []archive.Array) error {
 // in the order of their names; what a file of them holds gives the same.
 func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
+	sorted := slices.SortedFunc(slices.Values(entries),
+		func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
 		fmt.Fprintf(h, "%q", e.Name)
 		if err := writeArray(h, e.Shape, e.Data); err != nil {
@@ -160,6 +165,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		for i := range chunk {
 			chunk[i] = d.Value
 		}
+
 		for left := d.Count; left > 0; left -= len(chunk) {
 			if err := writeRaw(w, chunk[:min(left, len(chunk))]); err != nil {
 				return err
@@ -173,6 +179,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		_, err := w.Write(append(headerBytes(fmt.Sprintf("|S%d", len(d)), nil), d...))
 		return err
 	}
+
 	return fmt.Errorf("cannot write a %T as an array", data)
 }
 
@@ -202,12 +209,14 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 	for i, s := range data {
 		switch {
 		case strings.HasSuffix(s, "\x00"):
-			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot", i, quote(s))
+			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot",
+				i, quote(s))
 		case !utf8.ValidString(s):
 			return fmt.Errorf("string %d, %s, is not UTF-8", i, quote(s))
 		}
 		width = max(width, utf8.RuneCountInString(s))
 	}
+
 	h, err := NewHeader(fmt.Sprintf("<U%d", width), shape, false)
 	if err != nil {
 		return err
@@ -228,6 +237,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 			return err
 		}
 	}
+
 	return out.Flush()
 }
 
@@ -242,6 +252,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		return nil
 	}
+
 	raw := bytesOf(data)
 	for len(raw) > 0 {
 		n := min(len(raw), writeChunk)
@@ -250,6 +261,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		raw = raw[n:]
 	}
+
 	return nil
 }
 

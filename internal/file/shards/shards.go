@@ -42,14 +42,17 @@ func Find(names []string) (*Files, error) {
 			return nil, err
 		}
 	}
+
 	seen := map[string]bool{}
 	for _, p := range f.Paths {
 		if clean := filepath.Clean(p); seen[clean] {
-			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points would count twice", p)
+			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points "+
+				"would count twice", p)
 		} else {
 			seen[clean] = true
 		}
 	}
+
 	return f, nil
 }
 
@@ -88,6 +91,7 @@ func (f *Files) add(name string) error {
 			return f.addPattern(name)
 		}
 	}
+
 	f.Paths = append(f.Paths, name)
 	return nil
 }
@@ -100,7 +104,8 @@ func count(n int, what string) string {
 }
 
 // pointExtensions are those of files of points in a folder.
-var pointExtensions = []string{".npy", ".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".svm", ".svmlight", ".libsvm", ".idx"}
+var pointExtensions = []string{".npy", ".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".svm", ".svmlight",
+	".libsvm", ".idx"}
 
 // extension returns the extension of a file name without that of its compression.
 func extension(name string) string { return filepath.Ext(WithoutPacking(strings.ToLower(name))) }
@@ -122,15 +127,20 @@ func (f *Files) addFolder(folder string) error {
 			foreign = append(foreign, name)
 		}
 	}
+
 	names = f.withoutTables(folder, names)
 	switch {
 	case len(names) == 0 && len(foreign) == 0:
-		return fmt.Errorf("%s: the folder holds no files of points (%s)", folder, strings.Join(pointExtensions, ", "))
+		return fmt.Errorf("%s: the folder holds no files of points (%s)", folder,
+			strings.Join(pointExtensions, ", "))
 	case len(foreign) > 0:
-		return fmt.Errorf("%s: the folder holds what is not points: %s; name the points by a pattern in quotes, as %q", folder, some(foreign), filepath.Join(folder, pattern(names)))
+		return fmt.Errorf("%s: the folder holds what is not points: %s; name the points by a pattern "+
+			"in quotes, as %q", folder, some(foreign), filepath.Join(folder, pattern(names)))
 	}
+
 	if kinds := kindsOf(names); len(kinds) > 1 {
-		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
+		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in "+
+			"quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
 	}
 	slices.SortFunc(names, compareNumbers)
 	for _, n := range names {
@@ -212,6 +222,7 @@ func describeKinds(names, kinds []string) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", k, count(n, "file")))
 	}
+
 	return some(parts)
 }
 
@@ -220,7 +231,8 @@ func (f *Files) addPattern(given string) error {
 	glob := func(p string) ([]string, error) {
 		all, err := filepath.Glob(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the pattern is malformed; * stands for any text, ? for a character, [a-z] for one of several", p)
+			return nil, fmt.Errorf("%s: the pattern is malformed; * stands for any text, ? for a "+
+				"character, [a-z] for one of several", p)
 		}
 		return slices.DeleteFunc(all, func(name string) bool {
 			if base := filepath.Base(name); base[0] == '.' && filepath.Base(p)[0] != '.' {
@@ -230,6 +242,7 @@ func (f *Files) addPattern(given string) error {
 			return err == nil && info.IsDir()
 		}), nil
 	}
+
 	names, err := glob(given)
 	if err != nil {
 		return err
@@ -241,13 +254,15 @@ func (f *Files) addPattern(given string) error {
 		}
 		key = given[i:]
 	}
+
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no file matches the pattern", given)
 	}
 	names = f.withoutTables(given, names)
 	// Names without numbers in common are what was asked for.
 	if kinds := kindsOf(names); len(kinds) > 1 && len(kinds) < len(names) {
-		return fmt.Errorf("%s: %d kinds of files match, %s; give a pattern that only one of them matches, or name the files one by one", given, len(kinds), describeKinds(names, kinds))
+		return fmt.Errorf("%s: %d kinds of files match, %s; give a pattern that only one of them "+
+			"matches, or name the files one by one", given, len(kinds), describeKinds(names, kinds))
 	}
 	slices.SortFunc(names, compareNumbers)
 	for _, n := range names {
@@ -270,20 +285,26 @@ func InNumericOrder(names []string) (sorted []string, changed bool) {
 func compareNumbers(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		m, n := digits(x), digits(y)
+		m := digits(x)
+		n := digits(y)
 		if m == 0 || n == 0 {
 			if x[0] != y[0] {
 				return cmp.Compare(x[0], y[0])
 			}
-			x, y = x[1:], y[1:]
+			x = x[1:]
+			y = y[1:]
 			continue
 		}
-		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+
+		p := strings.TrimLeft(x[:m], "0")
+		q := strings.TrimLeft(y[:n], "0")
 		if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); c != 0 {
 			return c
 		}
-		x, y = x[m:], y[n:]
+		x = x[m:]
+		y = y[n:]
 	}
+
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
@@ -333,6 +354,7 @@ func readList(path string) ([]string, error) {
 			names = append(names, name)
 			continue
 		}
+
 		if len(names) == 0 && !always {
 			return nil, nil
 		}
@@ -343,8 +365,11 @@ func readList(path string) ([]string, error) {
 		case err == nil:
 			why = "is a folder"
 		}
-		return nil, fmt.Errorf("%s: line %d: %s %s; a list of files has the name of one on each line, as seen from the folder of the list", path, n, short(line), why)
+
+		return nil, fmt.Errorf("%s: line %d: %s %s; a list of files has the name of one on each "+
+			"line, as seen from the folder of the list", path, n, short(line), why)
 	}
+
 	if err := lines.Err(); err != nil && (always || len(names) > 0) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -435,7 +460,8 @@ func (n *Names) Take(args []string, y *string, alone bool) (note string) {
 	}
 	sorted, changed := InNumericOrder(args)
 	if changed {
-		note = fmt.Sprintf("points: %d files in the order of their numbers: %s first, %s last", len(sorted), sorted[0], sorted[len(sorted)-1])
+		note = fmt.Sprintf("points: %d files in the order of their numbers: %s first, %s last", len(sorted),
+			sorted[0], sorted[len(sorted)-1])
 	}
 	*n = append(*n, sorted...)
 	return note

@@ -41,6 +41,7 @@ func (c *csvRecords) rewind() error {
 	if err := c.text.rewind(); err != nil {
 		return err
 	}
+
 	if !c.started {
 		head, err := c.text.r.Peek(sniffLen)
 		if len(head) == 0 && err != io.EOF {
@@ -48,16 +49,20 @@ func (c *csvRecords) rewind() error {
 		}
 		c.sep = separator(firstLine(string(head)))
 	}
+
 	c.ended = 0
 	if c.sep == 0 {
 		c.blanks = bufio.NewScanner(c.text.r)
 		c.blanks.Buffer(nil, maxRecord)
 	} else {
 		c.r = csv.NewReader(c.text.r)
-		c.r.Comma, c.r.Comment = c.sep, '#'
-		c.r.FieldsPerRecord, c.r.ReuseRecord = -1, true
+		c.r.Comma = c.sep
+		c.r.Comment = '#'
+		c.r.FieldsPerRecord = -1
+		c.r.ReuseRecord = true
 		c.r.TrimLeadingSpace = c.sep != '\t'
 	}
+
 	if !c.started {
 		return c.start()
 	}
@@ -82,6 +87,7 @@ func (c *csvRecords) start() error {
 		first[i] = strings.TrimSpace(rec[i])
 	}
 	c.started = true
+
 	c.headed = c.opt.Header == HeaderYes || c.opt.Header == HeaderGuess && looksHeader(first)
 	for i, name := range first {
 		if !c.headed {
@@ -90,13 +96,16 @@ func (c *csvRecords) start() error {
 			first[i] = fmt.Sprintf("unnamed %d", i)
 		}
 	}
+
 	c.header = first
 	return c.rewind()
 }
 
 // looksHeader reports whether a line holds names: see [HeaderGuess].
 func looksHeader(first []string) bool {
-	texts, nums, counts := 0, 0, true
+	texts := 0
+	nums := 0
+	counts := true
 	for _, f := range first {
 		if _, err := strconv.ParseFloat(f, 64); err != nil && f != "" {
 			texts++
@@ -105,6 +114,7 @@ func looksHeader(first []string) bool {
 			nums++
 		}
 	}
+
 	return texts > 0 && nums == 0 || nums > 1 && counts && (texts > 0 || first[0] == "")
 }
 
@@ -131,6 +141,7 @@ func separator(line string) rune {
 			}
 		}
 	}
+
 	if strings.HasPrefix(line, `"`) || !strings.ContainsAny(line, " ") {
 		return ',' // one column, of which values may be quoted
 	}
@@ -146,7 +157,8 @@ func (c *csvRecords) record() ([]string, error) {
 			return nil, err
 		}
 		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) && !errors.Is(err, errLong) {
-			return nil, fmt.Errorf("%s: line %d, byte %d: %w; write a quote inside a quoted field twice", c.text.path, parse.Line, parse.Column, parse.Err)
+			return nil, fmt.Errorf("%s: line %d, byte %d: %w; write a quote inside a quoted field twice",
+				c.text.path, parse.Line, parse.Column, parse.Err)
 		}
 		if err != nil {
 			return nil, c.text.fault(err)
@@ -154,6 +166,7 @@ func (c *csvRecords) record() ([]string, error) {
 		c.at, _ = c.r.FieldPos(0)
 		return rec, nil
 	}
+
 	for c.blanks.Scan() {
 		c.ended++
 		c.text.left = maxRecord
@@ -162,6 +175,7 @@ func (c *csvRecords) record() ([]string, error) {
 			return f, nil
 		}
 	}
+
 	if err := c.blanks.Err(); err != nil {
 		return nil, c.text.fault(err)
 	}
@@ -174,9 +188,11 @@ func (c *csvRecords) next() ([]field, error) {
 		return nil, err
 	}
 	if len(rec) != len(c.header) {
-		return nil, fmt.Errorf("%s: line %d has %d fields, the first line has %d; every row must have a field for each column", c.text.path, c.at, len(rec), len(c.header))
+		return nil, fmt.Errorf("%s: line %d has %d fields, the first line has %d; every row must "+
+			"have a field for each column", c.text.path, c.at, len(rec), len(c.header))
 	}
-	c.fields, c.cells = c.fields[:0], c.cells[:0]
+	c.fields = c.fields[:0]
+	c.cells = c.cells[:0]
 	for _, f := range rec {
 		c.cells = append(c.cells, csvField(strings.TrimSpace(f)))
 	}
@@ -227,6 +243,7 @@ func (f *csvField) add(v *Values) bool {
 		}
 		return err == nil
 	}
+
 	x, err := strconv.ParseInt(s, 10, 64)
 	return err == nil && v.addInt(x) == nil
 }

@@ -53,6 +53,7 @@ func (j *jsonRecords) object() ([]byte, error) {
 			}
 			break
 		}
+
 		if line := bytes.TrimSpace(j.buf); len(line) > 0 {
 			return line, nil
 		}
@@ -73,15 +74,18 @@ func (j *jsonRecords) next() ([]field, error) {
 	for i := range j.cells {
 		j.cells[i] = nil
 	}
+
 	err = members(line, func(key string, value []byte) error {
 		at, ok := j.number[key]
 		if !ok {
 			if at = len(j.keys); at == mostKeys {
-				return j.fault("there are more than %d different fields; write one object a line, with the same fields", mostKeys)
+				return j.fault("there are more than %d different fields; write one object a line, "+
+					"with the same fields", mostKeys)
 			}
 			j.keys = append(j.keys, key)
 			j.number[key] = at
 		}
+
 		for len(j.cells) <= at {
 			j.cells = append(j.cells, nil)
 		}
@@ -94,6 +98,7 @@ func (j *jsonRecords) next() ([]field, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	j.fields = j.fields[:0]
 	for i := range j.cells {
 		j.fields = append(j.fields, &j.cells[i])
@@ -118,6 +123,7 @@ func members(object []byte, fn func(key string, value []byte) error) error {
 		if err := json.Unmarshal(rest[:end], &key); err != nil {
 			return err
 		}
+
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
 		end = valueEnd(rest)
 		if err := fn(key, rest[:end]); err != nil {
@@ -156,6 +162,7 @@ func valueEnd(b []byte) int {
 			}
 		}
 	}
+
 	return len(b)
 }
 
@@ -179,6 +186,7 @@ func (f *jsonField) kind() Kind {
 		}
 		return FloatList
 	}
+
 	if !bytes.ContainsAny(b, ".eE") {
 		if _, err := strconv.ParseInt(string(b), 10, 64); err == nil {
 			return Int
@@ -189,7 +197,8 @@ func (f *jsonField) kind() Kind {
 }
 
 func (f *jsonField) add(v *Values) bool {
-	b, have, want := *f, f.kind(), v.column.Kind
+	b, have := *f, f.kind()
+	want := v.column.Kind
 	if b[0] != '"' && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') {
 		switch want {
 		case Text:
@@ -205,8 +214,10 @@ func (f *jsonField) add(v *Values) bool {
 			x, err := strconv.ParseInt(string(b), 10, 64)
 			return err == nil && v.addInt(x) == nil
 		}
+
 		return false
 	}
+
 	switch {
 	case have == FloatList && want == FloatList:
 		return f.vector(v)
@@ -221,6 +232,7 @@ func (f *jsonField) add(v *Values) bool {
 		v.addText(s)
 		return true
 	}
+
 	return false
 }
 
@@ -237,6 +249,7 @@ func (f *jsonField) vector(v *Values) bool {
 		}
 		v.Width = width
 	}
+
 	if v.Width != width {
 		return false
 	}
@@ -248,6 +261,7 @@ func (f *jsonField) vector(v *Values) bool {
 		}
 		v.Float64s = append(v.Float64s, x)
 	}
+
 	v.present(1)
 	return true
 }

@@ -15,6 +15,10 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
+// The parquet library takes as much memory as a header claims, so it sees neither footer nor
+// pages of a file: the footer is walked, bounded and written anew, and feed.go hands the
+// library pages that were bounded and decompressed before. Its panics become errors.
+
 // parquetFile reads a parquet file.
 //
 // The library sees neither footer nor pages of the file itself: the footer is checked,
@@ -69,6 +73,7 @@ func openParquet(path string, f *os.File, size int64, opt Options) (p *parquetFi
 	if err := p.openClean(); err != nil {
 		return nil, err
 	}
+
 	p.describe()
 	return p, nil
 }
@@ -89,10 +94,12 @@ func (p *parquetFile) readFooter() error {
 	case magic != "PAR1":
 		return p.fault("it ends with %q, not with \"PAR1\": it is truncated; write it again", magic)
 	case n > p.size-12:
-		return p.fault("the footer claims %d bytes of a file of %d; the file is damaged, write it again", n, p.size)
+		return p.fault("the footer claims %d bytes of a file of %d; the file is damaged, write it again",
+			n, p.size)
 	case n > p.bound()/4:
 		return &npy.LimitError{What: p.path + ": the footer", Need: 4 * n, Limit: p.bound()}
 	}
+
 	footer := make([]byte, n)
 	if _, err := p.file.ReadAt(footer, p.size-8-n); err != nil {
 		return p.fault("%w", err)
@@ -101,6 +108,7 @@ func (p *parquetFile) readFooter() error {
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
 	}
+
 	// The largest element of a list in a footer is a chunk of a column.
 	const perStruct = 1 << 10
 	if need := perStruct * structs; need > p.bound() {
@@ -122,7 +130,8 @@ func (p *parquetFile) checkGroups() error {
 	for g := range p.meta.RowGroups {
 		group := &p.meta.RowGroups[g]
 		if group.NumRows < 0 || group.NumRows > 1<<48 {
-			return p.fault("row group %d claims %d rows; the file is damaged, write it again", g, group.NumRows)
+			return p.fault("row group %d claims %d rows; the file is damaged, write it again", g,
+				group.NumRows)
 		}
 		rows += group.NumRows
 		for c := range group.Columns {
@@ -132,12 +141,15 @@ func (p *parquetFile) checkGroups() error {
 			}
 			start, end := chunkRange(m)
 			if start < 4 || end < start || end > p.size-8 || m.NumValues < 0 {
-				return p.fault("row group %d, column %v claims bytes %d to %d of a file of %d; the file is truncated or damaged, write it again", g, m.PathInSchema, start, end, p.size)
+				return p.fault("row group %d, column %v claims bytes %d to %d of a file of %d; the "+
+					"file is truncated or damaged, write it again", g, m.PathInSchema, start, end, p.size)
 			}
 		}
 	}
+
 	if rows != p.meta.NumRows {
-		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again", p.meta.NumRows, rows)
+		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again",
+			p.meta.NumRows, rows)
 	}
 	return nil
 }
@@ -169,6 +181,7 @@ func (p *parquetFile) openClean() error {
 		}
 		meta.RowGroups = append(meta.RowGroups, group)
 	}
+
 	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
@@ -176,7 +189,8 @@ func (p *parquetFile) openClean() error {
 	file := append([]byte("PAR1"), text...)
 	file = binary.LittleEndian.AppendUint32(file, uint32(len(text)))
 	file = append(file, "PAR1"...)
-	p.clean, err = parquet.OpenFile(memory(file), int64(len(file)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	p.clean, err = parquet.OpenFile(memory(file), int64(len(file)), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
 	}
@@ -205,6 +219,7 @@ func (p *parquetFile) describe() {
 			elements = append(elements, &p.meta.Schema[i])
 		}
 	}
+
 	for _, top := range p.clean.Root().Columns() {
 		c := Column{Name: top.Name(), Kind: Other, Bits: 64}
 		leaf := onlyLeaf(top)
@@ -216,7 +231,8 @@ func (p *parquetFile) describe() {
 		case leaf.MaxRepetitionLevel() == 1:
 			kind, bits, why := leafKind(elements[leaf.Index()])
 			if kind == Float || kind == Int {
-				c.Kind, c.Bits = FloatList, bits
+				c.Kind = FloatList
+				c.Bits = bits
 				if kind == Int {
 					c.Bits = 64
 				}
@@ -226,9 +242,11 @@ func (p *parquetFile) describe() {
 		default:
 			c.Why = "a group of columns or a nested list"
 		}
+
 		p.cols = append(p.cols, c)
 		p.leaves = append(p.leaves, leaf)
 	}
+
 	for i := range p.cols {
 		if p.cols[i].Kind == FloatList {
 			p.cols[i].Width = p.width(i)
@@ -249,14 +267,16 @@ func onlyLeaf(c *parquet.Column) *parquet.Column {
 
 // leafKind returns the kind of the values of a leaf, or why they cannot be read.
 func leafKind(e *format.SchemaElement) (kind Kind, bits int, why string) {
-	logical, converted := e.LogicalType.Value, e.ConvertedType
+	logical := e.LogicalType.Value
+	converted := e.ConvertedType
 	plain := logical == nil && !converted.Valid
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
 		return Bool, 64, ""
 	case parquet.Int32, parquet.Int64:
 		_, isInt := logical.(*format.IntType)
-		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 && converted.V <= deprecated.Int64 {
+		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 &&
+			converted.V <= deprecated.Int64 {
 			return Int, 64, ""
 		}
 		return Other, 64, "dates, times or decimals"
@@ -267,7 +287,8 @@ func leafKind(e *format.SchemaElement) (kind Kind, bits int, why string) {
 	case parquet.ByteArray:
 		switch logical.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
-			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum || converted.V == deprecated.Json {
+			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum ||
+				converted.V == deprecated.Json {
 				return Text, 64, ""
 			}
 		}
@@ -281,6 +302,7 @@ func leafKind(e *format.SchemaElement) (kind Kind, bits int, why string) {
 		}
 		return Other, 64, "bytes that are no text"
 	}
+
 	return Other, 64, "times of 96 bits"
 }
 
@@ -297,8 +319,10 @@ func (p *parquetFile) unsigned(i int) bool {
 		if t, ok := e.LogicalType.Value.(*format.IntType); ok {
 			return !t.IsSigned
 		}
-		return e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 && e.ConvertedType.V <= deprecated.Uint64
+		return e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 &&
+			e.ConvertedType.V <= deprecated.Uint64
 	}
+
 	return false
 }
 
@@ -317,6 +341,7 @@ func (p *parquetFile) width(i int) int {
 			return v.Width
 		}
 	}
+
 	return 0
 }
 
@@ -354,9 +379,11 @@ func (p *parquetFile) fill(b *Batch) error {
 		}
 		b.Columns[i].Width = b.Values[i].Width
 	}
+
 	if b.Rows = got[0]; b.Rows == 0 {
 		if b.First != p.meta.NumRows {
-			return p.fault("it has %d rows, the footer claims %d; the file is damaged, write it again", b.First, p.meta.NumRows)
+			return p.fault("it has %d rows, the footer claims %d; the file is damaged, write it again",
+				b.First, p.meta.NumRows)
 		}
 		return io.EOF
 	}

@@ -192,9 +192,11 @@ func (r *Reader) Choose(want ...Column) error {
 	var as []Column
 	for i, c := range r.eng.columns() {
 		if len(want) == 0 && c.Kind != Other {
-			at, as = append(at, i), append(as, c)
+			at = append(at, i)
+			as = append(as, c)
 		}
 	}
+
 	for _, w := range want {
 		p, err := r.find(w.Name)
 		if err != nil {
@@ -202,20 +204,28 @@ func (r *Reader) Choose(want ...Column) error {
 		}
 		c := r.eng.columns()[p]
 		if c.Kind == Other {
-			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, text or lists of one length", r.path, c.Name, c.Why)
+			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, "+
+				"text or lists of one length", r.path, c.Name, c.Why)
 		}
+
 		if w.Kind != Any && w.Kind != c.Kind {
 			if !r.format.converts(c.Kind, w.Kind) {
-				return fmt.Errorf("%s: column %q holds values of kind %s, not %s; choose another column", r.path, c.Name, c.Kind, w.Kind)
+				return fmt.Errorf("%s: column %q holds values of kind %s, not %s; choose another column",
+					r.path, c.Name, c.Kind, w.Kind)
 			}
 			c.Kind = w.Kind
 		}
-		at, as = append(at, p), append(as, c)
+
+		at = append(at, p)
+		as = append(as, c)
 	}
+
 	if len(at) == 0 {
-		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path, names(r.eng.columns()))
+		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path,
+			names(r.eng.columns()))
 	}
-	r.chosen, r.want = at, as
+	r.chosen = at
+	r.want = as
 	return r.eng.choose(at, as)
 }
 
@@ -226,26 +236,32 @@ func (r *Reader) find(name string) (int, error) {
 		at := -1
 		for i, c := range have {
 			if c.Name == name && at >= 0 {
-				return 0, fmt.Errorf("%s: columns %d and %d both have the name %q; rename one, or give the number of the column", r.path, at, i, name)
+				return 0, fmt.Errorf("%s: columns %d and %d both have the name %q; rename one, or "+
+					"give the number of the column", r.path, at, i, name)
 			} else if c.Name == name {
 				at = i
 			}
 		}
+
 		if at < 0 {
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
 				at = n
 			}
 		}
+
 		if at >= 0 {
 			return at, nil
 		}
+
 		if again == 0 && r.format == JSONL { // fields may first appear in a late row
 			if err := r.eng.scan(); err != nil {
 				return 0, err
 			}
 		}
 	}
-	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name, names(r.eng.columns()))
+
+	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name,
+		names(r.eng.columns()))
 }
 
 // names lists the names of at most 20 columns.
@@ -265,16 +281,19 @@ func (r *Reader) Next() (*Batch, error) {
 	if r.done {
 		return nil, io.EOF
 	}
+
 	if r.want == nil {
 		if err := r.Choose(); err != nil {
 			return nil, err
 		}
 	}
+
 	b := &Batch{First: r.row, Columns: r.want, Values: make([]Values, len(r.want)), path: r.path}
 	for i, c := range r.want {
 		b.Values[i].column = c
 		b.Values[i].Width = c.Width
 	}
+
 	if err := r.eng.fill(b); err != nil {
 		r.done = true
 		return nil, err

@@ -78,13 +78,15 @@ func (t *text) rewind() error {
 	case string(head) == "\x28\xb5\x2f\xfd":
 		t.zip = "zstd"
 		// One at a time starts no goroutine.
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return t.fault(err)
 		}
 		t.stop = z.Close
 		content = z
 	}
+
 	t.left = maxRecord
 	t.r = bufio.NewReaderSize(&counted{content, t}, sniffLen)
 	if mark, _ := t.r.Peek(3); string(mark) == "\xef\xbb\xbf" {
@@ -113,7 +115,8 @@ func (c *counted) Read(p []byte) (int, error) {
 // fault describes a failed read of the content.
 func (t *text) fault(err error) error {
 	if t.zip != "" && !errors.Is(err, errLong) {
-		return fmt.Errorf("%s: the %s stream is truncated or damaged: %w; compress the file again", t.path, t.zip, err)
+		return fmt.Errorf("%s: the %s stream is truncated or damaged: %w; compress the file again", t.path,
+			t.zip, err)
 	}
 	return fmt.Errorf("%s: %w", t.path, err)
 }
@@ -130,6 +133,7 @@ func recognize(path string, f *os.File, size int64, opt Options) (Format, engine
 		p, err := openParquet(path, f, size, opt)
 		return Parquet, p, err
 	}
+
 	t, err := openText(path, f)
 	if err != nil {
 		return "", nil, err
@@ -142,15 +146,19 @@ func recognize(path string, f *os.File, size int64, opt Options) (Format, engine
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	switch ext := filepath.Ext(name); {
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return "", nil, fmt.Errorf("%s: parquet inside %s is not read; decompress the file, as parquet compresses its pages itself", path, t.zip)
+		return "", nil, fmt.Errorf("%s: parquet inside %s is not read; decompress the file, as "+
+			"parquet compresses its pages itself", path, t.zip)
 	case ext == ".parquet":
-		return "", nil, fmt.Errorf("%s: it does not begin with \"PAR1\" but with %q, so it is no parquet file or damaged; write it again", path, head[:min(len(head), 8)])
+		return "", nil, fmt.Errorf("%s: it does not begin with \"PAR1\" but with %q, so it is no "+
+			"parquet file or damaged; write it again", path, head[:min(len(head), 8)])
 	case bytes.IndexByte(head, 0) >= 0:
-		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are read from csv, JSON Lines and parquet", path, head[:min(len(head), 16)])
+		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are "+
+			"read from csv, JSON Lines and parquet", path, head[:min(len(head), 16)])
 	case ext == ".jsonl", ext == ".ndjson", looksJSON(head):
 		r, err := openRecords(&jsonRecords{text: t}, t, opt)
 		return JSONL, r, err
 	}
+
 	r, err := openRecords(&csvRecords{text: t, opt: opt}, t, opt)
 	return CSV, r, err
 }
@@ -231,12 +239,14 @@ func (r *textReader) sample(rows int) error {
 		for len(kinds) < len(fields) {
 			kinds = append(kinds, Any)
 		}
+
 		for i, f := range fields {
 			if !f.missing() {
 				kinds[i] = join(kinds[i], f.kind())
 			}
 		}
 	}
+
 	if n == 0 {
 		return fmt.Errorf("%s: there are no rows", r.text.path)
 	}
@@ -247,10 +257,12 @@ func (r *textReader) sample(rows int) error {
 			c.Kind = kinds[i]
 		}
 		if c.Kind == Other {
-			c.Why = "a nested object, a list that holds other things than numbers, or a mixture of lists and other values"
+			c.Why = "a nested object, a list that holds other things than numbers, or a mixture of " +
+				"lists and other values"
 		}
 		r.cols = append(r.cols, c)
 	}
+
 	return r.recs.rewind()
 }
 
@@ -278,7 +290,8 @@ func (r *textReader) scan() error {
 }
 
 func (r *textReader) choose(at []int, as []Column) error {
-	r.chosen, r.as = at, as
+	r.chosen = at
+	r.as = as
 	return nil
 }
 
@@ -301,6 +314,7 @@ func (r *textReader) fill(b *Batch) error {
 			return err
 		}
 		budget -= max(maxRecord-before, 64*len(fields)/8)
+
 		for i, c := range r.chosen {
 			v := &b.Values[i]
 			if c >= len(fields) || fields[c].missing() {
@@ -314,10 +328,12 @@ func (r *textReader) fill(b *Batch) error {
 				r.as[i].Width, b.Columns[i].Width = v.Width, v.Width
 			}
 		}
+
 		b.lines = append(b.lines, r.recs.line())
 		b.Rows++
 		r.row++
 	}
+
 	if b.Rows == 0 {
 		return io.EOF
 	}
@@ -338,11 +354,13 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%s: line %d: row %d, column %q is %s, not of kind %s; %s", e.Path, e.Line, e.Row, e.Column, e.Value, e.Want, e.Remedy)
+	return fmt.Sprintf("%s: line %d: row %d, column %q is %s, not of kind %s; %s", e.Path, e.Line, e.Row,
+		e.Column, e.Value, e.Want, e.Remedy)
 }
 
 func (r *textReader) mismatch(f field, c Column, v *Values) error {
-	e := &KindError{Path: r.text.path, Line: r.recs.line(), Row: r.row, Column: c.Name, Value: f.short(), Want: c.Kind}
+	e := &KindError{Path: r.text.path, Line: r.recs.line(), Row: r.row, Column: c.Name, Value: f.short(),
+		Want: c.Kind}
 	e.Remedy = "mend the value, leave it empty, or read the column as text"
 	if c.Kind == FloatList {
 		e.Remedy = "every row must hold a list of numbers of one length"

@@ -25,7 +25,8 @@ var Extensions = []string{".npy", ".npz", ".csv", ".jsonl", ".parquet"}
 func CheckExtension(paths ...string) error {
 	for _, path := range paths {
 		if ext := strings.ToLower(filepath.Ext(path)); path != "" && !slices.Contains(Extensions, ext) {
-			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext, strings.Join(Extensions, ", "))
+			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext,
+				strings.Join(Extensions, ", "))
 		}
 	}
 	return nil
@@ -79,6 +80,7 @@ func (r *Result) rows() int {
 	case []bool:
 		n = len(v)
 	}
+
 	return n / max(r.Width, 1)
 }
 
@@ -102,10 +104,12 @@ func Write(path string, o *Output) error {
 	for i := range o.Columns {
 		n := o.Columns[i].rows()
 		if rows >= 0 && n != rows || o.IDs != nil && n != len(o.IDs) {
-			return fmt.Errorf("%s: column %q has %d rows, not as many as the others or the ids", path, o.Columns[i].Name, n)
+			return fmt.Errorf("%s: column %q has %d rows, not as many as the others or the ids", path,
+				o.Columns[i].Name, n)
 		}
 		rows = n
 	}
+
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npy":
 		if len(o.Columns) != 1 {
@@ -120,6 +124,7 @@ func Write(path string, o *Output) error {
 	case ".jsonl":
 		return atomicfile.Atomically(path, func(w io.Writer) error { return o.jsonl(w, rows) })
 	}
+
 	return atomicfile.Atomically(path, func(w io.Writer) error { return o.parquet(w, rows) })
 }
 
@@ -167,6 +172,7 @@ func (r *Result) text(k int) string {
 	case []bool:
 		return strconv.FormatBool(v[k])
 	}
+
 	return ""
 }
 
@@ -185,6 +191,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 			}
 		}
 	}
+
 	for i := 0; ; i++ {
 		if err := w.Write(record); err != nil {
 			return err
@@ -200,6 +207,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 			}
 		}
 	}
+
 	w.Flush()
 	return w.Error()
 }
@@ -228,6 +236,7 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 		}
 		names[c] = string(name)
 	}
+
 	var line []byte
 	for i := range rows {
 		line = append(line[:0], `{"id": `...)
@@ -240,6 +249,7 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 			}
 			line = append(line, id...)
 		}
+
 		for c := range o.Columns {
 			r := &o.Columns[c]
 			line = append(append(append(line, ", "...), names[c]...), ": "...)
@@ -256,13 +266,16 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 					return err
 				}
 			}
+
 			if r.Width > 0 {
 				line = append(line, ']')
 			}
 		}
+
 		if _, err := w.Write(append(line, "}\n"...)); err != nil {
 			return err
 		}
 	}
+
 	return w.Flush()
 }

@@ -39,6 +39,7 @@ func Cholesky(ctx context.Context, a *mat.Dense) error {
 	if err != nil {
 		return err
 	}
+
 	for i := range r.Rows {
 		clear(r.Data[i*r.Stride+i+1 : i*r.Stride+r.Cols])
 	}
@@ -68,19 +69,23 @@ func cholesky(ctx context.Context, n, row int, a []float64, lda int) error {
 				ri[j] = s / rj[j]
 			}
 		}
+
 		return nil
 	}
+
 	h := half(n)
 	if err := cholesky(ctx, h, row, a, lda); err != nil {
 		return err
 	}
-	low, rest := a[h*lda:], a[h*lda+h:]
+	low := a[h*lda:]
+	rest := a[h*lda+h:]
 	divideRight(ctx, n-h, h, low, lda, a, lda)
 	p := product[float64]{
 		ctx: ctx, tile: simd.Gemm64(), m: n - h, n: n - h, k: h, lower: true,
 		a: operand[float64]{low, lda, false}, b: operand[float64]{low, lda, false},
 		alpha: -1, beta: 1, c: rest, ldc: lda,
 	}
+
 	p.run()
 	return cholesky(ctx, n-h, row+h, rest, lda)
 }
@@ -110,6 +115,7 @@ func divideRows(ctx context.Context, m, n int, x []float64, ldx int, l []float64
 		divideRows(ctx, m, n-h, x[h:], ldx, l[h*ldl+h:], ldl)
 		return
 	}
+
 	var u [small][small]float64 // Lᵀ, each row divided by its diagonal
 	var inverse [small]float64  // of the diagonal
 	for i := range n {
@@ -118,10 +124,12 @@ func divideRows(ctx context.Context, m, n int, x []float64, ldx int, l []float64
 			u[j][i] = l[i*ldl+j] * inverse[j]
 		}
 	}
+
 	for i := range m {
 		row := x[i*ldx:][:n]
 		for p, v := range row {
-			rest, up := row[p+1:], u[p][p+1:]
+			rest := row[p+1:]
+			up := u[p][p+1:]
 			for j := 0; j < len(rest) && j < len(up); j++ {
 				rest[j] -= v * up[j]
 			}
@@ -142,7 +150,8 @@ func SolveLower(tL Trans, l, b *mat.Dense) { solve(true, tL, l, b) }
 func SolveUpper(tU Trans, u, b *mat.Dense) { solve(false, tU, u, b) }
 
 func solve(lower bool, trans Trans, a, b *mat.Dense) {
-	ra, rb := a.RawMatrix(), b.RawMatrix()
+	ra := a.RawMatrix()
+	rb := b.RawMatrix()
 	if ra.Rows != ra.Cols || ra.Rows != rb.Rows {
 		panic(mat.ErrShape)
 	}
@@ -176,8 +185,10 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 			for s := range n {
 				i, step := s, 1
 				if !t.lower {
-					i, step = n-1-s, -1
+					i = n - 1 - s
+					step = -1
 				}
+
 				row := b[i*ldb:][lo:hi]
 				for j := i - s*step; j != i; j += step {
 					simd.CombineRow(row, row, 1, b[j*ldb:][lo:hi], -t.at(i, j)[0])
@@ -191,17 +202,21 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 				}
 			}
 		})
+
 		return
 	}
+
 	h := half(n)
 	last := triangle{t.ctx, t.at(h, h), t.ld, t.trans, t.lower, t.unit}
-	b1, b2 := b, b[h*ldb:]
+	b1 := b
+	b2 := b[h*ldb:]
 	if t.lower {
 		t.solve(h, m, b1, ldb)
 		gemmUntil(t.ctx, t.trans, NoTrans, n-h, m, h, -1, t.at(h, 0), t.ld, b1, ldb, 1, b2, ldb)
 		last.solve(n-h, m, b2, ldb)
 		return
 	}
+
 	last.solve(n-h, m, b2, ldb)
 	gemmUntil(t.ctx, t.trans, NoTrans, h, m, n-h, -1, t.at(0, h), t.ld, b2, ldb, 1, b1, ldb)
 	t.solve(h, m, b1, ldb)

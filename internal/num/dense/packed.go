@@ -65,7 +65,8 @@ func Mul32(a *Packed32, i0, i1 int, b *Packed32, j0, j1 int, c []float32, ldc in
 	}
 	checkRange(i0, i1, a.rows, a.panel)
 	checkRange(j0, j1, b.rows, b.panel)
-	m, n := i1-i0, j1-j0
+	m := i1 - i0
+	n := j1 - j0
 	checkMatrix(m, n, len(c), ldc)
 	if a.k == 0 {
 		for i := range m {
@@ -73,6 +74,7 @@ func Mul32(a *Packed32, i0, i1 int, b *Packed32, j0, j1 int, c []float32, ldc in
 		}
 		return
 	}
+
 	for q0 := 0; q0 < a.k; q0 += a.kc {
 		k := min(a.kc, a.k-q0)
 		left := a.data[q0*a.padded()+i0*k:]
@@ -133,6 +135,7 @@ func newPackedU8(t Trans, x []uint8, rows, k, ld, panel, depth int) *PackedU8 {
 	} else {
 		checkMatrix(rows, k, len(x), ld)
 	}
+
 	if k > MaxInnerU8 {
 		panic("dense: sums of products of bytes overflow")
 	}
@@ -173,6 +176,7 @@ func (p *PackedU8) pack(t Trans, x []uint8, lo, hi, ld, depth int, flip uint32) 
 				at += p.panel
 			}
 		}
+
 		for len(row) > 0 {
 			var word uint32
 			for h, v := range row[:min(depth, len(row))] {
@@ -183,9 +187,11 @@ func (p *PackedU8) pack(t Trans, x []uint8, lo, hi, ld, depth int, flip uint32) 
 			row = row[min(depth, len(row)):]
 		}
 	}
+
 	if t == NoTrans {
 		return
 	}
+
 	for ; lo < hi; lo += p.panel {
 		n := min(p.panel, hi-lo)
 		panel := p.data[lo*p.words:]
@@ -221,18 +227,21 @@ func (p *PackedU8) addStarts(lo, hi int) {
 // old contents of C do not matter.
 func MulU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, c []int32, ldc int) {
 	tile := simd.Bytes()
-	mr, nr := tile.MR, tile.NR
+	mr := tile.MR
+	nr := tile.NR
 	if a.k != b.k || a.panel != mr || b.panel != nr || a.start == nil {
 		panic("dense: packed matrices do not fit together")
 	}
 	checkRange(i0, i1, a.rows, mr)
 	checkRange(j0, j1, b.rows, nr)
 	checkMatrix(i1-i0, j1-j0, len(c), ldc)
+
 	var edge [16 * 32]int32
 	for j := j0; j < j1; j += nr {
 		right := b.data[j*b.words:]
 		for i := i0; i < i1; i += mr {
-			left, start := a.data[i*a.words:], a.start[i:]
+			left := a.data[i*a.words:]
+			start := a.start[i:]
 			dst := c[(i-i0)*ldc+j-j0:]
 			if i+mr <= i1 && j+nr <= j1 {
 				tile.Tile(a.words, left, right, start, dst, ldc)
@@ -259,20 +268,24 @@ type Near struct{ Shift, Limit, Col, Own []int32 }
 // from j1 on are not set; ld is a multiple of 8.
 func NearU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, t Near, bits []uint8, ld int) {
 	tile := simd.Bytes()
-	mr, nr := tile.MR, tile.NR
+	mr := tile.MR
+	nr := tile.NR
 	if a.k != b.k || a.panel != mr || b.panel != nr || a.start == nil {
 		panic("dense: packed matrices do not fit together")
 	}
 	checkRange(i0, i1, a.rows, mr)
 	checkRange(j0, j1, b.rows, nr)
-	m, n := i1-i0, j1-j0
-	if len(t.Shift) < m || len(t.Limit) < m || len(t.Col) < n || len(t.Own) < n || ld%8 != 0 || 8*ld < n || len(bits) < m*ld {
+	m := i1 - i0
+	n := j1 - j0
+	if len(t.Shift) < m || len(t.Limit) < m || len(t.Col) < n || len(t.Own) < n || ld%8 != 0 || 8*ld < n ||
+		len(bits) < m*ld {
 		panic("dense: products of bytes are compared with too few numbers")
 	}
 	if !tile.HasNear() {
 		nearByTile(a, i0, i1, b, j0, j1, t, bits, ld)
 		return
 	}
+
 	clear(bits[:m*ld])
 	var start, limit, col, own [32]int32
 	var edge [16 * 4]uint8
@@ -312,7 +325,8 @@ func nearByTile(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, t Near, bits [
 			columns := min(width, j1-j)
 			MulU8(a, i, i+rows, b, j, j+columns, c, width)
 			for r := range rows {
-				shift, limit := t.Shift[i-i0+r], t.Limit[i-i0+r]
+				shift := t.Shift[i-i0+r]
+				limit := t.Limit[i-i0+r]
 				for q, v := range c[r*width:][:columns] {
 					at := j - j0 + q
 					if v+shift > min(t.Col[at], t.Own[at]+limit) {

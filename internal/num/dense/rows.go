@@ -30,6 +30,7 @@ func Orient(f []float64) bool {
 			return v < 0
 		}
 	}
+
 	return false
 }
 
@@ -48,6 +49,7 @@ func OrientColumns(x *mat.Dense, first int) {
 		}
 		tops[lo/grain] = top
 	})
+
 	sign := make([]float64, k)
 	for j := range sign {
 		sign[j] = 1
@@ -68,6 +70,7 @@ func OrientColumns(x *mat.Dense, first int) {
 			break
 		}
 	}
+
 	par.For(n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := x.RawRowView(i)
@@ -147,7 +150,8 @@ func SteadyProduct(c, a, b *mat.Dense) {
 	c.Zero()
 	for k := 0; k < inner; k += SteadyDepth {
 		end := min(k+SteadyDepth, inner)
-		Gemm(NoTrans, NoTrans, 1, a.Slice(0, m, k, end).(*mat.Dense), b.Slice(k, end, 0, n).(*mat.Dense), 1, c)
+		Gemm(NoTrans, NoTrans, 1, a.Slice(0, m, k, end).(*mat.Dense),
+			b.Slice(k, end, 0, n).(*mat.Dense), 1, c)
 	}
 }
 
@@ -159,13 +163,15 @@ func Symmetrize(g *mat.Dense) float64 {
 	for i := range n {
 		top = math.Max(top, math.Abs(g.At(i, i)))
 		for j := range i {
-			a, b := g.At(i, j), g.At(j, i)
+			a := g.At(i, j)
+			b := g.At(j, i)
 			top = math.Max(top, math.Abs(a))
 			worst = math.Max(worst, math.Abs(a-b))
 			g.Set(i, j, a/2+b/2)
 			g.Set(j, i, a/2+b/2)
 		}
 	}
+
 	if worst == 0 {
 		return 0
 	}
@@ -213,7 +219,8 @@ func Multiply(dst *mat.Dense, a float64) {
 func Part(a *mat.Dense, rows, columns []int) *mat.Dense {
 	out := mat.NewDense(len(rows), len(columns), nil)
 	for i, r := range rows {
-		from, to := a.RawRowView(r), out.RawRowView(i)
+		from := a.RawRowView(r)
+		to := out.RawRowView(i)
 		for j, c := range columns {
 			to[j] = from[c]
 		}

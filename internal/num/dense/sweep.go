@@ -7,6 +7,10 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// The basis of a Krylov process is read once for an update and the products that follow it,
+// and a row of a graph product stays in registers until it is stored (simd.Graph): with 8 or
+// 16 columns both are bound by memory.
+
 // sweepGrain is the number of rows that one task of a sweep takes.
 const sweepGrain = 2048
 
@@ -38,6 +42,7 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 		Syrk(Transposed, 1, w, 0, wtw)
 		return vtw, wtw
 	}
+
 	var in []float64 // −c·t above t
 	if c != nil || t != nil {
 		in = make([]float64, (m+b)*b)
@@ -52,6 +57,7 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 			Gemm(NoTrans, NoTrans, -1, c, last, 0, mat.NewDense(m, b, in[:m*b]))
 		}
 	}
+
 	parts := make([][]float64, par.Chunks(n, sweepGrain))
 	vr := v.RawMatrix()
 	par.For(n, sweepGrain, func(lo, hi int) {
@@ -59,6 +65,7 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 		simd.Panel(vr.Data[lo*vr.Stride:], vr.Stride, m, wr.Data[lo*b:], hi-lo, b, in, out)
 		parts[lo/sweepGrain] = out
 	})
+
 	out := make([]float64, (m+b)*b)
 	for _, part := range parts {
 		for j, x := range part {

@@ -46,12 +46,14 @@ func NotFinite[T float32 | float64](values []T) int {
 			s2 += v[2] * 0
 			s3 += v[3] * 0
 		}
+
 		for _, e := range v {
 			s0 += e * 0
 		}
 		if s0+s1+s2+s3 == 0 {
 			return
 		}
+
 		for i, e := range values[lo:hi] {
 			if e*0 != 0 {
 				bad[lo/grain] = lo + i + 1
@@ -59,6 +61,7 @@ func NotFinite[T float32 | float64](values []T) int {
 			}
 		}
 	})
+
 	for _, b := range bad {
 		if b > 0 {
 			return b - 1
@@ -83,6 +86,7 @@ func NotFiniteHalf(raw []byte, v []uint16) int {
 		}
 		found[lo/grain] = any&0x8000_8000_8000_8000 != 0
 	})
+
 	c := slices.Index(found, true)
 	if c < 0 {
 		return -1

@@ -66,6 +66,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 		}
 		return
 	}
+
 	var next atomic.Int64
 	var once sync.Once
 	var failure *Panic
@@ -79,6 +80,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 				next.Store(int64(chunks))
 			}
 		}()
+
 		for {
 			c := int(next.Add(1)) - 1
 			if c >= chunks {
@@ -87,6 +89,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 			fn(worker, c*grain, min((c+1)*grain, n))
 		}
 	}
+
 	wg.Add(workers)
 	for w := 1; w < workers; w++ {
 		go body(w)

@@ -20,7 +20,8 @@ type Block struct {
 func (b Block) row(i int) []float64 { return b.Data[i*b.LD:][:b.Cols] }
 
 // graphKernel does rows of a fixed number of adjacent columns.
-type graphKernel func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64, s, a, b, c float64)
+type graphKernel func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64,
+	s, a, b, c float64)
 
 // Columns of the fixed kernels; any other number, and rows that are not
 // adjacent, go through the kernels for one row.
@@ -49,21 +50,25 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			if y.Data != nil {
 				yr = y.Data[lo*cols : hi*cols]
 			}
-			kernel(dst.Data[lo*cols:hi*cols], x.Data, yr, lo, g.Ptr[lo:hi+1], g.Col, g.Val, g.Scale, g.Diag[lo:hi], s, a, b, c)
+			kernel(dst.Data[lo*cols:hi*cols], x.Data, yr, lo, g.Ptr[lo:hi+1], g.Col, g.Val, g.Scale,
+				g.Diag[lo:hi], s, a, b, c)
 			return
 		}
 	}
+
 	if cols == 1 {
 		g.combineVector(dst, x, y, lo, hi, s, a, b, c)
 		return
 	}
+
 	// A product asks for what a row needs two rows earlier, in blocks of up to
 	// 64 columns; the processor foresees the rest of longer ones itself.
 	const ahead, most = 2, 64
 	acc := make([]float64, cols)
 	var weights []float64
 	for i := lo; i < hi; i++ {
-		p, q := g.Ptr[i], g.Ptr[i+1]
+		p := g.Ptr[i]
+		q := g.Ptr[i+1]
 		own := s
 		if i+ahead < hi && cols <= most {
 			PrefetchRows(x.Data, x.LD, g.Col[g.Ptr[i+ahead]:g.Ptr[i+ahead+1]], cols)
@@ -81,6 +86,7 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 		default:
 			SumRows(acc, x.Data, x.LD, g.Col[p:q])
 		}
+
 		d := dst.row(i)
 		if y.Data == nil {
 			CombineRow(d, acc, own, x.row(i), a*g.Diag[i]+b)
@@ -112,6 +118,7 @@ func (g *Graph) combineVector(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 				sum += x.Data[int(j)*x.LD]
 			}
 		}
+
 		sum = s*sum + (a*g.Diag[i]+b)*x.Data[i*x.LD]
 		if y.Data != nil {
 			sum += c * y.Data[i*y.LD]

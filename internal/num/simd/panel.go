@@ -34,9 +34,11 @@ func Panel(v []float64, ldv, cols int, w []float64, rows, n int, in, out []float
 			done = blocks * k.rows
 		}
 	}
+
 	row := make([]float64, n)
 	for i := done; i < rows; i++ {
-		vi, wi := []float64(nil), w[i*n:][:n]
+		vi := []float64(nil)
+		wi := w[i*n:][:n]
 		if cols > 0 {
 			vi = v[i*ldv:][:cols]
 		}
@@ -50,6 +52,7 @@ func Panel(v []float64, ldv, cols int, w []float64, rows, n int, in, out []float
 			}
 			copy(wi, row)
 		}
+
 		if out != nil {
 			for j, x := range vi {
 				addScaled(out[j*n:][:n], wi, x)

@@ -77,7 +77,8 @@ type Workspace[T Value] struct {
 
 // NewWorkspace returns the memory that one goroutine needs.
 func (b *Blocks[T]) NewWorkspace() *Workspace[T] {
-	return &Workspace[T]{C: make([]T, b.Stripe*b.Block), hits: make([]int32, b.Block), none: slices.Repeat([]T{Nothing[T]()}, b.Block)}
+	return &Workspace[T]{C: make([]T, b.Stripe*b.Block), hits: make([]int32, b.Block),
+		none: slices.Repeat([]T{Nothing[T]()}, b.Block)}
 }
 
 // Span is the range from Lo to Hi, without Hi.
@@ -86,7 +87,8 @@ type Span struct{ Lo, Hi int }
 // Visit calls near(i, j, D) for the queries i and points j of two ranges with D <
 // max(limits[i−i0], ownLimits[j−j0]), both as they are when row i begins. i0 and j0
 // begin the ranges, which are at most a stripe and a block. Without ownLimits the others decide alone.
-func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimits []T, near func(i, j int, d T)) {
+func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimits []T,
+	near func(i, j int, d T)) {
 	b.Multiply(w, queries.Lo, queries.Hi, points.Lo, points.Hi)
 	col := b.Col[points.Lo:points.Hi]
 	if ownLimits == nil {
@@ -135,6 +137,7 @@ func NewHit[T Value](d T, index int) Hit {
 	case int32:
 		bits = uint32(d)
 	}
+
 	return Hit(bits)<<32 | Hit(index)
 }
 
@@ -170,6 +173,7 @@ func limitOf[T Value](k Hit, from int) T {
 			*p++
 		}
 	}
+
 	return v
 }
 
@@ -220,6 +224,7 @@ func replaceLargest(heap []Hit, k Hit) {
 		heap[p] = heap[c]
 		p = c
 	}
+
 	heap[p] = k
 }
 
@@ -252,11 +257,13 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 			meet(worker, p, q)
 		}
 	}
+
 	par.ForWorker(teams, 1, func(worker, p, _ int) { pair(worker, p, p) })
 	rounds := teams + odd - 1
 	for r := range rounds {
 		par.ForWorker(pairs, 1, func(worker, t, _ int) {
-			p, q := (r+t)%rounds, (r-t+rounds)%rounds
+			p := (r + t) % rounds
+			q := (r - t + rounds) % rounds
 			if t == 0 {
 				q = rounds
 			}
@@ -267,13 +274,15 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 		}
 		report(float64(r+1) / float64(rounds+1))
 	}
+
 	return ctx.Err()
 }
 
 // meet offers the points of the blocks that begin at p and at q ≥ p to each other.
 func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 	n := len(b.Col)
-	pEnd, qEnd := min(p+b.Block, n), min(q+b.Block, n)
+	pEnd := min(p+b.Block, n)
+	qEnd := min(q+b.Block, n)
 	found.expect(p, pEnd, q)
 	var own []T
 	near := func(i, j int, d T) {
@@ -281,6 +290,7 @@ func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 			found.offer(i, j, d, q)
 		}
 	}
+
 	if p < q {
 		found.expect(q, qEnd, p)
 		own = found.limits[q:qEnd]
@@ -293,6 +303,7 @@ func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 			}
 		}
 	}
+
 	for i := p; i < pEnd; i += b.Stripe {
 		end := min(i+b.Stripe, pEnd)
 		b.Visit(w, Span{i, end}, Span{q, qEnd}, found.limits[i:end], own, near)

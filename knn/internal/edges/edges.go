@@ -1,5 +1,12 @@
 // Package edges computes weights of edges from a list of neighbours: the formulas of
 // knn.UMAP, knn.Gauss and knn.Shared.
+//
+// # Weights as other programs have them
+//
+// umap-learn searches for σ in float32, divides by a reciprocal and stops within 1e-5. This
+// package does the same, because an exact σ differs from its weights by up to 5e-6. New points
+// have weights of their own lists; for jaccard the lists of their neighbours are searched for
+// (models.Neighborhood.Weights).
 package edges
 
 import "math"
@@ -16,6 +23,7 @@ func UMAP(w, dist []float64) {
 		_, exponent := math.Frexp(last)
 		scale = math.Ldexp(1, -exponent/2) // in two steps, as 2^1074 is not a number
 	}
+
 	at := func(p int) float32 { return float32(dist[p] * scale * scale) }
 	var rho float32
 	for p := range dist {
@@ -23,6 +31,7 @@ func UMAP(w, dist []float64) {
 			break
 		}
 	}
+
 	sigma := umapWidth(len(dist), rho, at)
 	for p := range dist {
 		w[p] = 1
@@ -36,7 +45,9 @@ func UMAP(w, dist []float64) {
 func umapWidth(k int, rho float32, at func(int) float32) float32 {
 	const steps, tolerance, least = 64, 1e-5, 1e-3
 	target := math.Log2(float64(k + 1))
-	lo, hi, mid := float32(0), float32(math.Inf(1)), float32(1)
+	lo := float32(0)
+	hi := float32(math.Inf(1))
+	mid := float32(1)
 	for range steps {
 		var sum float32
 		inverse := 1 / mid // as the compiler of umap-learn divides
@@ -47,20 +58,24 @@ func umapWidth(k int, rho float32, at func(int) float32) float32 {
 				sum++
 			}
 		}
+
 		if math.Abs(float64(sum)-target) < tolerance {
 			break
 		}
+
 		if float64(sum) > target {
 			hi = mid
 		} else {
 			lo = mid
 		}
+
 		if math.IsInf(float64(hi), 1) {
 			mid *= 2
 		} else {
 			mid = (lo + hi) / 2
 		}
 	}
+
 	var mean float32 // of the distances with that of the point itself
 	for p := range k {
 		mean += at(p)
@@ -77,7 +92,8 @@ func SquaredWidth(dist []float64) float64 {
 	if len(dist) == 0 {
 		return 0
 	}
-	a, b := dist[(len(dist)-1)/2], dist[len(dist)/2]
+	a := dist[(len(dist)-1)/2]
+	b := dist[len(dist)/2]
 	return (a*a + b*b) / 2
 }
 
@@ -93,6 +109,7 @@ func Gauss(d, a, b float64) float64 {
 	if a == 0 {
 		return 1
 	}
+
 	// 2σ_iσ_j/(σ_i²+σ_j²) = 2/(r + 1/r) with r = σ_i/σ_j, which cannot overflow.
 	r := math.Sqrt(max(a, b) / min(a, b))
 	return math.Sqrt(2/(r+1/r)) * math.Exp(-d*d/(a+b))
@@ -114,6 +131,7 @@ func Jaccard(a, b []int32) float64 {
 			q++
 		}
 	}
+
 	if shared == 0 {
 		return 0
 	}

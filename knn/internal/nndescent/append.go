@@ -39,6 +39,7 @@ func Append(ctx context.Context, set Set, st *State, s Settings) (*Graph, error)
 		isNew[i] = int(v) >= old
 	}
 	g.adopt(st, lists, place)
+
 	g.stats.Distances += int64(old * st.Width)
 	step(s)
 	if g.leaf >= set.N { // one leaf: all pairs, as in a search
@@ -62,6 +63,7 @@ func Append(ctx context.Context, set Set, st *State, s Settings) (*Graph, error)
 			}
 		}
 	}
+
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,8 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 	}
 	par.For(len(at), 256, func(lo, hi int) {
 		m := g.rows.Meter()
-		ids, dist := make([]int32, 0, st.Width), make([]float32, st.Width)
+		ids := make([]int32, 0, st.Width)
+		dist := make([]float32, st.Width)
 		for i := lo; i < hi; i++ {
 			ids = ids[:0]
 			for _, v := range lists[i*st.Width:][:st.Width] {
@@ -92,6 +95,7 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 					ids = append(ids, at[v])
 				}
 			}
+
 			m.At(at[i])
 			m.Measure(dist[:len(ids)], ids)
 			for p, j := range ids {
@@ -113,18 +117,21 @@ func (g *Graph) meetLeaves(ctx context.Context, isNew []bool) {
 		if ctx.Err() != nil {
 			return
 		}
-		w, leaf := &workers[worker], leaves[at]
+		w := &workers[worker]
+		leaf := leaves[at]
 		w.members = w.members[:0]
 		for i := leaf.lo; i < leaf.hi; i++ {
 			w.members = append(w.members, int32(i))
 		}
 		w.dist = slices.Grow(w.dist[:0], len(w.members))[:len(w.members)]
+
 		for i := leaf.lo; i < leaf.hi; i++ {
 			if isNew[i] {
 				g.introduce(w, int32(i), false)
 			}
 		}
 	})
+
 	g.stats.Distances += pairsOf(workers)
 }
 
@@ -173,6 +180,7 @@ func (g *Graph) meetFound(ctx context.Context, k int, places []int32) error {
 			}
 		}
 	})
+
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -185,6 +193,7 @@ func (g *Graph) meetFound(ctx context.Context, k int, places []int32) error {
 			g.introduce(w, places[q], true)
 		}
 	})
+
 	g.stats.Distances += pairsOf(workers)
 	return nil
 }

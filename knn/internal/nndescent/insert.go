@@ -24,19 +24,22 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	forest := newForest(set.Rows, set.N, st.Leaf, seed)
 	root.rename(st.Order)
 	forest.insert(st.Order, root)
 	order := forest.arrange(root)
 	g := &Graph{
-		candidateGraph: &candidateGraph{rows: set.Rows, n: set.N, width: st.Width, index: make([]uint32, set.N*st.Width)},
-		stats:          Stats{K: st.K, Width: st.Width}, order: order, root: root, leaf: st.Leaf,
+		candidateGraph: &candidateGraph{rows: set.Rows, n: set.N, width: st.Width,
+			index: make([]uint32, set.N*st.Width)},
+		stats: Stats{K: st.K, Width: st.Width}, order: order, root: root, leaf: st.Leaf,
 	}
 	place := forest.spare // of a point of the set in the graph
 	at := make([]int32, set.N)
 	for i, v := range st.Order {
 		at[v] = int32(i)
 	}
+
 	par.For(set.N, 1024, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			list := g.index[int(place[v])*st.Width:][:0:st.Width]
@@ -45,6 +48,7 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 					list = append(list, uint32(place[j]))
 				}
 			}
+
 			known := len(list)
 			if v < old {
 				for _, j := range kept[int(at[v])*st.Width:][:st.Width] {
@@ -56,11 +60,13 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 					}
 				}
 			}
+
 			for len(list) < st.Width {
 				list = append(list, number)
 			}
 		}
 	})
+
 	g.finish()
 	return g, nil
 }
@@ -75,6 +81,7 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 		leaf := root.leafOf(m)
 		joined[leaf] = append(joined[leaf], int32(i))
 	}
+
 	at := 0
 	var move func(p *rpNode)
 	move = func(p *rpNode) {
@@ -86,8 +93,10 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 			move(p.left)
 			move(p.right)
 		}
-		p.lo, p.hi = lo, at
+		p.lo = lo
+		p.hi = at
 	}
+
 	move(root)
 	f.repair(m, root)
 }

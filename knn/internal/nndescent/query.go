@@ -55,6 +55,7 @@ func (s *Searcher) Append(dst []int32) []int32 {
 		clear(s.visited)
 		s.query = 1
 	}
+
 	if s.k <= g.n/8 {
 		s.walk()
 	}
@@ -68,6 +69,7 @@ func (s *Searcher) Append(dst []int32) []int32 {
 			s.look()
 		}
 	}
+
 	for _, c := range s.found.Heap {
 		dst = append(dst, g.order[c.Index])
 	}
@@ -93,6 +95,7 @@ func (s *Searcher) walk() {
 				s.meet(int32(v & number))
 			}
 		}
+
 		links := back.row(int(c.Index))
 		for _, v := range links[:min(len(links), 2*s.graph.width)] {
 			s.meet(int32(v & number))

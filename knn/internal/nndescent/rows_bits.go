@@ -44,11 +44,13 @@ func (m *BitMeter) Measure(dst []float32, ids []int32) {
 			dst[p] = float32(differ)
 			continue
 		}
+
 		either, both := 0, 0
 		for j, w := range row {
 			either += bits.OnesCount64(w | q[j])
 			both += bits.OnesCount64(w & q[j])
 		}
+
 		dst[p] = 0
 		if either > 0 {
 			dst[p] = float32(either-both) / float32(either)

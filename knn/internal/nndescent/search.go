@@ -17,6 +17,13 @@ import (
 	"sync"
 )
 
+// The trees of a search end when one changes less than a hundredth of the entries, and so do
+// the exchanges. Parts of a graph, which have an exchange of their own, make none after trees
+// that end early. Rows are seen through a [Meter], which measures one point against many: one
+// call for tens of distances. float16 rows are measured where they are, in a mapped file too,
+// by a kernel that widens them in registers, so only the lists are in memory. A distance has
+// the same bits from either side, because kernels round products before they subtract.
+
 const (
 	// LeafSize is the largest number of points in a leaf of a tree, or more for
 	// long lists. The lists of no more points than that are exact in float32.
@@ -69,7 +76,8 @@ type Round struct {
 // check returns an error unless the lists can be those of n points.
 func (r *Round) check(n, width int) error {
 	if r.Width != width || len(r.Index) != n*width || len(r.Dist) != n*width || r.Trees < 1 {
-		return fmt.Errorf("an unfinished search with lists of %d, %d candidates and %d distances for %d points with lists of %d", r.Width, len(r.Index), len(r.Dist), n, width)
+		return fmt.Errorf("an unfinished search with lists of %d, %d candidates and %d distances for "+
+			"%d points with lists of %d", r.Width, len(r.Index), len(r.Dist), n, width)
 	}
 	for p, v := range r.Index {
 		if v&number != number && int(v&number) >= n {
@@ -130,6 +138,7 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	} else if err := begin.check(n, width(begin.Effort)); err != nil {
 		return nil, err
 	}
+
 	g, forest := plant(set, width(begin.Effort), leaf, s.Seed)
 	if s.Resume == nil {
 		pairs, _ := g.joinLeaves(ctx, forest.order, g.root)
@@ -139,6 +148,7 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		copy(g.index, begin.Index)
 		copy(g.dist, begin.Dist)
 	}
+
 	ex := newExchange(g.candidateGraph)
 	for effort := begin.Effort; ; effort++ {
 		if leaf < n { // otherwise the lists are exact
@@ -146,24 +156,30 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 				return nil, err
 			}
 		}
+
 		begin = &Round{}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		g.stats.Width, g.stats.Effort = g.width, effort
+		g.stats.Width = g.width
+		g.stats.Effort = effort
 		last := effort == s.Efforts
 		if last {
-			forest, ex = nil, nil
+			forest = nil
+			ex = nil
 		}
+
 		if enough, err := s.Enough(g); err != nil {
 			return nil, err
 		} else if last || enough {
 			break
 		}
+
 		g.widen(width(effort + 1))
 		g.renew()
 		ex = newExchange(g.candidateGraph)
 	}
+
 	g.settle()
 	if n > 1<<17 {
 		debug.FreeOSMemory() // the memory of the search, before the result needs more
@@ -188,7 +204,8 @@ func plant(set Set, width, leaf int, seed uint64) (*Graph, *rpForest) {
 	for i := range forest.order {
 		forest.order[i] = int32(i)
 	}
-	return &Graph{order: order, root: root, leaf: leaf, candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
+	return &Graph{order: order, root: root, leaf: leaf,
+		candidateGraph: newCandidateGraph(set.Rows, n, width)}, forest
 }
 
 // settle ends a search: only queries follow.
@@ -202,16 +219,19 @@ func (g *Graph) settle() {
 
 // pass grows the trees and makes the exchanges of one effort, as far as they are
 // not made in begin.
-func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest, ex *exchange) error {
+func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, forest *rpForest,
+	ex *exchange) error {
 	grown := begin.Grown || begin.Exchange > 0
 	save := func(exchange int, settled bool) error {
 		if s.Save == nil {
 			return nil
 		}
-		r := Round{Stats: g.stats, Grown: grown, Exchange: exchange, Settled: settled, Index: g.index, Dist: g.dist}
+		r := Round{Stats: g.stats, Grown: grown, Exchange: exchange, Settled: settled, Index: g.index,
+			Dist: g.dist}
 		r.Width, r.Effort = g.width, effort
 		return s.Save(r)
 	}
+
 	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
 	for s.Step(); !grown && g.stats.Trees < s.Trees<<effort; s.Step() {
 		next := forest.grow(g.stats.Trees)
@@ -226,6 +246,7 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, f
 			return err
 		}
 	}
+
 	ex.sample = min(s.Candidates<<effort, MaxCandidates)
 	settled := begin.Settled || s.Brief && grown
 	for e := begin.Exchange; !settled && e < s.Exchanges; e++ {
@@ -241,6 +262,7 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int, f
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -31,7 +31,8 @@ type State struct {
 // State returns the state of the graph. Order is that of the graph; it must not be
 // changed.
 func (g *Graph) State() *State {
-	st := &State{K: g.stats.K, Width: g.width, Order: g.order, Neighbors: make([]int32, len(g.index)), Leaf: g.leaf}
+	st := &State{K: g.stats.K, Width: g.width, Order: g.order, Neighbors: make([]int32, len(g.index)),
+		Leaf: g.leaf}
 	for p, v := range g.index {
 		if st.Neighbors[p] = int32(v); v == number {
 			st.Neighbors[p] = -1
@@ -85,14 +86,18 @@ func (st *State) Check(n int) error {
 
 // lists returns the neighbours as a candidateGraph of n points has them.
 func (st *State) lists(n int) ([]uint32, error) {
-	k, width := st.K, st.Width
+	k := st.K
+	width := st.Width
 	if width < 1 || width > max(1, n-1) || k < min(1, n-1) || k > min(width, n-1) {
-		return nil, fmt.Errorf("index_neighbors has lists of %d for %d neighbours of each of %d points", width, k, n)
+		return nil, fmt.Errorf("index_neighbors has lists of %d for %d neighbours of each of %d points",
+			width, k, n)
 	}
 	if len(st.Neighbors)%width != 0 || len(st.Neighbors)/width != n {
-		return nil, fmt.Errorf("index_neighbors has %d elements for %d points with %d each", len(st.Neighbors), n, width)
+		return nil, fmt.Errorf("index_neighbors has %d elements for %d points with %d each",
+			len(st.Neighbors), n, width)
 	}
 	const grain = 1024
+
 	index := make([]uint32, len(st.Neighbors))
 	faults := make([]error, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
@@ -104,13 +109,16 @@ func (st *State) lists(n int) ([]uint32, error) {
 				length--
 				index[i*width+length] = number
 			}
+
 			for p, j := range list[:length] {
 				if j < 0 || int(j) >= n || int(j) == i {
-					faults[lo/grain] = fmt.Errorf("element (%d, %d) of index_neighbors is %d; it must be another point of %d", i, p, j, n)
+					faults[lo/grain] = fmt.Errorf("element (%d, %d) of index_neighbors is %d; it "+
+						"must be another point of %d", i, p, j, n)
 					break
 				}
 				index[i*width+p] = uint32(j)
 			}
+
 			copy(sorted, list[:length])
 			slices.Sort(sorted[:length])
 			if len(slices.Compact(sorted[:length])) < length && faults[lo/grain] == nil {
@@ -118,6 +126,7 @@ func (st *State) lists(n int) ([]uint32, error) {
 			}
 		}
 	})
+
 	for _, err := range faults {
 		if err != nil {
 			return nil, err
@@ -129,7 +138,8 @@ func (st *State) lists(n int) ([]uint32, error) {
 // root returns the entry tree of n points.
 func (st *State) root(n int) (*rpNode, error) {
 	if len(st.Splits)%3 != 0 || len(st.Splits)/3 != len(st.Thresholds) {
-		return nil, fmt.Errorf("index_splits has %d elements and index_thresholds %d; there must be three of the one for one of the other", len(st.Splits), len(st.Thresholds))
+		return nil, fmt.Errorf("index_splits has %d elements and index_thresholds %d; there must be "+
+			"three of the one for one of the other", len(st.Splits), len(st.Thresholds))
 	}
 	if st.Leaf < 1 {
 		return nil, fmt.Errorf("leaves of at most %d points", st.Leaf)
@@ -147,25 +157,34 @@ func (st *State) root(n int) (*rpNode, error) {
 		}
 		split := st.Splits[3*next:][:3]
 		middle := int(split[0])
-		p.a, p.b, p.threshold = split[1], split[2], st.Thresholds[next]
+		p.a = split[1]
+		p.b = split[2]
+		p.threshold = st.Thresholds[next]
 		if v := float64(p.threshold); math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("element %d of index_thresholds is %v", next, v)
 		}
+
 		for _, i := range split[1:] {
 			if int(i) < p.lo || int(i) >= p.hi {
-				return nil, fmt.Errorf("row %d of index_splits names point %d for the points %d to %d", next, i, p.lo, p.hi-1)
+				return nil, fmt.Errorf("row %d of index_splits names point %d for the points %d to %d", next,
+					i, p.lo, p.hi-1)
 			}
 		}
+
 		// As divide leaves at least a quarter on either side, no tree is deep.
 		if 4*min(middle-p.lo, p.hi-middle) < p.size() {
-			return nil, fmt.Errorf("row %d of index_splits parts the points %d to %d at %d; a quarter must be on either side", next, p.lo, p.hi-1, middle)
+			return nil, fmt.Errorf("row %d of index_splits parts the points %d to %d at %d; a "+
+				"quarter must be on either side", next, p.lo, p.hi-1, middle)
 		}
 		next++
-		p.left, p.right = &rpNode{lo: p.lo, hi: middle}, &rpNode{lo: middle, hi: p.hi}
+		p.left = &rpNode{lo: p.lo, hi: middle}
+		p.right = &rpNode{lo: middle, hi: p.hi}
 		todo = append(todo, p.right, p.left)
 	}
+
 	if next < len(st.Thresholds) {
-		return nil, fmt.Errorf("index_splits and index_thresholds have %d rows for %d inner nodes", len(st.Thresholds), next)
+		return nil, fmt.Errorf("index_splits and index_thresholds have %d rows for %d inner nodes",
+			len(st.Thresholds), next)
 	}
 	return root, nil
 }

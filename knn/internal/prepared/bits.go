@@ -57,6 +57,7 @@ func NotBit(x data.Points) *Coordinate {
 		}
 		return nil
 	}
+
 	const grain = 1024
 	found := make([]*Coordinate, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
@@ -71,6 +72,7 @@ func NotBit(x data.Points) *Coordinate {
 			}
 		}
 	})
+
 	for _, c := range found {
 		if c != nil {
 			return c
@@ -81,7 +83,8 @@ func NotBit(x data.Points) *Coordinate {
 
 // rowOf returns the row of entry p.
 func rowOf(x *sparse.CSR, p int) int {
-	lo, hi := 0, x.Rows
+	lo := 0
+	hi := x.Rows
 	for lo < hi {
 		if middle := (lo + hi) / 2; x.Ptr[middle+1] <= int64(p) {
 			lo = middle + 1

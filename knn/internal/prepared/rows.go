@@ -53,6 +53,7 @@ func NewRows(x data.Points, form Form) (func() Rows, error) {
 			return func() Rows { return newHalfRows(z, form, scale) }, err
 		}
 	}
+
 	if form.ofSets() {
 		b := PackBits(x)
 		return func() Rows { return &setRows{b, nndescent.NewBits(b.Words, b.Data, form == Jaccard)} }, nil
@@ -84,6 +85,7 @@ func NewScaling(x data.Points, form Form) (*Scaling, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if s.Mean != nil && largest > 0 {
 		_, exponent := math.Frexp(largest)
 		s.Scale = math.Ldexp(1, -exponent)
@@ -138,12 +140,15 @@ func (s *Scaling) spread(x data.Points) (float64, error) {
 				}
 			}
 		}
+
 		data.Release(x, lo, hi)
 		largest[lo/grain] = most
 	})
+
 	for c, v := range largest {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, n)-1)
+			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain,
+				min((c+1)*grain, n)-1)
 		}
 	}
 	return slices.Max(largest), nil
@@ -184,6 +189,7 @@ func (s *Scaling) Row(dst []float32, x data.Points, i int, row []float64) {
 		dst[j] = float32(v)
 		zero = zero && v == 0
 	}
+
 	if zero {
 		dst[0] = nowhere
 	}
@@ -225,11 +231,13 @@ func halfScales(x *data.Stored, form Form) ([]float32, error) {
 			}
 		}
 	})
+
 	for _, err := range faults {
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	if form != Angles {
 		return nil, nil
 	}
@@ -291,10 +299,12 @@ func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
 		}
 		largest = max(largest, math.Abs(v))
 	}
+
 	if largest > 0 {
 		_, exponent := math.Frexp(largest)
 		s.scale = math.Ldexp(1, -exponent)
 	}
+
 	if x.Val != nil || form == Angles {
 		s.val = make([]float32, x.NNZ())
 		par.For(x.Rows, 1024, func(lo, hi int) {
@@ -304,6 +314,7 @@ func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
 			}
 		})
 	}
+
 	return s, nil
 }
 
@@ -316,11 +327,13 @@ func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) 
 			row = append(row, 1)
 		}
 	}
+
 	scale := s.scale
 	if s.form == Angles {
 		ToUnit(row)
 		scale = 1
 	}
+
 	for p, v := range row {
 		dst[p] = float32(v * scale)
 	}
@@ -329,7 +342,8 @@ func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) 
 
 func (s *sparseRows) fresh() Rows {
 	out := *s
-	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, nndescent.SparseSettings{Overlap: s.form == Jaccard, Apart: s.form == Angles})
+	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val,
+		nndescent.SparseSettings{Overlap: s.form == Jaccard, Apart: s.form == Angles})
 	return &out
 }
 
@@ -357,6 +371,7 @@ func (s *sparseRows) Loader() Loader {
 			val[len(known)] = val[p]
 			known = append(known, c)
 		}
+
 		m.Set(known, val, norm)
 	}}
 }

@@ -23,6 +23,7 @@ func ToUnit(x []float64) {
 		}
 		s = SquaredNorm(x)
 	}
+
 	s = math.Sqrt(s)
 	for j := range x {
 		x[j] /= s

@@ -39,22 +39,29 @@ func (f *frame) newByteTurn() *byteTurn {
 	step := largest / (high - 1)
 	rows := make([]uint8, (2*f.m+2)*f.d)
 	row := func(i int) []uint8 { return rows[i*f.d:][:f.d] }
-	centre, ones := row(2*f.m), row(2*f.m+1)
+	centre := row(2 * f.m)
+
+	ones := row(2*f.m + 1)
 	for j, v := range f.mean {
 		c := math.Round(min(max(v, 0), 255))
-		centre[j], ones[j] = uint8(c), 1
+		centre[j] = uint8(c)
+		ones[j] = 1
 		t.sq += int64(c) * int64(c)
 	}
+
 	rounded := mat.NewDense(f.m, f.d, nil)
 	for i := range f.m {
-		above, below := row(i), row(f.m+i)
+		above := row(i)
+		below := row(f.m + i)
 		for j, v := range f.turn[i*f.d:][:f.d] {
 			q := int64(math.Round(v / step))
-			above[j], below[j] = uint8((q+high)>>8), uint8(q+high)
+			above[j] = uint8((q + high) >> 8)
+			below[j] = uint8(q + high)
 			t.moved[i] += q * int64(centre[j])
 			rounded.Set(i, j, float64(q)*step)
 		}
 	}
+
 	t.right = dense.PackBU8(dense.NoTrans, rows, 2*f.m+2, f.d, f.d)
 	t.scale = f.factor * step / math.Sqrt(1+offOrthonormal(rounded)+1e-9)
 	return t
@@ -63,23 +70,30 @@ func (f *frame) newByteTurn() *byteTurn {
 // rotate is frame.rotate.
 func (b *byteTurn) rotate(t *turned, x *data.Dense[uint8], lo, hi int) {
 	if t.z == nil { // the first block is no smaller than others
-		t.z, t.sq = make([]float64, (hi-lo)*b.m), make([]float64, hi-lo)
+		t.z = make([]float64, (hi-lo)*b.m)
+		t.sq = make([]float64, hi-lo)
 	}
-	n, d, width := hi-lo, x.Cols, 2*b.m+2
+	n := hi - lo
+	d := x.Cols
+	width := 2*b.m + 2
 	part := x.Data[lo*d : hi*d]
 	left := dense.PackAU8(dense.NoTrans, part, n, d, d)
+
 	own := squares(part, n, d)
 	par.For(n, 4*left.Panel(), func(from, to int) {
 		c := make([]int32, (to-from)*width)
 		dense.MulU8(left, from, to, b.right, 0, width, c, width)
 		for i := from; i < to; i++ {
 			row := c[(i-from)*width:][:width]
-			above, below, sum := row[:b.m], row[b.m:2*b.m], high*int64(row[2*b.m+1])
+			above := row[:b.m]
+			below := row[b.m : 2*b.m]
+			sum := high * int64(row[2*b.m+1])
 			for j := range t.z[i*b.m:][:b.m] {
 				t.z[i*b.m+j] = float64(256*int64(above[j])+int64(below[j])-sum-b.moved[j]) * b.scale
 			}
 			t.sq[i] = float64(int64(own[i])-2*int64(row[2*b.m])+b.sq) * b.square
 		}
 	})
+
 	data.Release(x, lo, hi)
 }

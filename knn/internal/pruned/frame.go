@@ -66,6 +66,7 @@ func newFrame(ctx context.Context, s *Space, columns int) (*frame, error) {
 			f.cuts = append(f.cuts, c)
 		}
 	}
+
 	if columns > 0 && columns < f.m {
 		f.cuts = append(f.cuts, columns)
 	}
@@ -81,12 +82,16 @@ func newFrame(ctx context.Context, s *Space, columns int) (*frame, error) {
 	if !(p.Total > 1e-200 && p.Total < 1e200) {
 		return nil, fmt.Errorf("%w: the variance of the points is %g", ErrNothing, p.Total)
 	}
+
 	_, exp := math.Frexp(math.Sqrt(p.Total))
-	f.factor, f.mean = math.Ldexp(1, -exp), p.Mean
+	f.factor = math.Ldexp(1, -exp)
+	f.mean = p.Mean
 	f.setTurn(p.Components)
 	if _, bytes := s.X.(*data.Dense[uint8]); bytes && !s.Unit {
-		f.bytes, f.eta = f.newByteTurn(), 0x1p-50
+		f.bytes = f.newByteTurn()
+		f.eta = 0x1p-50
 	}
+
 	if !(f.eta < 1e-6) {
 		return nil, fmt.Errorf("%w: the components of %d dimensions are not at right angles", ErrNothing, d)
 	}
@@ -138,6 +143,7 @@ func offOrthonormal(q *mat.Dense) float64 {
 			sum += v * v
 		}
 	}
+
 	return math.Sqrt(sum)
 }
 
@@ -152,9 +158,13 @@ func (f *frame) rotate(t *turned, s *Space, x data.Points, lo, hi int) {
 		f.bytes.rotate(t, x.(*data.Dense[uint8]), lo, hi)
 		return
 	}
+
 	if t.v == nil { // the first block is no smaller than others
-		t.v, t.z, t.sq = make([]float64, (hi-lo)*f.d), make([]float64, (hi-lo)*f.m), make([]float64, hi-lo)
+		t.v = make([]float64, (hi-lo)*f.d)
+		t.z = make([]float64, (hi-lo)*f.m)
+		t.sq = make([]float64, hi-lo)
 	}
+
 	par.For(hi-lo, 64, func(a, b int) {
 		for i := a; i < b; i++ {
 			row := t.v[i*f.d:][:f.d]
@@ -171,6 +181,7 @@ func (f *frame) rotate(t *turned, s *Space, x data.Points, lo, hi int) {
 			t.sq[i] = sum
 		}
 	})
+
 	data.Release(x, lo, hi)
 	dense.Gemm64(dense.NoTrans, dense.Transposed, hi-lo, f.m, f.d, 1, t.v, f.d, f.turn, f.d, 0, t.z, f.m)
 }
@@ -193,19 +204,23 @@ func (f *frame) setScale(s *Space) {
 			columns[f.m+c] = append(columns[f.m+c], r)
 		}
 	}
+
 	middle := make([]float64, len(columns))
 	for j, values := range columns {
 		slices.Sort(values)
 		out := n / 500 // what is cut off at either end
-		lo, hi := values[out], values[n-1-out]
+		lo := values[out]
+		hi := values[n-1-out]
 		middle[j] = (lo + hi) / 2
 		f.step = max(f.step, 1.05*(hi-lo)/255)
 	}
+
 	f.step = max(f.step, 1e-12)
 	for j := range middle {
 		middle[j] -= 127.5 * f.step
 	}
-	f.low, f.lows = middle[:f.m], middle[f.m:]
+	f.low = middle[:f.m]
+	f.lows = middle[f.m:]
 }
 
 // rests sets dst to the lengths of what the first coordinates leave out, for every cut.
@@ -215,8 +230,10 @@ func (f *frame) rests(dst []float64, z []float64, sq float64) {
 		for _, v := range z[from:to] {
 			sq -= v * v
 		}
-		dst[c], from = math.Sqrt(max(0, sq)), to
+		dst[c] = math.Sqrt(max(0, sq))
+		from = to
 	}
+
 	if f.m == f.d {
 		dst[len(dst)-1] = 0 // without an error: a bound does not need the coordinate
 	}
@@ -243,7 +260,8 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 	n, _ := x.Dims()
 	cuts := len(f.cuts)
 	c := &codes{n: n, m: f.m, ld: stride(f.m), err: make([]float64, cuts+1)}
-	c.data, c.rest = make([]int16, n*c.ld), make([]uint8, n*cuts)
+	c.data = make([]int16, n*c.ld)
+	c.rest = make([]uint8, n*cuts)
 	const grain = 64
 	var t turned
 	for lo := 0; lo < n && ctx.Err() == nil; lo += maxRows {
@@ -260,6 +278,7 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 			c.err[i%(cuts+1)] = max(c.err[i%(cuts+1)], e)
 		}
 	}
+
 	c.err, c.fine = c.err[:cuts], c.err[cuts]
 	for _, e := range append([]float64{c.fine}, c.err...) {
 		if !(e < 1e6) { // NaN above all
@@ -273,7 +292,8 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 // every cut, and that of the fine codes.
 func (f *frame) code(c *codes, i int, z []float64, sq float64, rests, largest []float64) {
 	f.rests(rests, z, sq)
-	norm, inverse := math.Sqrt(sq), 1/f.step
+	norm := math.Sqrt(sq)
+	inverse := 1 / f.step
 	first := (f.eta*norm+0x1p-50*norm+1e-30)/f.step + 1e-6
 	delta := (2*f.eta + f.eta*f.eta + 1e-12) * sq
 	row := c.data[i*c.ld:][:c.ld]
@@ -286,6 +306,7 @@ func (f *frame) code(c *codes, i int, z []float64, sq float64, rests, largest []
 			exact += small * small
 			coarse += large * large
 		}
+
 		r := rests[at]
 		b, small, large := quantize((r - f.lows[at]) * inverse)
 		c.rest[i*len(f.cuts)+at] = roundCode(b)
@@ -315,7 +336,8 @@ func roundCode(c int16) uint8 { return uint8((c + fine/2) / fine) }
 // columns returns the coordinates of a cut and the code of the rest, row-major, of the
 // points that rows names, or of all if it is nil.
 func (c *codes) columns(cuts []int, cut int, rows []int32) []uint8 {
-	m, n := cuts[cut], c.n
+	m := cuts[cut]
+	n := c.n
 	if rows != nil {
 		n = len(rows)
 	}
@@ -333,6 +355,7 @@ func (c *codes) columns(cuts []int, cut int, rows []int32) []uint8 {
 			row[m] = c.rest[from*len(cuts)+cut]
 		}
 	})
+
 	return out
 }
 
@@ -342,7 +365,8 @@ func (c *codes) row(i int) []int16 { return c.data[i*c.ld:][:c.ld] }
 // arrange puts the codes of point order[i] in place i, without another copy of them.
 func (c *codes) arrange(order []int32) {
 	cuts := len(c.err)
-	row, rest := make([]int16, c.ld), make([]uint8, cuts)
+	row := make([]int16, c.ld)
+	rest := make([]uint8, cuts)
 	done := make([]bool, c.n)
 	for first := range order {
 		if done[first] {
@@ -354,8 +378,10 @@ func (c *codes) arrange(order []int32) {
 		for from := int(order[to]); from != first; from = int(order[to]) {
 			copy(c.row(to), c.row(from))
 			copy(c.rest[to*cuts:][:cuts], c.rest[from*cuts:])
-			done[to], to = true, from
+			done[to] = true
+			to = from
 		}
+
 		copy(c.row(to), row)
 		copy(c.rest[to*cuts:], rest)
 		done[to] = true

@@ -47,6 +47,7 @@ func (m *bytesMeter) Measure(dst []float64, i int, idx []int32, limits []float64
 		}
 		return
 	}
+
 	for p, j := range idx {
 		dst[p] = math.Inf(1)
 		if 2-2*float64(m.prods[p])*m.queries.inverse[i]*m.points.inverse[j] <= limits[p]+0x1p-40 {
@@ -113,11 +114,15 @@ func (f *frame) newFloats(s *Space, x data.Points) *floats {
 			return out
 		}
 	}
+
 	const u = 0x1.1p-24
-	mean, factor := f.mean, f.factor
+	mean := f.mean
+	factor := f.factor
 	if raw {
-		mean, factor = make([]float64, d), 1
+		mean = make([]float64, d)
+		factor = 1
 	}
+
 	out.x = make([]float32, n*d)
 	const grain = 64
 	largest := make([]float64, par.Chunks(n, grain))
@@ -134,6 +139,7 @@ func (f *frame) newFloats(s *Space, x data.Points) *floats {
 			largest[lo/grain] = max(largest[lo/grain], sum)
 		}
 	})
+
 	for _, v := range largest {
 		out.err = max(out.err, u*math.Sqrt(v)+1e-38*float64(d))
 	}
@@ -154,6 +160,7 @@ func inverseNorms(x *data.Stored) []float32 {
 			out[i] = float32(1 / math.Sqrt(sum))
 		}
 	})
+
 	return out
 }
 

@@ -10,7 +10,8 @@ import (
 // order returns the points so that those of a block are near each other: they are halved
 // at the median of the coordinate in which they differ most, until a part is one block.
 func (c *codes) order(block int) []int32 {
-	order, spare := make([]int32, c.n), make([]int32, c.n)
+	order := make([]int32, c.n)
+	spare := make([]int32, c.n)
 	for i := range order {
 		order[i] = int32(i)
 	}
@@ -30,6 +31,7 @@ func (c *codes) order(block int) []int32 {
 		})
 		parts = slices.Concat(halves...)
 	}
+
 	return order
 }
 
@@ -44,13 +46,16 @@ func (c *codes) widest(rows []int32) int {
 			sq[j] += int64(v) * int64(v)
 		}
 	}
+
 	best, most := 0, -1.0
 	for j := range m {
 		mean := float64(sum[j]) / float64(len(rows))
 		if v := float64(sq[j])/float64(len(rows)) - mean*mean; v > most {
-			best, most = j, v
+			best = j
+			most = v
 		}
 	}
+
 	return best
 }
 
@@ -86,6 +91,7 @@ func boxes(flat []uint8, width, block int) []box {
 		}
 		out[lo/block] = b
 	})
+
 	return out
 }
 
@@ -112,9 +118,11 @@ func (b box) between(o box) int32 {
 // nearest returns the numbers of some blocks whose middles are nearest to that of one, in
 // ascending order; of equals those of smaller numbers.
 func nearest(all []box, to box, count int) []int {
-	distance, numbers := make([]int32, len(all)), make([]int, len(all))
+	distance := make([]int32, len(all))
+	numbers := make([]int, len(all))
 	for q, b := range all {
-		distance[q], numbers[q] = b.between(to), q
+		distance[q] = b.between(to)
+		numbers[q] = q
 	}
 	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
 	out := numbers[:min(count, len(numbers))]

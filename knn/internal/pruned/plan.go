@@ -67,16 +67,19 @@ type sampled struct {
 
 // sample finds how far the k-th neighbours of some points are, or somewhat farther.
 func (ix *Index) sample(m Meter, k int) sampled {
-	c, last := ix.codes, len(ix.frame.cuts)-1
+	c := ix.codes
+	last := len(ix.frame.cuts) - 1
 	s := sampled{rows: slices.Collect(c.sample())}
 	count := len(s.rows)
 	s.limits = make([]float64, count)
 	width := ix.frame.m + 1
-	flat, all := c.columns(ix.frame.cuts, last, s.rows), c.columns(ix.frame.cuts, last, nil)
+	flat := c.columns(ix.frame.cuts, last, s.rows)
+	all := c.columns(ix.frame.cuts, last, nil)
 	left := dense.PackAU8(dense.NoTrans, flat, count, width, width)
 	right := dense.PackBU8(dense.NoTrans, all, c.n, width, width)
 	b := compare(left, right, squares(flat, count, width), squares(all, c.n, width))
 	found := b.Search(b.NewWorkspace(), 0, count, min(2*k+8, c.n), nil)
+
 	var idx []int32
 	for i, q := range s.rows {
 		idx = idx[:0]
@@ -87,6 +90,7 @@ func (ix *Index) sample(m Meter, k int) sampled {
 		}
 		s.limits[i] = ix.kth(m, int(q), idx, k)
 	}
+
 	return s
 }
 
@@ -117,10 +121,14 @@ func (ix *Index) kth(m Meter, i int, idx []int32, k int) float64 {
 
 // share returns the share of pairs of the sample and other points that a cut leaves.
 func (ix *Index) share(s sampled, cut int) float64 {
-	c, width, count := ix.codes, ix.frame.cuts[cut]+1, len(s.rows)
+	c := ix.codes
+	width := ix.frame.cuts[cut] + 1
+	count := len(s.rows)
 	others := c.others(amongBytes)
-	flat, far := c.columns(ix.frame.cuts, cut, s.rows), c.columns(ix.frame.cuts, cut, others)
-	b := compare(dense.PackAU8(dense.NoTrans, flat, count, width, width), dense.PackBU8(dense.NoTrans, far, len(others), width, width),
+	flat := c.columns(ix.frame.cuts, cut, s.rows)
+	far := c.columns(ix.frame.cuts, cut, others)
+	b := compare(dense.PackAU8(dense.NoTrans, flat, count, width, width), dense.PackBU8(dense.NoTrans, far,
+		len(others), width, width),
 		squares(flat, count, width), squares(far, len(others), width))
 	limits := make([]int32, count)
 	for i, d := range s.limits {
@@ -129,7 +137,8 @@ func (ix *Index) share(s sampled, cut int) float64 {
 	var sum int
 	w := b.NewWorkspace()
 	for j := 0; j < len(others); j += b.Block {
-		b.Visit(w, blocks.Span{Lo: 0, Hi: count}, blocks.Span{Lo: j, Hi: min(j+b.Block, len(others))}, limits, nil, func(int, int, int32) { sum++ })
+		b.Visit(w, blocks.Span{Lo: 0, Hi: count}, blocks.Span{Lo: j, Hi: min(j+b.Block, len(others))}, limits,
+			nil, func(int, int, int32) { sum++ })
 	}
 	return float64(sum) / (float64(count) * float64(len(others)))
 }
@@ -154,7 +163,8 @@ func (c *codes) others(among int) []int32 {
 func (ix *Index) measured(s sampled) float64 {
 	c := ix.codes
 	others := c.others(amongFine)
-	norms, counts := c.squares(others), make([]int, len(s.rows))
+	norms := c.squares(others)
+	counts := make([]int, len(s.rows))
 	par.For(len(s.rows), 1, func(i, _ int) {
 		q := s.rows[i]
 		limit, own := ix.limit(s.limits[i], fine, 2*c.fine), c.square(q)
@@ -166,6 +176,7 @@ func (ix *Index) measured(s sampled) float64 {
 			}
 		}
 	})
+
 	sum := 0
 	for _, n := range counts {
 		sum += n
@@ -178,9 +189,11 @@ func (ix *Index) choose(m Meter, s Settings) (Plan, error) {
 	if s.Columns > 0 {
 		return Plan{Columns: ix.frame.cuts[0]}, nil
 	}
-	queries, c := ix.sample(m, s.K), costs()
+	queries := ix.sample(m, s.K)
+	c := costs()
 	measured := ix.measured(queries)
-	best, least := Plan{}, math.Inf(1)
+	best := Plan{}
+	least := math.Inf(1)
 	for cut, columns := range ix.frame.cuts {
 		if columns > mostCompared {
 			break
@@ -190,11 +203,14 @@ func (ix *Index) choose(m Meter, s Settings) (Plan, error) {
 		const sides = 2
 		time := float64(columns+1) + c.scan + sides*(left*c.left+measured*s.Refined)
 		if time < least {
-			least, best = time, Plan{columns, left, measured, s.Plain / time}
+			least = time
+			best = Plan{columns, left, measured, s.Plain / time}
 		}
 	}
+
 	if !(best.Faster > 1.5) {
-		return best, fmt.Errorf("%w: %.2g %% of the pairs would be left after %d principal coordinates, %.2g %% after %d",
+		return best, fmt.Errorf("%w: %.2g %% of the pairs would be left after %d principal "+
+			"coordinates, %.2g %% after %d",
 			ErrNothing, 100*best.Left, best.Columns, 100*measured, ix.frame.m)
 	}
 	return best, nil

@@ -15,6 +15,24 @@
 // For n points in d dimensions it takes n²·(m+1) operations on bytes, 2·128 and up to 2d for
 // each pair that is left, 2·n·128·d for the coordinates, and for the components those of
 // [pca.New] on a sample of at most 8192 points.
+//
+// # Levels of the filter
+//
+// The comparison of all pairs of dense points is bound by its 2n²d operations, so this package
+// compares m principal coordinates and the length of the rest, a lower bound of the distance,
+// as bytes in exact integers. Rounding to bytes changes the length of a vector by an error
+// that is summed as the bytes are made, so the bound needs no estimate of rounding, and
+// coordinates that are cut off at the ends of the range only bring points closer. Pairs that
+// pass are checked again in 128 coordinates of 12 bits, then in float32 or in the bytes
+// themselves, and last by the function that measures all pairs, so lists have the same bits as
+// a full search. The product of bytes keeps one bit a pair (dense.NearU8). Bytes are rotated
+// by exact products with components rounded to 16 bits: a Q of norm at most one leaves a rest
+// of length √(‖v‖² − ‖Qv‖²), which bounds distances without an error of rounding. The first
+// thresholds are the distances of neighbours in nearby blocks. Where a sample shows that these
+// leave too many pairs, one pass by bytes over all pairs gives better ones. A sample of 112
+// queries also decides m, by counts of operations and not by time. Where the spectrum is flat,
+// or pruning would take more memory, all pairs are compared in full. Points in files are
+// compared in parts without pruning, because their codes would have to be held in memory.
 package pruned
 
 import (
@@ -101,7 +119,8 @@ type Index struct {
 func Bytes(n, d, k int, copied bool) int64 {
 	m := min(d, maxColumns)
 	const packed, other = 4, 90 // bytes of a coordinate on both sides; of a point's order and limits
-	each := int64(2*stride(m) + 2*len(cutsBelow) + packed*(min(m, mostCompared)+1) + other + max(16*k, 8*(k+spare)))
+	each := int64(2*stride(m) + 2*len(cutsBelow) + packed*(min(m, mostCompared)+1) + other +
+		max(16*k, 8*(k+spare)))
 	if copied {
 		each += 4 * int64(d)
 	}
@@ -135,6 +154,7 @@ func New(ctx context.Context, space *Space, newExact func() Exact, s Settings) (
 	} else {
 		ix.floats = f.newFloats(space, space.X)
 	}
+
 	if ix.plan, err = ix.choose(ix.meters(space.X, newExact)(), s); err != nil {
 		return nil, err
 	}
@@ -163,6 +183,7 @@ func (ix *Index) meters(x data.Points, newExact func() Exact) func() Meter {
 			return m
 		}
 	}
+
 	queries := ix.floats
 	if x != ix.space.X {
 		queries = ix.frame.newFloats(ix.space, x)
@@ -173,7 +194,8 @@ func (ix *Index) meters(x data.Points, newExact func() Exact) func() Meter {
 	}
 	return func() Meter {
 		d := ix.floats.d
-		return &floatMeter{queries: queries, points: ix.floats, factor: factor, exact: newExact(), q: make([]float32, d), rows: make([]float32, d), at: []int32{0}}
+		return &floatMeter{queries: queries, points: ix.floats, factor: factor, exact: newExact(),
+			q: make([]float32, d), rows: make([]float32, d), at: []int32{0}}
 	}
 }
 
@@ -207,7 +229,8 @@ func (ix *Index) compare(left *dense.PackedU8, short []int32) *comparison {
 
 func compare(left, right *dense.PackedU8, row, col []int32) *comparison {
 	b := blocks.NewInts(left.Panel(), right.Panel())
-	b.Row, b.Col = row, col
+	b.Row = row
+	b.Col = col
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, right, j0, j1, w.C, b.Block)
 	}
@@ -241,6 +264,7 @@ func (c *codes) squares(rows []int32) []int32 {
 			}
 		}
 	})
+
 	return out
 }
 

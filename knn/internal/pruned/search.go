@@ -36,10 +36,12 @@ type search struct {
 
 func (ix *Index) newSearch(n, k int) *search {
 	s := &search{Index: ix, k: k, sets: make([]topk.Set, n), within: make([]float64, n)}
-	s.short, s.long = make([]int32, n), make([]int32, n)
+	s.short = make([]int32, n)
+	s.long = make([]int32, n)
 	for i := range s.sets {
 		s.within[i] = math.Inf(1)
-		s.short[i], s.long[i] = math.MaxInt32, math.MaxInt32
+		s.short[i] = math.MaxInt32
+		s.long[i] = math.MaxInt32
 	}
 	return s
 }
@@ -59,7 +61,8 @@ func (s *search) of(i int) int { return int(s.number[i]) }
 func (s *search) expect(i int, d float64) {
 	if d < s.within[i] {
 		s.within[i] = d
-		s.short[i], s.long[i] = s.limit(d, 1, s.eShort), s.limit(d, fine, s.eLong)
+		s.short[i] = s.limit(d, 1, s.eShort)
+		s.long[i] = s.limit(d, fine, s.eLong)
 	}
 }
 
@@ -101,16 +104,22 @@ const queued = 64
 
 func (ix *Index) newWorker(s *search, m Meter, c *comparison) *worker {
 	w := &worker{search: s, meter: m, ws: c.NewWorkspace(), bits: make([]uint8, c.Stripe*c.bitRow())}
-	w.near = dense.Near{Shift: make([]int32, c.Stripe), Limit: make([]int32, c.Stripe), Col: make([]int32, c.Block), Own: make([]int32, c.Block)}
+	w.near = dense.Near{Shift: make([]int32, c.Stripe), Limit: make([]int32, c.Stripe),
+		Col: make([]int32, c.Block), Own: make([]int32, c.Block)}
 	return w
 }
 
 // Self calls set with the k nearest other points of every point, nearest first and by
 // number where distances are equal. report is given the share of the work that is done.
-func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report func(share float64), set func(i int, list []topk.Pair)) error {
+func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report func(share float64),
+	set func(i int, list []topk.Pair)) error {
 	s := ix.newSearch(ix.codes.n, k)
-	s.number, s.self, s.codes, s.sq = ix.order, true, ix.codes, ix.long
-	s.eShort, s.eLong = 2*ix.codes.err[ix.cut], 2*ix.codes.fine
+	s.number = ix.order
+	s.self = true
+	s.codes = ix.codes
+	s.sq = ix.long
+	s.eShort = 2 * ix.codes.err[ix.cut]
+	s.eLong = 2 * ix.codes.fine
 	b := ix.compare(ix.left, ix.short)
 	teams, newMeter := len(ix.boxes), ix.meters(ix.space.X, newExact)
 	workers := make([]*worker, par.Workers(teams, 1))
@@ -120,11 +129,13 @@ func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report 
 		}
 		return workers[i]
 	}
+
 	par.ForWorker(teams, 1, func(i, p, _ int) {
 		if ctx.Err() == nil {
 			get(i).begin(b, p)
 		}
 	})
+
 	if ctx.Err() == nil && s.loose() {
 		found, err := b.Self(ctx, min(k+spare, ix.codes.n-1), func(share float64) { report(share / 2) })
 		if err != nil {
@@ -137,11 +148,13 @@ func (ix *Index) Self(ctx context.Context, k int, newExact func() Exact, report 
 		rest := report
 		report = func(share float64) { rest((1 + share) / 2) }
 	}
+
 	s.makeRoom()
 	err := blocks.Rounds(ctx, teams, report, func(i, p, q int) { get(i).meet(b, p, q) })
 	if err != nil {
 		return err
 	}
+
 	par.For(len(s.sets), 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			set(s.of(i), s.sets[i].Take())
@@ -181,7 +194,8 @@ func (w *worker) bound(lo, hi int, found func(i int) []blocks.Hit) {
 func (s *search) loose() bool {
 	sample := sampled{}
 	for i := range s.Index.codes.sample() {
-		sample.rows, sample.limits = append(sample.rows, i), append(sample.limits, s.within[i])
+		sample.rows = append(sample.rows, i)
+		sample.limits = append(sample.limits, s.within[i])
 	}
 	c := costs()
 	const sides, later = 2, 0.4
@@ -191,8 +205,10 @@ func (s *search) loose() bool {
 // meet offers the points of blocks p ≤ q to each other.
 func (w *worker) meet(b *comparison, p, q int) {
 	n := w.Index.codes.n
-	pLo, pHi := p*b.Block, min((p+1)*b.Block, n)
-	qLo, qHi := q*b.Block, min((q+1)*b.Block, n)
+	pLo := p * b.Block
+	pHi := min((p+1)*b.Block, n)
+	qLo := q * b.Block
+	qHi := min((q+1)*b.Block, n)
 	var own []int32
 	if w.mutual = p < q; w.mutual {
 		own = w.search.short[qLo:qHi]
@@ -201,6 +217,7 @@ func (w *worker) meet(b *comparison, p, q int) {
 			return
 		}
 	}
+
 	w.setPoints(b, blocks.Span{Lo: qLo, Hi: qHi}, own)
 	for i := pLo; i < pHi; i += b.Stripe {
 		end := min(i+b.Stripe, pHi)
@@ -227,7 +244,8 @@ func largest(list []int32) int32 {
 func (w *worker) setPoints(b *comparison, points blocks.Span, own []int32) {
 	const never = 1 << 29 // above products, and no sum with it overflows
 	for j, col := range b.Col[points.Lo:points.Hi] {
-		w.near.Col[j], w.near.Own[j] = col>>1, never
+		w.near.Col[j] = col >> 1
+		w.near.Own[j] = never
 		if own != nil {
 			w.near.Own[j] = (col - own[j]) >> 1
 		}
@@ -239,11 +257,14 @@ func (w *worker) setPoints(b *comparison, points blocks.Span, own []int32) {
 func (w *worker) visit(b *comparison, queries, points blocks.Span, limits []int32) {
 	for r, row := range b.Row[queries.Lo:queries.Hi] {
 		half := (row - limits[r]) >> 1
-		w.near.Shift[r], w.near.Limit[r] = -half, row>>1-half
+		w.near.Shift[r] = -half
+		w.near.Limit[r] = row>>1 - half
 	}
+
 	width := b.bitRow()
 	dense.NearU8(b.left, queries.Lo, queries.Hi, b.right, points.Lo, points.Hi, w.near, w.bits, width)
-	w.hits, w.ends = w.hits[:0], w.ends[:0]
+	w.hits = w.hits[:0]
+	w.ends = w.ends[:0]
 	for i := queries.Lo; i < queries.Hi; i++ {
 		row := w.bits[(i-queries.Lo)*width:][:width]
 		for at := 0; at < width; at += 8 {
@@ -255,6 +276,7 @@ func (w *worker) visit(b *comparison, queries, points blocks.Span, limits []int3
 		}
 		w.ends = append(w.ends, int32(len(w.hits)))
 	}
+
 	const ahead = 12 // hits for whose codes the memory is asked
 	codes := w.Index.codes
 	from, asked := 0, 0
@@ -274,19 +296,24 @@ func (w *worker) visit(b *comparison, queries, points blocks.Span, limits []int3
 
 // refine compares query i with points at some positions by all coordinates that are kept.
 func (w *worker) refine(i int, hits []int32) {
-	points, q := w.Index.codes, &w.queue
+	points := w.Index.codes
+	q := &w.queue
 	w.prods = grow(w.prods, len(hits))
 	simd.WordProducts(w.prods, w.search.codes.row(i), points.data, points.ld, hits)
-	limit, sq, first := w.search.long[i], w.sq[i], len(q.query)
+	limit := w.search.long[i]
+	sq := w.sq[i]
+	first := len(q.query)
 	for p, j := range hits {
 		most := limit
 		if w.mutual {
 			most = max(most, w.search.long[j])
 		}
 		if sq+w.Index.long[j]-2*w.prods[p] < most {
-			q.query, q.point, q.number = append(q.query, int32(i)), append(q.point, j), append(q.number, w.order[j])
+			q.query, q.point, q.number = append(q.query, int32(i)), append(q.point, j),
+				append(q.number, w.order[j])
 		}
 	}
+
 	w.meter.Ask(q.number[first:])
 	if len(q.query) >= queued {
 		w.measure()
@@ -306,6 +333,7 @@ func (w *worker) measure() {
 			}
 			w.limits = append(w.limits, within)
 		}
+
 		w.dist = grow(w.dist, to-from)
 		w.meter.Measure(w.dist, w.of(i), q.number[from:to], w.limits)
 		for p, d := range w.dist {
@@ -318,7 +346,10 @@ func (w *worker) measure() {
 			}
 		}
 	}
-	q.query, q.point, q.number = q.query[:0], q.point[:0], q.number[:0]
+
+	q.query = q.query[:0]
+	q.point = q.point[:0]
+	q.number = q.number[:0]
 }
 
 func grow[T any](list []T, n int) []T {
@@ -330,7 +361,8 @@ func grow[T any](list []T, n int) []T {
 
 // Query calls set with the k nearest points of every row of x, as [Index.Self] does.
 // newExact makes what measures rows of x from points; of points that are bytes, x is bytes.
-func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func() Exact, report func(done int), set func(i int, list []topk.Pair)) error {
+func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func() Exact,
+	report func(done int), set func(i int, list []topk.Pair)) error {
 	c, err := ix.frame.encode(ctx, ix.space, x)
 	if err != nil {
 		return err
@@ -350,6 +382,7 @@ func (ix *Index) Query(ctx context.Context, x data.Points, k int, newExact func(
 		workers[i].answer(set)
 		report(hi - lo)
 	})
+
 	return ctx.Err()
 }
 
@@ -358,29 +391,35 @@ func (ix *Index) stripe(c *codes, order []int32, lo, hi, k int) *search {
 	s := ix.newSearch(hi-lo, k)
 	cuts := len(c.err)
 	s.number = order[lo:hi]
-	s.codes = &codes{n: hi - lo, m: c.m, ld: c.ld, data: c.data[lo*c.ld : hi*c.ld], rest: c.rest[lo*cuts : hi*cuts], err: c.err}
+	s.codes = &codes{n: hi - lo, m: c.m, ld: c.ld, data: c.data[lo*c.ld : hi*c.ld],
+		rest: c.rest[lo*cuts : hi*cuts], err: c.err}
 	s.sq = s.codes.squares(nil)
-	s.eShort, s.eLong = ix.codes.err[ix.cut]+c.err[ix.cut], ix.codes.fine+c.fine
+	s.eShort = ix.codes.err[ix.cut] + c.err[ix.cut]
+	s.eLong = ix.codes.fine + c.fine
 	return s
 }
 
 // answer finds the neighbours of a stripe of queries near to each other: first those in blocks
 // near to them, to have limits, then all within these.
 func (w *worker) answer(set func(i int, list []topk.Pair)) {
-	n, width := w.search.codes.n, w.frame.cuts[w.cut]+1
+	n := w.search.codes.n
+	width := w.frame.cuts[w.cut] + 1
 	flat := w.search.codes.columns(w.frame.cuts, w.cut, nil)
 	b := w.compare(dense.PackAU8(dense.NoTrans, flat, n, width, width), squares(flat, n, width))
-	points, queries := w.Index.codes.n, blocks.Span{Lo: 0, Hi: n}
+	points := w.Index.codes.n
+	queries := blocks.Span{Lo: 0, Hi: n}
 	const enough = 4 // times as many points as limits are made of
 	count := max(2*firstBlocks, par.Chunks(enough*(w.k+spare), b.Block))
 	near := nearest(w.boxes, boxes(flat, width, n)[0], count)
 	w.bound(0, n, b.SearchIn(w.ws, queries, min(w.k+spare, points), near).Of)
 	w.makeRoom()
+
 	for j := 0; j < points; j += b.Block {
 		block := blocks.Span{Lo: j, Hi: min(j+b.Block, points)}
 		w.setPoints(b, block, nil)
 		w.visit(b, queries, block, w.search.short)
 	}
+
 	w.measure()
 	for i := range n {
 		set(w.of(i), w.sets[i].Take())

@@ -91,7 +91,8 @@ type visit struct {
 // NewSearcher returns a searcher of the k nearest points or, if k is 0, of those within
 // the radius.
 func (ix *Index[T]) NewSearcher(k int, radius float64) *Searcher[T] {
-	s := &Searcher[T]{ix: ix, k: k, radius: radius, Q: make([]float64, ix.shape.D), Near: make([]topk.Pair, 0, k)}
+	s := &Searcher[T]{ix: ix, k: k, radius: radius, Q: make([]float64, ix.shape.D),
+		Near: make([]topk.Pair, 0, k)}
 	if ix.tree != nil {
 		s.dist = make([]float64, ix.tree.size)
 		s.stack = make([]visit, 0, ix.tree.levels+1)
@@ -141,11 +142,13 @@ func (s *Searcher[T]) start(self int32, apart bool) {
 	}
 	s.Near = s.Near[:0]
 	if s.k > 0 {
-		s.limit, s.clear = math.Inf(1), math.Inf(1)
+		s.limit = math.Inf(1)
+		s.clear = math.Inf(1)
 		right = min(right, s.k+1) // the query may be one of them
 	} else if s.limit = s.ix.shape.widen(s.ix.shape.square(s.radius)); Apart > s.limit {
 		right = 0
 	}
+
 	for i := range int32(right) {
 		if !apart {
 			i = s.ix.apart[i]
@@ -166,12 +169,14 @@ func (s *Searcher[T]) offer(v float64, index int32) {
 		}
 		return
 	}
+
 	i := len(s.Near)
 	if i < s.k {
 		s.Near = append(s.Near, p)
 	} else if i--; !p.Less(s.Near[i]) {
 		return
 	}
+
 	for ; i > 0 && p.Less(s.Near[i-1]); i-- {
 		s.Near[i] = s.Near[i-1]
 	}
@@ -222,8 +227,10 @@ func (s *Searcher[T]) descend(from visit) {
 				s.scan(leaf)
 				break
 			}
-			left, right := 2*v.node, 2*v.node+1
-			near, far := visit{t.bounds.bound(s.Q, left), left}, visit{t.bounds.bound(s.Q, right), right}
+			left := 2 * v.node
+			right := 2*v.node + 1
+			near := visit{t.bounds.bound(s.Q, left), left}
+			far := visit{t.bounds.bound(s.Q, right), right}
 			if far.bound < near.bound || far.bound == near.bound && t.first[right] < t.first[left] {
 				near, far = far, near
 			}
@@ -271,18 +278,26 @@ func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 			}
 		}
 	case len(q) == 2:
-		x, y := block[:n], block[size:][:n]
+		x := block[:n]
+		y := block[size:][:n]
 		for i := range dst {
-			a, b := q[0]-float64(x[i]), q[1]-float64(y[i])
+			a := q[0] - float64(x[i])
+			b := q[1] - float64(y[i])
 			s := a * a
 			s += b * b
 			dst[i] = s
 		}
 	case len(q) == 3:
-		x, y, z := block[:n], block[size:][:n], block[2*size:][:n]
-		q0, q1, q2 := q[0], q[1], q[2]
+		x := block[:n]
+		y := block[size:][:n]
+		z := block[2*size:][:n]
+		q0 := q[0]
+		q1 := q[1]
+		q2 := q[2]
 		for i := range dst {
-			a, b, c := q0-float64(x[i]), q1-float64(y[i]), q2-float64(z[i])
+			a := q0 - float64(x[i])
+			b := q1 - float64(y[i])
+			c := q2 - float64(z[i])
 			s := a * a
 			s += b * b
 			s += c * c

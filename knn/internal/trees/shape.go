@@ -97,6 +97,7 @@ func Measure[T uint8 | float32 | float64](norm Norm, q []float64, x []T) float64
 			s += d * d
 		}
 	}
+
 	return s
 }
 

@@ -22,7 +22,8 @@ func (b *boxes[T]) enclose(node int, _, lo, hi []T) {
 func (b *boxes[T]) bound(q []float64, node int) float64 {
 	d := len(q)
 	box := b.boxes[2*d*node:][:2*d]
-	lo, hi := box[:d], box[d:]
+	lo := box[:d]
+	hi := box[d:]
 	var s float64
 	switch b.norm {
 	case Sum:
@@ -39,6 +40,7 @@ func (b *boxes[T]) bound(q []float64, node int) float64 {
 			s += g * g
 		}
 	}
+
 	return s
 }
 
@@ -75,12 +77,14 @@ func (b *balls[T]) enclose(node int, rows, lo, hi []T) {
 		b.radii[node] = 0
 		return
 	}
+
 	mean := make([]float64, d)
 	for r := rows; len(r) > 0; r = r[d:] {
 		for c, v := range r[:len(mean)] {
 			mean[c] += float64(v)
 		}
 	}
+
 	for c := range mean {
 		center[c] = T(mean[c] / float64(len(rows)/d))
 		mean[c] = float64(center[c])

@@ -17,7 +17,8 @@ import (
 const variablePrefix = "BIGFIT_"
 
 // otherVariables are read by the program, its tests or its Python package, whatever flags there are.
-var otherVariables = []string{"BIGFIT_BIN", "BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION", "BIGFIT_PYTHON", supervise.Variable, supervise.ParentVariable}
+var otherVariables = []string{"BIGFIT_BIN", "BIGFIT_DATA", "BIGFIT_SIMD", "BIGFIT_HELP", "BIGFIT_VERSION",
+	"BIGFIT_PYTHON", supervise.Variable, supervise.ParentVariable}
 
 // testVariables begin the names of variables of the tests that run the program.
 var testVariables = []string{"BIGFIT_SOAK", "BIGFIT_ATTACK_", "BIGFIT_TEST_"}
@@ -40,6 +41,7 @@ func checkEnvironment(root *cobra.Command) error {
 		c.Flags().VisitAll(add)
 		c.PersistentFlags().VisitAll(add)
 	}
+
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		if value == "" || !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) ||
@@ -49,7 +51,8 @@ func checkEnvironment(root *cobra.Command) error {
 		for i := range known {
 			known[i] = strings.TrimPrefix(known[i], variablePrefix)
 		}
-		return fmt.Errorf("environment variable %s belongs to no flag%s", name, suggest.DidYouMean(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
+		return fmt.Errorf("environment variable %s belongs to no flag%s", name, suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
 	}
+
 	return nil
 }

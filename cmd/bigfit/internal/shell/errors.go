@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Exit codes beside 0.
@@ -28,13 +29,15 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
+	// found when the model is written
+	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite):
 		return ExitInput
 	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return ExitFailure
 	case err != nil && models.Usable(err):
 		return ExitNotConverged
 	}
+
 	return ExitInput
 }
 
@@ -90,18 +93,20 @@ func plainFlagError(err error) error {
 	}
 	f := invalid.GetFlag()
 	if errors.As(err, new(*strconv.NumError)) {
-		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0", "float64": "a number", "bool": "true or false"}[f.Value.Type()]
+		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0",
+			"float64": "a number", "bool": "true or false"}[f.Value.Type()]
 		return fmt.Errorf("--%s is %q; it must be %s", f.Name, invalid.GetValue(), what)
 	}
 	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest papers parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
 
-// WithoutPackages leaves the names of packages out of the text of an error: users
-// know files and flags. A word of the command line may name a file.
-func (a *App) WithoutPackages(text string) string {
+// Reword puts an error of the library in the words of the command line: parameters become
+// flags, and the names of packages are left out. A word of the command line may name a file.
+func (a *App) Reword(text string) string {
+	text = param.Show(text, a.FlagName)
 	for _, name := range packages {
 		if !slices.Contains(a.args, name) {
 			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")

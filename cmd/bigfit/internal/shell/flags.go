@@ -23,14 +23,17 @@ func (a *App) CommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.IntVar(&a.Threads, "threads", 0, "threads to use, 0 for all")
 	f.Uint64Var(&a.Seed, "seed", 0, "seed of everything random")
-	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
+	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as "+
+		"8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
 	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)
+
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		a.Given, a.environment = map[string]bool{}, map[string]bool{}
+		a.Given = map[string]bool{}
+		a.environment = map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.Given[f.Name] = true })
 		if err := cmp.Or(checkEnvironment(root), a.flagsFromEnvironment(cmd.Flags())); err != nil {
 			return err
@@ -38,6 +41,7 @@ func (a *App) CommonFlags(root *cobra.Command) {
 		if a.Threads < 0 {
 			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.Threads)
 		}
+
 		a.started = true
 		a.limits()
 		return a.checkStdout()
@@ -52,12 +56,14 @@ func (a *App) limits() {
 	if a.Memory == 0 {
 		a.Memory = machine.Size(machine.AvailableMemory())
 	}
+
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.Memory))
 	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
+
 	switch {
 	case a.quiet || a.mode == progress.None:
 		a.Progress = progress.Quiet()
@@ -84,6 +90,7 @@ func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
 		}
 		a.environment[f.Name] = true
 	})
+
 	return fault
 }
 

@@ -12,10 +12,6 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 )
 
-// DidYouMean is the end of an error about a name that is not among names; empty if none
-// of them is near.
-func DidYouMean(name string, names []string) string { return suggest.DidYouMean("", name, names) }
-
 // formerFlag is the beginning of the annotation of a command that says what to write in
 // place of a flag that it does not have.
 const formerFlag = "former flag "
@@ -34,7 +30,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	name, group := unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames()
+	name := unknown.GetSpecifiedName()
+	group := unknown.GetSpecifiedShortnames()
 	if instead := cmd.Annotations[formerFlag+name]; instead != "" {
 		return errors.New(instead)
 	}
@@ -42,15 +39,18 @@ func flagError(cmd *cobra.Command, err error) error {
 		if f := cmd.Flags().Lookup(group); f != nil && len(group) > 1 {
 			return fmt.Errorf("%w; did you mean --%s?", err, group)
 		}
-		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
+		return fmt.Errorf("%w%s", err, ownersOf(cmd,
+			func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
+
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}
-	if near := suggest.DidYouMean("--", name, flagNames(cmd)); near != "" {
+	if near := suggest.Prefixed("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
-	return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
+	return fmt.Errorf("%w%s", err, ownersOf(cmd,
+		func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
 }
 
 // flagNames lists the flags of a command.
@@ -88,10 +88,19 @@ func CommandNames(root *cobra.Command) []string {
 // ModelNames lists the learners.
 func ModelNames() []string { return all.Names() }
 
+// formerCommands says what to do in place of a command that bigfit does not have any more.
+var formerCommands = map[string]string{
+	"reproduce": "the papers' experiments are run by go run ./bench/reproduce in a checkout of the source",
+}
+
 // unknownCommand words the error of a first word that is no command.
 func unknownCommand(root *cobra.Command, name string) error {
 	if all.Learner(name) != nil {
-		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s", name, name, name)
+		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s",
+			name, name, name)
 	}
-	return fmt.Errorf("unknown command %q%s", name, DidYouMean(name, CommandNames(root)))
+	if instead := formerCommands[name]; instead != "" {
+		return fmt.Errorf("%s is not a command of bigfit; %s", name, instead)
+	}
+	return fmt.Errorf("unknown command %q%s", name, suggest.DidYouMean(name, CommandNames(root)))
 }
