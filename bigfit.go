@@ -66,16 +66,16 @@ func input(p *plan, x Points, y Labels) (*models.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sameLength(points, y, "points"); err != nil {
+	if err := sameLength(points, y); err != nil {
 		return nil, err
 	}
 	return &models.Input{Points: points, Targets: t, Values: p.own}, nil
 }
 
 // sameLength returns an error unless there is a label, or the mark for none, for each point.
-func sameLength(x data.Points, y Labels, what string) error {
+func sameLength(x data.Points, y Labels) error {
 	if n, _ := x.Dims(); n != y.len() {
-		return fmt.Errorf("bigfit: %d labels for %d %s; give one for each, and mark those without", y.len(), n, what)
+		return fmt.Errorf("bigfit: %d labels for %d points; give one for each, and mark those without", y.len(), n)
 	}
 	return nil
 }

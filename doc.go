@@ -78,9 +78,9 @@
 // bigfit writes and reads the same files: a service in Go loads what bigfit fit made, and bigfit
 // info, predict and update take a model that a Go program saved.
 //
-// Package data reads points and labels from files. A program that does what the commands fit,
-// next, suspects and predict do is then some sixty lines long, of which this is the gist; the
-// example "Files" has the whole:
+// Package data reads points and labels from files. A program that does the work of the commands
+// fit, next, suspects and predict is some sixty lines long: the example "Files" shows it, and
+// these are its calls:
 //
 //	x, err := data.ReadPoints("X.npy", data.ReadOptions{})       // mapped: it may exceed the memory
 //	y, err := data.ReadLabels("labels.csv", data.LabelOptions{}) // names or integers

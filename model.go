@@ -2,7 +2,6 @@ package bigfit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -150,7 +149,8 @@ func (m *Model) labeled(ctx context.Context, p *pipeline.Pipeline, graph bool) (
 func (m *Model) kept(info *models.Info, graph bool) (*models.Input, error) {
 	t := pipeline.KeptTargets(m.model)
 	if t == nil {
-		return nil, fmt.Errorf("bigfit: the file of a %s model does not hold the points and labels that it was fitted to; fit it anew", m.model.Name())
+		return nil, fmt.Errorf("bigfit: the file of a %s model does not hold the points and labels that it was "+
+			"fitted to; fit it anew", m.model.Name())
 	}
 	in := &models.Input{Targets: t}
 	g, kept, missing := pipeline.KeptGraph(m.model)
@@ -161,7 +161,7 @@ func (m *Model) kept(info *models.Info, graph bool) (*models.Input, error) {
 		return in, nil
 	}
 	if missing != nil {
-		return nil, errors.Join(errors.New("bigfit: the file of the model does not hold its graph; fit it anew"), missing)
+		return nil, fmt.Errorf("bigfit: the file of the model does not hold its graph; fit it anew: %w", missing)
 	}
 	in.Graph = &g.Graph
 	return in, nil

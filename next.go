@@ -64,14 +64,16 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	if err != nil {
 		return nil, err
 	}
-	settings := &labeling.NextSettings{Settings: active.Settings{Rule: s.Rule, Count: count, Seed: m.run.seed}, Pairs: s.Pairs}
+	settings := &labeling.NextSettings{Pairs: s.Pairs}
+	settings.Settings = active.Settings{Rule: s.Rule, Count: count, Seed: m.run.seed}
 	if m.model.Output().Kind == models.OutputClasses {
 		c.Scores = answers.answer.Scores
 	} else if s.Rule == active.Combined {
 		settings.Rule = active.VOpt
 	}
 	if settings.Rule.NeedsScores() && c.Scores == nil {
-		return nil, fmt.Errorf("bigfit: the rule %v looks at classes, and %s answers with %v", s.Rule, m.Name(), m.model.Output().Kind)
+		return nil, fmt.Errorf("bigfit: the rule %v looks at classes, and %s answers with %v",
+			s.Rule, m.Name(), m.model.Output().Kind)
 	}
 
 	chosen, err := labeling.Planner{Pipeline: p}.Next(ctx, c, settings)
@@ -80,7 +82,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	}
 	out := make([]Choice, len(chosen))
 	for i, at := range chosen {
-		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), Probability: math.NaN(), First: at.First, Score: at.Score}
+		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score}
+		out[i].Probability = math.NaN()
 		if c.Scores != nil {
 			out[i].Probability = answers.Probability(at.Point)
 		}

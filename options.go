@@ -130,14 +130,15 @@ func (o *Options) plan() (*plan, error) {
 	p := &plan{learner: l, folds: o.Folds}
 	faults := []error{p.divide(o.Parameters, o.Neighbors)}
 	if o.Folds < NoCalibration || o.Folds == 1 {
-		faults = append(faults, fmt.Errorf("Folds is %d; it must be at least 2, 0 for the default or NoCalibration", o.Folds))
+		faults = append(faults, fmt.Errorf("Folds is %d; it must be at least 2, 0 or NoCalibration", o.Folds))
 	}
 	if o.Memory < 0 {
 		faults = append(faults, fmt.Errorf("Memory is %d; it must not be negative", o.Memory))
 	}
 
 	// Required parameters that are missing are chosen later; any values will do here.
-	faults = append(faults, models.CheckFor(l, selection.Rule(l, p.own)), models.CheckValues(pipeline.GraphParams.Params(), p.ofGraph))
+	faults = append(faults, models.CheckFor(l, selection.Rule(l, p.own)))
+	faults = append(faults, models.CheckValues(pipeline.GraphParams.Params(), p.ofGraph))
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("bigfit: %s: %w", l.Info().Name, err)
 	}

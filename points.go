@@ -33,8 +33,9 @@ func Rows[T data.Element](rows [][]T) Points {
 	x := data.NewDense[T](len(rows), columns)
 	for i, row := range rows {
 		if len(row) != columns {
-			return Points{err: fmt.Errorf("bigfit: row %d of the points has %d numbers, and row 0 has %d; all rows must have the same length",
-				i, len(row), columns)}
+			err := fmt.Errorf("bigfit: row %d of the points has %d numbers, and row 0 has %d; all rows must be "+
+				"equally long", i, len(row), columns)
+			return Points{err: err}
 		}
 		copy(x.Row(i), row)
 	}

@@ -55,8 +55,8 @@ func (m *Model) Training(ctx context.Context) (p *Predictions, err error) {
 		return newPredictions(m.model, answer), nil
 	}
 	if m.input == nil || m.input.Points == nil {
-		return nil, fmt.Errorf("bigfit: the file of a %s model holds no answers for the points that it was fitted to; give the points to Predict",
-			m.model.Name())
+		return nil, fmt.Errorf("bigfit: the file of a %s model holds no answers for the points that it was fitted "+
+			"to; give the points to Predict", m.model.Name())
 	}
 	return m.Predict(ctx, FromData(m.input.Points))
 }

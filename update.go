@@ -19,7 +19,8 @@ import (
 // of m; the zero Labels adds none. A class that m does not know is a new one.
 //
 // Update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson, reweighted, knn and geodesic.
-// Others are to be fitted anew. An error that is [Usable] comes with the model that was reached.
+// Others are to be fitted anew. A knn model keeps the labeled points alone: its labels of
+// all points are labels of these. An error that is [Usable] comes with the model that was reached.
 func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model, err error) {
 	defer plain(&err)
 	growth, err := m.growth(x, y)
@@ -43,7 +44,7 @@ func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model,
 // growth puts together what joins the model.
 func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 	if x.none() && y.none() {
-		return nil, errors.New("bigfit: neither points nor labels are given; there is nothing to update the model by")
+		return nil, errors.New("bigfit: neither points nor labels are given; nothing joins the model")
 	}
 	growth := &pipeline.Growth{Labels: y.classes, Values: y.values}
 	var err error
@@ -64,7 +65,8 @@ func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 	}
 	classes := m.model.Output().Kind == models.OutputClasses
 	if classes != (y.classes != nil) {
-		return nil, fmt.Errorf("bigfit: %s answers with %v; give labels of the same kind", m.model.Name(), m.model.Output().Kind)
+		return nil, fmt.Errorf("bigfit: %s answers with %v; give labels of the same kind",
+			m.model.Name(), m.model.Output().Kind)
 	}
 	return growth, nil
 }

@@ -74,7 +74,8 @@ func ofInput(err error) bool {
 	if kind.Kind() == reflect.Pointer {
 		kind = kind.Elem()
 	}
-	return slices.ContainsFunc(wording, func(path string) bool { return strings.HasPrefix(kind.PkgPath()+"/", path) })
+	home := kind.PkgPath() + "/"
+	return slices.ContainsFunc(wording, func(path string) bool { return strings.HasPrefix(home, path) })
 }
 
 // ofPath are errors of the system about a path that was given.
@@ -115,7 +116,8 @@ type memoryError struct{ error }
 // errorKind returns the kind of an error for events: "memory" if work was refused because
 // it needs more memory than is allowed, else "".
 func errorKind(err error) string {
-	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) || errors.As(err, new(*pipeline.MemoryError)) {
+	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) ||
+		errors.As(err, new(*pipeline.MemoryError)) {
 		return "memory"
 	}
 	return ""
