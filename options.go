@@ -130,10 +130,10 @@ func (o *Options) plan() (*plan, error) {
 	p := &plan{learner: l, folds: o.Folds}
 	faults := []error{p.divide(o.Parameters, o.Neighbors)}
 	if o.Folds < NoCalibration || o.Folds == 1 {
-		faults = append(faults, fmt.Errorf("Folds is %d; it must be at least 2, 0 or NoCalibration", o.Folds))
+		faults = append(faults, fmt.Errorf("the option Folds is %d; it must be at least 2, 0 or NoCalibration", o.Folds))
 	}
 	if o.Memory < 0 {
-		faults = append(faults, fmt.Errorf("Memory is %d; it must not be negative", o.Memory))
+		faults = append(faults, fmt.Errorf("the option Memory is %d; it must not be negative", o.Memory))
 	}
 
 	// Required parameters that are missing are chosen later; any values will do here.
