@@ -24,7 +24,7 @@ lint:
 
 race:
 	go test -race -short $(RACE)
-	go test -race -short -run 'Conform|Concurrent|Threads' ./models/...
+	go test -race -short -run 'Conform|Concurrent|Threads' . ./models/...
 
 # Without assembly: the innermost loops in full, and the packages that rest on them.
 # .ci/run tests internal/num/dense with BIGFIT_SIMD=generic, which is the same code.

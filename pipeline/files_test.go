@@ -165,7 +165,7 @@ func TestEigsFile(t *testing.T) {
 	if err := pipeline.SaveEigs(path, r, &g.Graph, s, hashes); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pipeline.OpenEigs(path, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "without --largest") {
+	if _, err := pipeline.OpenEigs(path, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "without ‹largest›") {
 		t.Errorf("the largest pairs: %v", err)
 	}
 }

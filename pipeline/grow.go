@@ -173,3 +173,20 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
 }
+
+// KeptTargets returns the targets that a model was fitted to, with the names of its classes;
+// nil if the model does not keep them. The result is the caller's own.
+func KeptTargets(m models.Model) *models.Targets {
+	u, ok := models.Unnamed(m).(models.Updater)
+	if !ok || u.Kept().Targets == nil {
+		return nil
+	}
+	t := *u.Kept().Targets
+	if names := m.Output().Names; names != nil {
+		t.Names = make([]string, len(t.Classes))
+		for c, value := range t.Classes {
+			t.Names[c] = names[value]
+		}
+	}
+	return &t
+}

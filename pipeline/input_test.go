@@ -134,7 +134,8 @@ func TestFitWithNothing(t *testing.T) {
 	if m, err := p.Fit(t.Context(), all.Learner("lgc"), nil, nil); m != nil || err == nil {
 		t.Errorf("an input that is nil: %v", err)
 	}
-	if m, err := p.Fit(t.Context(), all.Learner("lgc"), &models.Input{Points: data.NewDense[float64](3, 1)}, nil); m != nil || err == nil {
+	bare := &models.Input{Points: data.NewDense[float64](3, 1)}
+	if m, err := p.Fit(t.Context(), all.Learner("lgc"), bare, nil); m != nil || err == nil {
 		t.Errorf("no targets: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -197,26 +198,32 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 // fewNew is the share of new points up to which [UpdateTolerance] is the default.
 const fewNew = 0.1
 
-// loosen puts the tolerance of an update in the place of that of the values.
+// loosen puts the tolerance of an update in the place of the tolerance among the values, where
+// the fit has one: a direct solver, as that of an exact kernel machine, has none.
 func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
 		return
 	}
-
-	// The default of a learner without a tolerance among its values counts as given.
-	for _, param := range l.Params() {
-		if param.Name != "tolerance" {
-			continue
-		}
-		if tolerance == 0 {
-			of, given := v["tolerance"]
-			if !given {
-				of = param.Default
-			}
-			tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
-		}
-		v["tolerance"] = models.FormatFloat(tolerance)
+	params := l.Params()
+	i := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == "tolerance" })
+	if i < 0 {
+		return
 	}
+	if tolerance == 0 {
+		of, given := v["tolerance"]
+		if !given {
+			of = params[i].Default
+		}
+		tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
+	}
+
+	loose := models.Values{"tolerance": models.FormatFloat(tolerance)}
+	for _, fault := range models.Faults(models.CheckFor(l, v.With(loose))) {
+		if unused := (*models.UnusedError)(nil); errors.As(fault, &unused) && unused.Name == "tolerance" {
+			return
+		}
+	}
+	v["tolerance"] = loose["tolerance"]
 }
 
 // name brings the classes of the new labels to those of the model: equal names are equal

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // Exit codes beside 0.
@@ -25,6 +28,8 @@ const (
 	ExitInterrupted  = 130
 )
 
+// exitCode returns the code of an error. Only errors that are known to be of the command line
+// or of the input are [ExitInput]; whatever nobody has thought of is a failure.
 func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -36,10 +41,51 @@ func exitCode(err error) int {
 		return ExitFailure
 	case err != nil && models.Usable(err):
 		return ExitNotConverged
+	case ofInput(err):
+		return ExitInput
+	}
+	return ExitFailure
+}
+
+// ofInput tells whether all that err comes from is known to be of the command line or of the
+// input: the system could not find or open a path that was given, or the error was worded by a
+// package that says what is wrong with what it reads. Anything else, as a disk that fails, too
+// many open files, a program that could not be started or a time that ran out, is not.
+func ofInput(err error) bool {
+	switch e := err.(type) {
+	case nil:
+		return false
+	case syscall.Errno:
+		return slices.Contains(ofPath, e)
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			if !ofInput(part) {
+				return false
+			}
+		}
+		return true
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return ofInput(inner)
+		}
 	}
 
-	return ExitInput
+	kind := reflect.TypeOf(err)
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	home := kind.PkgPath() + "/"
+	return slices.ContainsFunc(wording, func(path string) bool { return strings.HasPrefix(home, path) })
 }
+
+// ofPath are errors of the system about a path that was given.
+var ofPath = []syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.EISDIR, syscall.ENOTDIR,
+	syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, syscall.EEXIST}
+
+// wording are the packages whose types of errors say what is wrong with the input. Texts of ours
+// are of the types of errors and fmt.
+var wording = []string{"errors/", "fmt/", "strconv/", "encoding/", "compress/", "archive/",
+	"github.com/bigfit/bigfit/", "github.com/parquet-go/", "github.com/spf13/"}
 
 // ErrDiffer ends bigfit diff with exit code 1, without words.
 var ErrDiffer = errors.New("the files differ")
@@ -70,7 +116,8 @@ type memoryError struct{ error }
 // errorKind returns the kind of an error for events: "memory" if work was refused because
 // it needs more memory than is allowed, else "".
 func errorKind(err error) string {
-	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) {
+	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) ||
+		errors.As(err, new(*pipeline.MemoryError)) {
 		return "memory"
 	}
 	return ""

@@ -145,8 +145,7 @@ func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept
 		if n > 0 && kept.Targets.Len != n {
 			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y", path, kept.Targets.Len, n)
 		}
-		out.Targets = kept.Targets
-		out.Targets.Names = namesOf(out.Model.Output(), out.Targets.Classes)
+		out.Targets = pipeline.KeptTargets(out.Model)
 		return nil
 	}
 
@@ -164,18 +163,6 @@ func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept
 		return fmt.Errorf("%s: %w", o.Y, err)
 	}
 	return nil
-}
-
-// namesOf returns the names of classes of a model; nil where it has none.
-func namesOf(o models.Output, classes []int64) []string {
-	if o.Names == nil {
-		return nil
-	}
-	out := make([]string, len(classes))
-	for c, value := range classes {
-		out[c] = o.Names[value]
-	}
-	return out
 }
 
 // IDsOf returns the ids of n points; nil where they have numbers only.
