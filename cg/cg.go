@@ -40,11 +40,11 @@ type Settings struct {
 	// OnIteration, if not nil, is called after every iteration, on the calling
 	// goroutine. An error stops the run.
 	OnIteration func(State) error
-	// Outside, if not nil, solves in place of the iterations of this package, as another
+	// External, if not nil, solves in place of the iterations of this package, as another
 	// program can: it returns X, n×m, for right-hand sides without components along null
 	// vectors, and its iterations. Residuals are those that are computed here. An error is
 	// returned as it is, without a Result. Preconditioner and Start do not count.
-	Outside func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
+	External func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
 }
 
 // State describes the progress of a run to OnIteration.

@@ -71,7 +71,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	m := p.Preconditioner
 	power := 1
 	switch {
-	case p.Outside != nil, m == nil && isZero(b):
+	case p.External != nil, m == nil && isZero(b):
 		method = None
 		m = identity{}
 	case m == nil:

@@ -77,9 +77,9 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	}
 
 	var err error
-	if p.Outside == nil {
+	if p.External == nil {
 		err = r.blocks(ctx)
-	} else if err = r.outside(ctx); err != nil {
+	} else if err = r.external(ctx); err != nil {
 		return nil, err
 	}
 
@@ -102,9 +102,9 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	return r.out, err
 }
 
-// outside takes the solution from another program and computes its residuals.
-func (r *run) outside(ctx context.Context) error {
-	x, iterations, err := r.Outside(ctx, r.b)
+// external takes the solution from another program and computes its residuals.
+func (r *run) external(ctx context.Context) error {
+	x, iterations, err := r.External(ctx, r.b)
 	if err != nil {
 		return err
 	}

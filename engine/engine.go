@@ -15,7 +15,7 @@
 // other's parts of a page. The worker is common.py with slepc.py or petsc.py behind it, all
 // embedded. A worker ends where MPI reports another number of ranks than were started. Ranks
 // talk to the launcher's stdout in lines "bigfit: {…}", and the launcher's own sentences tell
-// which rank was killed. An engine only returns vectors: [lanczos.Outside] puts the null
+// which rank was killed. An engine only returns vectors: [lanczos.ExternalTask] puts the null
 // vectors in front and verifies the pairs as eigs --verify does. Where the pairs of the
 // polynomial filter fail, the ranks run Krylov–Schur. [cg.Settings] has a hook that replaces
 // the iterations, and cg recomputes the residuals. Package engine packs the columns of

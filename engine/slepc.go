@@ -48,10 +48,10 @@ type eigenResult struct {
 //
 // Each rank holds its rows of the Laplacian and its parts of about twice as many vectors as
 // are wanted. The vectors come back through one .npy file and are checked by
-// [lanczos.Outside.Finish], whose errors are returned; that a rank ended is a *[RankError],
+// [lanczos.ExternalTask.Finish], whose errors are returned; that a rank ended is a *[RankError],
 // that an engine is not there a *[MissingError]. Where the polynomial filter found too few, or
 // the check faults what it found, Krylov–Schur is run.
-func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string,
+func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.ExternalTask, graph string,
 	maxRestarts int) (*lanczos.Result, error) {
 	if o.Wanted == 0 {
 		return o.Finish(ctx, nil)
@@ -115,7 +115,7 @@ const (
 // eigenRun is a run of the ranks and the check of what they found.
 type eigenRun struct {
 	*Settings
-	o        *lanczos.Outside
+	o        *lanczos.ExternalTask
 	python   *python
 	task     *task
 	settings eigenTask
@@ -156,7 +156,7 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 }
 
 // describe writes degrees, components and room for the vectors.
-func (s *Settings) describe(t *task, o *lanczos.Outside) error {
+func (s *Settings) describe(t *task, o *lanczos.ExternalTask) error {
 	if err := npy.WriteFile(t.path("degrees.npy"), nil, o.Laplacian.Degrees()); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ const (
 )
 
 // chooseMethod decides between Krylov–Schur and the polynomial filter, and on its degree.
-func chooseMethod(o *lanczos.Outside) (method string, degree int) {
+func chooseMethod(o *lanczos.ExternalTask) (method string, degree int) {
 	if o.Wanted < filterFrom || !(o.Cut > 0) || !(o.Cut < o.High/2) {
 		return krylovSchur, 0
 	}
@@ -196,12 +196,12 @@ func chooseMethod(o *lanczos.Outside) (method string, degree int) {
 
 // krylovProducts guesses the products of Krylov–Schur from runs on neighbour graphs: some
 // for every pair, growing with the root of ‖L‖ over the last eigenvalue.
-func krylovProducts(o *lanczos.Outside) float64 {
+func krylovProducts(o *lanczos.ExternalTask) float64 {
 	return 4 * float64(o.Wanted) * math.Sqrt(o.High/math.Max(o.Cut, 1e-12*o.High))
 }
 
 // eigenPlan is the plan of a run.
-func (s *Settings) eigenPlan(o *lanczos.Outside, method string, degree int, write bool) *Plan {
+func (s *Settings) eigenPlan(o *lanczos.ExternalTask, method string, degree int, write bool) *Plan {
 	w := o.Laplacian.Graph()
 	n := int64(w.Rows)
 	entries := int64(w.NNZ())

@@ -11,9 +11,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Outside are the smallest eigenpairs of a graph Laplacian as a task for another program.
-// [NewOutside] says what to find, [Outside.Finish] checks what was found.
-type Outside struct {
+// ExternalTask are the smallest eigenpairs of a graph Laplacian as a task for another program.
+// [NewExternalTask] says what to find, [ExternalTask.Finish] checks what was found.
+type ExternalTask struct {
 	// Laplacian is combinatorial or normalized, of power 1, its vertices in the order in
 	// which the other program has them. For sparse.RandomWalk it is what sparse.Normalized is.
 	Laplacian  *sparse.Laplacian
@@ -34,11 +34,11 @@ type Outside struct {
 	exponent int     // the Laplacian is divided by 2^exponent
 }
 
-// NewOutside makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
+// NewExternalTask makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
 // without shift, with the components c. reorder allows another order of the vertices, in which
 // neighbours are near each other. It costs the estimate of the density: 40 products with blocks
 // of 8 columns. Of s, K, Tolerance and Seed count.
-func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*Outside, error) {
+func NewExternalTask(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*ExternalTask, error) {
 	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
 		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a " +
 			"Laplacian of power 1 without shift, and takes no known ones")
@@ -47,7 +47,7 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 	if err != nil {
 		return nil, err
 	}
-	o := &Outside{given: l, p: p.forSearch(), Components: c, Nullity: min(c.Count(), p.K)}
+	o := &ExternalTask{given: l, p: p.forSearch(), Components: c, Nullity: min(c.Count(), p.K)}
 	if o.Laplacian, o.exponent, err = rescale(l); err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 // Finish makes a Result of the eigenvectors that were found: orthonormal columns of an n×q
 // matrix, q ≤ Wanted, in the order of Laplacian. They are checked as [Verify] does, and the
 // pairs are those of [Laplacian]. It copies the vectors, with room for the search
-// ([OutsideBytes]).
+// ([ExternalBytes]).
 //
 // With [ErrNotConverged], which says what was found to be wrong, comes what there is.
-func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
+func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
 	room, k, err := o.join(vectors)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 
 // join puts the null vectors and those that were found, k in all, in front of a room for the
 // search.
-func (o *Outside) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
+func (o *ExternalTask) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
 	n := o.p.n
 	q := 0
 	if vectors != nil {
@@ -166,19 +166,19 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// Spill has [Outside.Finish] keep vectors in a file in a folder, where they would take more
+// Spill has [ExternalTask.Finish] keep vectors in a file in a folder, where they would take more
 // than so many bytes, as it goes through them row by row. The pages are written by the kernel
 // where memory is short; what must be in memory are a few blocks of 16 columns. It is for a
 // task that has more vectors than fit.
-func (o *Outside) Spill(folder string, limit int64) {
-	if vectors, _ := OutsideBytes(o.p.n, o.p.K); limit > 0 && vectors > limit {
+func (o *ExternalTask) Spill(folder string, limit int64) {
+	if vectors, _ := ExternalBytes(o.p.n, o.p.K); limit > 0 && vectors > limit {
 		o.p.scratch = folder
 	}
 }
 
-// OutsideBytes returns the memory that [Outside.Finish] takes, and what must be in memory
+// ExternalBytes returns the memory that [ExternalTask.Finish] takes, and what must be in memory
 // where the vectors are spilled.
-func OutsideBytes(n, k int) (all, least int64) {
+func ExternalBytes(n, k int) (all, least int64) {
 	p := (&plan{Settings: Settings{K: min(k, n)}}).forSearch()
 	least = 8 * int64(n) * int64(4*searchBlock+2*slabWidth)
 	return least + 8*int64(n)*int64(p.columns()), least
