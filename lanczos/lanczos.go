@@ -1,35 +1,28 @@
 // Package lanczos computes the smallest eigenpairs of large sparse symmetric
 // operators, above all graph Laplacians.
 //
-// The method is block Lanczos with thick restarts (Wu & Simon, SIAM J. Matrix
-// Anal. Appl. 22, 2000) on a Chebyshev polynomial of the operator that is large
-// on the wanted end of the spectrum and at most 1 on the rest (Zhou & Saad,
-// SIAM J. Matrix Anal. Appl. 29, 2007). Every new block is orthogonalized
-// against the whole basis twice, with matrix-matrix products. The end of the
-// spectrum and the cut between wanted and unwanted come from a stochastic
-// Lanczos estimate of the spectral density; there is nothing to tune.
-//
-// Where the low end is so dense that the polynomial would need a degree beyond 600, as
-// in long paths, trees and strips, or beyond 60 where there is a small exact factor, as for
-// points on a surface, the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
-// 35, 1980): for a graph Laplacian of power 1 without shift behind its null vectors, with
-// memory for a factor. The systems are solved by package cg with that factor or an
-// approximate one.
-//
-// Reported residuals and orthogonality are recomputed from the definition.
-//
 // # Method
 //
-// The Lanczos process runs on a Chebyshev polynomial of the Laplacian that is at least 1 on
-// the wanted end and at most 1 in magnitude elsewhere. The cut and the largest eigenvalue come
-// from a stochastic estimate of the spectral density. The null vectors of the components are
-// known beforehand: they are kept apart from the basis and put in front of the result. The
-// filter is (L + σI)⁻¹ instead, by package cg with a factor, where the density asks for a
-// degree beyond 600, or beyond 60 with a small exact factor, and the operator is a Laplacian
-// of power 1 without shift of an ill-conditioned graph. Below the first Ritz values of the
-// estimate the spectrum is assumed to grow as λ^α. Every block is orthogonalized against
-// everything twice, and missing directions of a dependent block are replaced by random ones,
-// so that invariant subspaces and multiple eigenvalues do not stop the process.
+// The method is block Lanczos with thick restarts (Wu & Simon, SIAM J. Matrix Anal. Appl. 22,
+// 2000) on a Chebyshev polynomial of the operator that is at least 1 on the wanted end of
+// the spectrum and at most 1 in magnitude on the rest (Zhou & Saad, SIAM J. Matrix Anal.
+// Appl. 29, 2007). The largest eigenvalue and the cut between wanted and unwanted ones come
+// from a stochastic Lanczos estimate of the spectral density; there is nothing to tune.
+//
+// Every new block is orthogonalized against the whole basis twice, with matrix-matrix products.
+// Random directions replace the missing ones of a dependent block, so that invariant subspaces
+// and multiple eigenvalues do not stop the process. The null vectors of the components of a
+// graph are known beforehand: they are kept apart from the basis and put in front of the
+// result.
+//
+// An ill-conditioned graph (a long path, a tree, a strip, points on a surface) has a low end so
+// dense that the polynomial would need a degree beyond 600, or beyond 60 where there is a
+// small exact factor. Then the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
+// 35, 1980), for a Laplacian of power 1 without shift and with memory for a factor. Package cg
+// solves the systems with that factor or an approximate one. Below the first Ritz values of the
+// estimate the spectrum is assumed to grow as λ^α.
+//
+// Reported residuals and orthogonality are recomputed from the definition.
 package lanczos
 
 import (
@@ -156,18 +149,18 @@ type plan struct {
 	scratch string // folder for vectors in place of memory; "" for none
 }
 
-// columns is the number of vectors in the room of a process.
+// columns returns the number of vectors that a process holds.
 func (p *plan) columns() int { return p.known + p.basis + p.block }
 
-// forSearch makes the plan one for the search for what was left out alone.
+// forSearch makes p the plan of a process that only searches for eigenvalues that were left out.
 func (p *plan) forSearch() *plan {
 	p.block = searchBlock
 	p.basis = p.K + 6*searchBlock
 	return p
 }
 
-// room returns an n×columns block, zero: in memory, or in the folder for scratch.
-func (p *plan) room(columns int) *mat.Dense {
+// allocate returns an n×columns block of zeros: in memory, or in the scratch folder.
+func (p *plan) allocate(columns int) *mat.Dense {
 	if p.scratch != "" {
 		if x, err := mapped.Scratch(p.scratch, p.n*columns); err == nil {
 			return mat.NewDense(p.n, columns, x)
@@ -186,7 +179,8 @@ func newPlan(n int, s *Settings) (*plan, error) {
 		faults = append(faults, errors.New("lanczos: the operator has dimension 0"))
 	}
 	if p.K < 1 {
-		faults = append(faults, fmt.Errorf("lanczos: %d eigenpairs asked; the number must be at least 1", p.K))
+		faults = append(faults,
+			fmt.Errorf("lanczos: %d eigenpairs asked; the number must be at least 1", p.K))
 	}
 	if p.Tolerance < 0 || math.IsNaN(p.Tolerance) {
 		faults = append(faults, fmt.Errorf("lanczos: tolerance %v; it must not be negative", p.Tolerance))
@@ -221,12 +215,12 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	return p, nil
 }
 
-// setKnown makes the plan one for K − known pairs behind known ones.
+// setKnown makes p the plan for K − known pairs behind known ones, and chooses block and basis.
 func (p *plan) setKnown(known int) {
 	p.known = known
 	p.wanted = p.K - known
-	// Few pairs want a long Krylov sequence, many want matrix products that are
-	// not narrow.
+	// A few pairs converge best with a long Krylov sequence of narrow blocks. Many pairs spend
+	// their time in matrix products, which run at full speed from 16 and 32 columns on.
 	switch {
 	case p.wanted >= manyPairs:
 		p.block = 32
@@ -236,26 +230,30 @@ func (p *plan) setKnown(known int) {
 		p.block = 8
 	}
 
+	// Six blocks beside the wanted vectors let the search for missed pairs take its steps. The
+	// default of 1.75 times the wanted pairs balances the cost of orthogonalization, which
+	// grows with the basis, against restarts, which become rarer.
 	least := p.wanted + 6*p.block
 	p.basis = p.Basis
 	if p.basis == 0 {
 		p.basis = p.wanted + max(p.wanted*3/4, 8*p.block)
 	}
 	p.basis = (max(p.basis, least) + p.block - 1) / p.block * p.block
+	// Whole blocks only; a memory limit takes blocks away, and restarts become more frequent.
 	for p.MemoryLimit > 0 && !p.dense() && p.bytes() > p.MemoryLimit && p.basis-p.block >= least {
 		p.basis -= p.block
 	}
 }
 
-// severalPairs is the number of pairs from which wide blocks and a stronger filter
-// pay.
+// severalPairs is the number of pairs from which wide blocks and a stronger filter are faster.
 const severalPairs = 64
 
-// manyPairs is the number of pairs from which the orthogonalization of the basis
-// costs so much that it must be done by wide matrix products.
+// manyPairs is the number of pairs from which orthogonalization costs so much that it must be done
+// by wide matrix products.
 const manyPairs = 500
 
-// denseLimit is the dimension up to which the dense method is always used.
+// denseLimit is the dimension up to which the dense method is always used: it takes a fraction of a
+// second there and depends on no estimate.
 const denseLimit = 800
 
 // dense reports whether the whole spectrum is cheaper than the basis.
@@ -263,6 +261,8 @@ func (p *plan) dense() bool {
 	return p.n <= denseLimit || p.columns() > p.n/2
 }
 
+// bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the vectors,
+// the blocks of work and four projected matrices.
 func (p *plan) bytes() int64 {
 	rows := int64(p.n)
 	if p.dense() {
@@ -286,7 +286,7 @@ func Bytes(n int, s *Settings) (int64, error) {
 // multiplicity.
 //
 // With dimension n, basis m, filter degree δ and block b it holds about
-// n(m + 5b) values ([Bytes] says exactly) and every b basis vectors cost δ
+// n(m + 5b) values ([Bytes] is exact) and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
 // with [cg.FactorBytes] and 72nb beside it if MemoryLimit
 // allows them. For n ≤ 800, or if the
@@ -309,6 +309,7 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 		return nil, err
 	}
 
+	// The largest eigenvalues of A are the smallest of −A.
 	if p.Largest {
 		r, err := p.solve(ctx, negated{a}, null)
 		if r != nil {
@@ -323,6 +324,8 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 	return p.solve(ctx, a, null)
 }
 
+// solve chooses the method: the dense one, a resumed run, refinement of known vectors, or the
+// search by the Krylov process.
 func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*Result, error) {
 	if null != nil {
 		_, p.Nullity = null.Dims()
@@ -343,12 +346,15 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		return p.search(ctx, a, null, false)
 	}
 
+	// Rough vectors are refined in place. No result means that refinement did not come to an end.
 	if p.Known != nil && p.Tolerance >= refineFrom {
 		if r, err := p.refine(ctx, a, null); r != nil || err != nil {
 			return r, err
 		}
 	}
 
+	// The search may find that accurate known vectors are not the smallest; it is made again
+	// without locking them then.
 	r, err := p.search(ctx, a, null, true)
 	if errors.Is(err, errLocked) {
 		return p.search(ctx, a, null, false)
@@ -356,12 +362,12 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	return r, err
 }
 
-// errLocked means that eigenvectors given by Settings.Known are accurate, but not
-// those of the smallest eigenvalues.
+// errLocked means that eigenvectors given by Settings.Known are accurate, but belong to other
+// eigenvalues than the smallest.
 var errLocked = errors.New("lanczos: the known eigenvectors are not the smallest")
 
-// search finds the pairs behind the null vectors by the Krylov process. Known
-// vectors begin it; if mayLock, accurate ones are kept as they are.
+// search finds the pairs behind the null vectors by the Krylov process. Known vectors begin it;
+// with mayLock, accurate known vectors are kept as they are.
 func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 	mayLock bool) (*Result, error) {
 	p.setKnown(min(p.Nullity, p.K))
@@ -370,6 +376,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 	known := null
 	start := (*mat.Dense)(nil)
 	if p.Known != nil && p.wanted > 0 {
+		// A negative tolerance locks no vector.
 		tolerance := p.Tolerance * norm
 		if !mayLock {
 			tolerance = -1
@@ -381,6 +388,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 		}
 	}
 
+	// All pairs are known: certify the null vectors, or have a search confirm the locked ones.
 	if p.wanted <= 0 {
 		first := mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K))
 		if p.Nullity >= p.K {
@@ -429,9 +437,9 @@ func (p *plan) confirm(ctx context.Context, a sparse.Operator, x *mat.Dense, d d
 	return res, nil
 }
 
-// lock splits given, approximate eigenvectors, into those that are accurate to
-// tolerance, which it puts behind the null vectors, orthonormal, and the others.
-// At most k vectors are locked. They need not be those of the smallest eigenvalues.
+// lock splits given, approximate eigenvectors, in two: vectors that are accurate to tolerance,
+// which it puts behind the null vectors, orthonormal, and the others, which it returns as start. At
+// most k vectors are locked. They may belong to other eigenvalues than the smallest.
 func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (locked, start *mat.Dense) {
 	n, _ := given.Dims()
 	x := mat.DenseCopyOf(given)
@@ -447,6 +455,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 		_, nullity = null.Dims()
 	}
 
+	// A vector that loses more than half of its length to the null vectors is one of them.
 	for j, r := range res {
 		switch {
 		case !(norms[j] > 0.5): // a null vector, or nothing
@@ -468,6 +477,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 		v.Slice(0, n, 0, nullity).(*mat.Dense).Copy(null)
 	}
 
+	// Locked vectors are never touched again, so they must be orthonormal to working accuracy.
 	if len(good) > 0 {
 		w := pick(x, good)
 		if _, rank, err := dense.CholQR(w); err != nil || rank < len(good) {
@@ -522,9 +532,8 @@ func (r *Result) ConvergedPairs(tolerance float64) int {
 	return len(r.Residuals)
 }
 
-// KeepConverged cuts r, the smallest or largest pairs, down to its first ones within
-// the tolerance, without those beyond an eigenvalue that was missed. It reports
-// whether any are left.
+// KeepConverged cuts r, the smallest or largest pairs, down to its first pairs within the
+// tolerance, and drops pairs beyond an eigenvalue that was missed. It reports whether any are left.
 func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 	sign := 1.0
 	if largest {
@@ -538,9 +547,11 @@ func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 		return k > 0
 	}
 
+	// The first pair that is cut away is the next eigenvalue that the result leaves out.
 	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
 		r.Certificate.Next = r.Values[k]
 	}
+	// Move the rows together: the vectors keep their memory.
 	r.Values = r.Values[:k]
 	r.Residuals = r.Residuals[:k]
 	r.Nullity = min(r.Nullity, k)
@@ -569,21 +580,22 @@ func (r *Result) String() string {
 		len(r.Values), r.Values[len(r.Values)-1], relative, r.Orthogonality, r.Products)
 }
 
-// Operations returns a rough number of floating-point operations of Solve for an
-// operator of dimension n with nnz entries, in float64 matrix products: two
-// passes of orthogonalization for a basis, and filtered products, which run at
-// memory speed and count fivefold.
+// Operations estimates the floating-point operations of Solve for an operator of dimension n with
+// nnz entries, counted as operations of float64 matrix products: two passes of orthogonalization
+// for a basis, and filtered products, which run at memory speed and count fivefold.
 func Operations(n, nnz int, s *Settings) float64 {
 	p, err := newPlan(n, s)
 	if err != nil {
 		return 0
 	}
+
 	m := float64(p.basis)
 	rows := float64(n)
 	if p.dense() {
 		return 10 * rows * rows * rows
 	}
 
+	// A usual degree of the filter; it is chosen from the density, which is not known here.
 	const degree = 15
 	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)
 }
