@@ -6,14 +6,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Grounded makes a preconditioner for L + diag(g), g ≥ 0, or for that operator with the
-// rows and columns of some vertices, those that are pinned, replaced by those of the
-// identity, as harmonic functions have it. The shift and the power of l do not count.
-// pinned may be nil.
+// Grounded makes a preconditioner for L + diag(g), g ≥ 0. With pinned, rows and columns of the
+// pinned vertices are replaced by rows and columns of the identity, as harmonic functions need it.
+// The shift and the power of l do not count. pinned may be nil.
 //
-// It is [Cholesky] where the condition of D⁻¹L behind the null vectors is
-// estimated to be large, and [Jacobi] elsewhere, as a few small eigenvalues that labels
-// leave cost conjugate gradients a few steps only.
+// It is [Cholesky] where the condition of D⁻¹L behind the null vectors is estimated to be large,
+// and [Jacobi] elsewhere: labels leave a few small eigenvalues, which cost conjugate gradients a
+// few steps only.
 func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Method, Preconditioner) {
 	s := newSystem(l.With(1, 0))
 	for i, v := range g {
@@ -24,8 +23,10 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 		}
 	}
 
-	low, hard := s.spread()
-	low = math.Min(low, hard)
+	// The smaller of both estimates of the smallest eigenvalue: a preconditioner that is too good
+	// costs less than one that is too weak.
+	low, bound := s.spread()
+	low = math.Min(low, bound)
 	if pinned != nil {
 		s.pin(pinned)
 	}
@@ -42,7 +43,7 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	return ApproximateCholesky, newApproximate(s, seed)
 }
 
-// pin makes vertices stand alone; edges to them become edges to the ground.
+// pin isolates the pinned vertices; edges to them become edges to the ground.
 func (s *system) pin(pinned []bool) {
 	w := &sparse.CSR{Rows: s.w.Rows, Cols: s.w.Cols, Ptr: make([]int64, 1, s.w.Rows+1)}
 	for i := range s.w.Rows {
@@ -76,10 +77,10 @@ func (s *system) pin(pinned []bool) {
 	s.w = w
 }
 
-// quotient returns the Rayleigh quotient of D⁻¹(D − W) for cos(π(level + ½)/levels) less
-// its mean, on the vertices that a search has put into queue, level after level, with
-// the number of vertices in each. It is not below the smallest nonzero eigenvalue of the
-// component, and counts weights.
+// quotient returns the Rayleigh quotient of D⁻¹(D − W) for cos(π(level + ½)/levels) less its mean,
+// on the vertices that a search has put into queue, level after level; ends says where the levels
+// end. The quotient counts weights, and is not below the smallest nonzero eigenvalue of the
+// component.
 func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
 	levels := float64(len(ends))
 	at := 0
@@ -103,6 +104,7 @@ func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
 		}
 	}
 
+	// xᵀ(D−W)x = Σ w_ij(x_i − x_j)²/2 over all ordered pairs, and xᵀDx less the mean.
 	mean := sum / mass
 	energy := 0.0
 	square := 0.0

@@ -12,10 +12,10 @@ const (
 	None
 	// Jacobi divides by the diagonal.
 	Jacobi
-	// ApproximateCholesky is a sparse factorization whose expectation is L + cI:
-	// the condition of the preconditioned operator is moderate whatever the graph
-	// (Kyng & Sachdeva, FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). It takes
-	// O(nnz log nnz) operations to make and about 6·nnz to apply to a vector.
+	// ApproximateCholesky is a sparse factorization with the expectation L + cI: the condition of
+	// the preconditioned operator is moderate whatever the graph (Kyng & Sachdeva, FOCS 2016; Gao,
+	// Kyng & Spielman, arXiv 2303.00709). It takes O(nnz log nnz) operations to make and about
+	// 6·nnz to apply to a vector.
 	ApproximateCholesky
 	// Chebyshev is a polynomial of the Laplacian scaled by its diagonal, in
 	// single precision.

@@ -17,7 +17,7 @@ type subspace interface {
 	add(x *mat.Dense, alpha float64, c *mat.Dense)
 }
 
-// project takes from x its part in v and returns the coefficients.
+// project subtracts from x its part in v and returns the coefficients.
 func project(x *mat.Dense, v subspace) *mat.Dense {
 	c := v.coefficients(x)
 	v.add(x, -1, c)

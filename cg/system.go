@@ -10,9 +10,9 @@ import (
 //
 //	L + cI = R^-½·(D − W + G)·R^-½
 //
-// with R = I and G = cI if L = D − W, and R = D and G = cD if L is normalized, so
-// that both are the Laplacian of a graph in which every vertex has an edge to the
-// ground. A vertex of degree zero counts as one of degree 1 in R.
+// with R = I and G = cI if L = D − W, and R = D and G = cD if L is normalized: in both cases the
+// Laplacian of a graph in which every vertex has an edge to the ground. A vertex of degree zero
+// counts as one of degree 1 in R.
 type system struct {
 	w        *sparse.CSR
 	ground   []float64 // G
@@ -40,6 +40,7 @@ func newSystem(l *sparse.Laplacian) *system {
 		}
 	}
 
+	// An isolated vertex without ground gets the mean, so that its row can be divided.
 	if s.mean /= float64(max(count, 1)); s.mean == 0 {
 		s.mean = 1
 	}
@@ -60,34 +61,36 @@ func (s *system) jacobi() Preconditioner {
 	return m
 }
 
-// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) by 8/h², a little less
-// than that of a path, and hard from above, by Rayleigh quotients, which know the weights.
-// h is the number of steps between two far ends of a component, the largest of all,
-// found by two breadth-first searches in each.
-func (s *system) spread() (path, hard float64) {
+// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) in two ways. path is 8/h², a
+// little less than the eigenvalue of a path of h steps; bound is a Rayleigh quotient, which counts
+// the weights and is not below the eigenvalue. h is the number of steps between two far ends of a
+// component, found by two breadth-first searches in each; the largest of all counts.
+func (s *system) spread() (path, bound float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
 	value := make([]float64, s.w.Rows)
 	steps := 1
-	hard = 1
+	bound = 1
 	for root := range s.w.Rows {
 		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
 			end, _ := search.from(int32(root), 1)
 			_, ends := search.from(end, 2)
 			steps = max(steps, len(ends))
-			hard = min(hard, max(search.quotient(ends, value), 1e-16))
+			bound = min(bound, max(search.quotient(ends, value), 1e-16))
 		}
 	}
 
-	return min(1, 8/float64(steps*steps)), hard
+	return min(1, 8/float64(steps*steps)), bound
 }
 
-// Hard reports whether a factor is worth its memory for the Laplacian of the graph w
-// without shift: whether the condition of D⁻¹L behind the null vectors, or for the
-// combinatorial kind that of L, is about 2000 or more by the Rayleigh quotient of a wave along
-// the longest way. It costs four passes over the edges.
+// Hard reports whether the graph w is ill-conditioned: whether the condition of D⁻¹L, or of L for
+// the combinatorial kind, behind the null vectors and without shift is above 2000, by the Rayleigh
+// quotient of a wave along the longest path. For such a graph a factor is worth its memory. It
+// costs four passes over the edges.
 func Hard(w *sparse.CSR, kind sparse.Kind) bool {
-	_, hard := (&system{w: w}).spread()
-	condition := 2 / hard
+	_, bound := (&system{w: w}).spread()
+	condition := 2 / bound
+
+	// The eigenvalues of L spread with the degrees.
 	if kind == sparse.Combinatorial {
 		most, sum := 0.0, 0.0
 		for _, d := range w.Degrees() {
@@ -95,7 +98,7 @@ func Hard(w *sparse.CSR, kind sparse.Kind) bool {
 			sum += d
 		}
 		if sum > 0 {
-			condition = max(condition, 2*most/(hard*sum/float64(w.Rows)))
+			condition = max(condition, 2*most/(bound*sum/float64(w.Rows)))
 		}
 	}
 
@@ -109,9 +112,9 @@ type breadthFirst struct {
 	queue []int32
 }
 
-// from visits all vertices connected with root, and returns the vertex reached last and
-// where in the queue each level ends. It marks the vertices with a number that no search
-// before has given them.
+// from visits all vertices connected with root, and returns the vertex reached last and where in
+// the queue each level ends. It writes mark to the vertices, a number that no earlier search has
+// used.
 func (b *breadthFirst) from(root, mark int32) (last int32, ends []int) {
 	b.queue = append(b.queue[:0], root)
 	b.seen[root] = mark
