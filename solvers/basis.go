@@ -8,7 +8,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// MulTo sets dst = X·w.
+// MulTo sets dst = X·w. Dense points are converted a block of rows at a time.
 func (x DenseDesign) MulTo(dst, w *mat.Dense) {
 	if m, ok := x.Points.(*sparse.CSR); ok {
 		m.MulTo(dst, w)

@@ -5,14 +5,15 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// DenseDesign are points as a matrix that blocks are multiplied with; see
-// [solvers.Design]. Dense ones are converted to float64 a block at a time.
+// DenseDesign is a [Design] of points that are multiplied as they are. Points of other types are
+// converted to float64 a block of rows at a time.
 type DenseDesign struct{ data.Points }
 
-// SparseDesign is a matrix with its transpose for the products of both.
+// SparseDesign is a [Design] of a sparse matrix and its transpose, each for one of the two
+// products.
 type SparseDesign struct{ X, Transposed *sparse.CSR }
 
-// NewDesign returns x with products both ways.
+// NewDesign returns x as a [Design]. A sparse matrix is transposed once.
 func NewDesign(x data.Points) Design {
 	if m, ok := x.(*sparse.CSR); ok {
 		return SparseDesign{m, m.T()}
