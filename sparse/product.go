@@ -9,6 +9,13 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// A product prefetches the rows of x that a row needs, prefetchRows rows ahead, for blocks of
+// up to prefetchCols columns; the processor prefetches longer rows by itself.
+const (
+	prefetchRows = 2
+	prefetchCols = 64
+)
+
 // productGrain is the number of rows in one parallel chunk of a product.
 // Features are often sorted by frequency, so that the chunks of a transpose
 // differ much in work.
