@@ -73,6 +73,8 @@ func cholesky(ctx context.Context, n, row int, a []float64, lda int) error {
 		return nil
 	}
 
+	// Factor the leading half, divide the rows below by it, and subtract their products from the
+	// rest.
 	h := half(n)
 	if err := cholesky(ctx, h, row, a, lda); err != nil {
 		return err
@@ -116,6 +118,7 @@ func divideRows(ctx context.Context, m, n int, x []float64, ldx int, l []float64
 		return
 	}
 
+	// A small triangle is divided by its diagonal first, so that the inner loops multiply only.
 	var u [small][small]float64 // Lᵀ, each row divided by its diagonal
 	var inverse [small]float64  // of the diagonal
 	for i := range n {
@@ -145,8 +148,7 @@ func divideRows(ctx context.Context, m, n int, x []float64, ldx int, l []float64
 // diagonal gives Inf or NaN. It costs n²m operations.
 func SolveLower(tL Trans, l, b *mat.Dense) { solve(true, tL, l, b) }
 
-// SolveUpper is [SolveLower] for an upper triangular matrix, whose lower
-// triangle is not read.
+// SolveUpper is [SolveLower] for an upper triangular matrix. The lower triangle is not read.
 func SolveUpper(tU Trans, u, b *mat.Dense) { solve(false, tU, u, b) }
 
 func solve(lower bool, trans Trans, a, b *mat.Dense) {
@@ -161,7 +163,7 @@ func solve(lower bool, trans Trans, a, b *mat.Dense) {
 
 // A triangle is op(A) for a triangular matrix A.
 type triangle struct {
-	ctx   context.Context // ends a solution: it is not defined then
+	ctx   context.Context // when it is cancelled, the solution is undefined
 	data  []float64
 	ld    int
 	trans Trans
@@ -189,6 +191,7 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 					step = -1
 				}
 
+				// Rows that are solved already lie behind, in the order of the substitution.
 				row := b[i*ldb:][lo:hi]
 				for j := i - s*step; j != i; j += step {
 					simd.CombineRow(row, row, 1, b[j*ldb:][lo:hi], -t.at(i, j)[0])
@@ -206,6 +209,7 @@ func (t *triangle) solve(n, m int, b []float64, ldb int) {
 		return
 	}
 
+	// Solve one half, subtract its share from the other by a matrix product, and solve that.
 	h := half(n)
 	last := triangle{t.ctx, t.at(h, h), t.ld, t.trans, t.lower, t.unit}
 	b1 := b
