@@ -14,9 +14,9 @@ var idxTypes = map[byte]string{
 	0x08: "|u1", 0x09: "|i1", 0x0b: ">i2", 0x0c: ">i4", 0x0d: ">f4", 0x0e: ">f8",
 }
 
-// readIDXHeader reads the header of an idx file: two zero bytes, the type, the
-// number of dimensions, and their extents as 32-bit integers. Unless the file
-// is compressed, the size it claims is compared with that of the file.
+// readIDXHeader reads the header of an idx file: two zero bytes, the type, the number of
+// dimensions, and their extents as 32-bit integers. Unless the file is compressed, the size that
+// the header claims is compared with the size of the file.
 func readIDXHeader(s *source) (*npy.Header, error) {
 	var lead [4]byte
 	if _, err := io.ReadFull(s.r, lead[:]); err != nil {

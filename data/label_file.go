@@ -49,6 +49,7 @@ func (l *Labels) Summary() LabelSummary {
 		}
 	}
 
+	// Classes without a label do not count.
 	for _, n := range counts {
 		if n == 0 {
 			continue
@@ -105,9 +106,9 @@ func (s LabelSummary) classes() string {
 // may have a class that means unlabeled.
 const mostOfComplete = 0.8
 
-// Warnings returns what may be mistakes in labels to learn from: those of the file they
-// were read from; −1, 0 and 1 together; a class that holds more than four fifths of
-// labels of all points; and, unless some were drawn or a mark was given, labels of all points.
+// Warnings returns possible mistakes in labels to learn from: the warnings from the file they were
+// read from; −1, 0 and 1 together; and, where every point has a label and no mark was given, a
+// class with more than four fifths of them, or the fact itself unless some labels were drawn.
 func (l *Labels) Warnings(drawn bool) []string {
 	var out []string
 	given := false
@@ -122,21 +123,23 @@ func (l *Labels) Warnings(drawn bool) []string {
 	if !given && l.Names == nil {
 		switch {
 		case slices.Equal(l.Classes, []int64{0, 1}) && slices.Equal(marks, []string{"-1"}):
-			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are "+
-				"classes; if 0 marks unlabeled points and −1 is a class, give %s 0", param.Name("unlabeled")))
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 "+
+				"are classes; if 0 marks unlabeled points and −1 is a class, give %s 0",
+				param.Name("unlabeled")))
 		case slices.Equal(l.Classes, []int64{-1, 0, 1}) && marks == nil:
 			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together and are three classes; if 0 marks "+
 				"unlabeled points, give %s 0", param.Name("unlabeled")))
 		}
 	}
 
+	// A y without unlabeled points may have a class that means unlabeled.
 	full := s.Labeled == s.Points
 	if top := l.top(); full && !given && s.Classes > 1 && float64(s.Most) > mostOfComplete*float64(s.Points) {
 		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s "+
 			"marks unlabeled points, give %s %s", top, s.Most, s.Points, top, param.Name("unlabeled"), top))
 	} else if full && !drawn && !given {
-		out = append(out, fmt.Sprintf("every point has a label; if a value marks unlabeled points, give it with "+
-			"%s, and %s N uses some of the labels only", param.Name("unlabeled"), param.Name("labels")))
+		out = append(out, fmt.Sprintf("every point has a label; if a value marks unlabeled points, give it "+
+			"with %s, and %s N uses some of the labels only", param.Name("unlabeled"), param.Name("labels")))
 	}
 
 	if s.Labeled >= 10 && s.Classes == s.Labeled {

@@ -167,8 +167,7 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 	return n, d, nil
 }
 
-// toPoints makes points of an array, the values of which it does not check. what names it
-// in errors.
+// toPoints makes points of an array. It does not check the values. what names the array in errors.
 func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	n, d, err := pointShape(what, a.Shape)
 	if err != nil {
@@ -188,6 +187,7 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 		return &Dense[float64]{n, d, v}, nil
 	}
 
+	// Other integers become float64, in memory of their own.
 	if need := 16 * int64(a.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: what, Need: need, Limit: limit}
 	}
