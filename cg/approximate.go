@@ -105,6 +105,7 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 		}
 	}
 
+	// Ties by number, so that the order does not depend on the sort.
 	for _, e := range dst {
 		at[e.to] = 0
 	}

@@ -293,6 +293,7 @@ func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32
 	near := region + 1 // region of the vertices on the separator's side that are not in it
 	d.regions++
 	for _, v := range set {
+		// The separator lies on one side only: vertices there with a neighbour on the other side.
 		if leftOf(v) != c.left {
 			right = append(right, v)
 			continue
@@ -308,6 +309,8 @@ func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32
 		}
 	}
 
+	// All neighbours of the others lie in the separator or beyond it, so they may lie beyond it
+	// too.
 	kept := separator[:0]
 	for _, v := range separator {
 		col, _ := d.w.Row(int(v))

@@ -61,6 +61,7 @@ func newExact(s *system, deflated bool) *exact {
 		a.place[v] = int32(p)
 	}
 
+	// Children come before their parents.
 	for t := range d.fronts {
 		if !a.eliminate(t) {
 			return nil

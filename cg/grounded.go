@@ -61,6 +61,7 @@ func (s *system) pin(pinned []bool) {
 			if val != nil {
 				v = val[p]
 			}
+			// An edge to a pinned vertex keeps its weight on the diagonal.
 			if pinned[j] {
 				s.ground[i] += v
 				continue

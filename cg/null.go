@@ -58,7 +58,8 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 	_, b := x.Dims()
-	grain := max(1<<15, 8*s.count) // the sums of a chunk take little beside its rows
+	// The sums of a chunk should take little memory beside its rows.
+	grain := max(1<<15, 8*s.count)
 	parts := make([]*mat.Dense, par.Chunks(len(s.of), grain))
 	par.For(len(s.of), grain, func(lo, hi int) {
 		c := mat.NewDense(s.count, b, nil)

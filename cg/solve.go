@@ -120,6 +120,7 @@ func (r *run) external(ctx context.Context) error {
 	}
 
 	r.out.X.Copy(x)
+	// Any solution of a singular system serves; take the one on the complement.
 	if r.null != nil {
 		project(r.out.X, r.null)
 	}
@@ -376,6 +377,7 @@ func (r *run) estimate() {
 	mul(1, g, r.c, 0, gc)
 	r.state.Residual = 0
 	done := r.to - r.from - len(r.active)
+	// Columns of the blocks before count too.
 	for _, v := range r.out.Residuals[:r.from] {
 		if v <= r.Tolerance {
 			done++

@@ -91,7 +91,7 @@ var formats = []*fileFormat{
 		matches: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 		},
-		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
 		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,

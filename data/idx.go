@@ -31,6 +31,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.idxError(err, 4+len(raw))
 	}
 
+	// Extents are big endian, as all numbers of the format.
 	shape := make([]int, dims)
 	for i := range shape {
 		shape[i] = int(binary.BigEndian.Uint32(raw[4*i:]))
@@ -55,6 +56,7 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	if need := h.Bytes(); limit > 0 && need > limit {
 		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
+	// A compressed file gets memory for a usual ratio first.
 	hint := h.Bytes()
 	if s.packing != "" {
 		hint = 16 * s.size

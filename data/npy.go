@@ -55,6 +55,7 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 		return nil, err
 	}
 
+	// Points of other types are converted, so the file is read.
 	switch h.DType {
 	case "float16":
 		return newStored(path, Float16, n, d, raw), nil
@@ -127,6 +128,7 @@ func pickKey(a *npy.Archive, key, usual string) (string, error) {
 		return "", fmt.Errorf("%s: the archive holds no arrays", a.Path())
 	}
 
+	// The error lists the arrays that there are.
 	var list []string
 	for _, n := range names[:min(len(names), 20)] {
 		if h, err := a.Header(n); err == nil {

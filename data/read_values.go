@@ -54,6 +54,8 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
+
+	// NaN is a missing value; an infinity is a mistake.
 	rows := a.Shape[0]
 	cols := len(values) / rows
 	for i, v := range values {

@@ -162,10 +162,12 @@ func (s *set) points() (Points, error) {
 			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held,
 				Limit: s.opt.Limit}
 		}
+		// The copy stands beside the matrices of the files.
 		x := sparse.Stack(s.sparse...)
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
 
+	// Dense points stay where they are.
 	x, err := Joined(s.stored...)
 	if err != nil || s.opt.Unchecked {
 		return checked(x, err)

@@ -457,6 +457,7 @@ func (s *Stored) checkFinite(what string) error {
 			return nil
 		}
 
+		// Name the row in its file.
 		if bad < 0 {
 			return nil
 		}

@@ -32,6 +32,7 @@ func looksSVMLight(head []byte) bool {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
 
+		// A label is a number, or numbers with commas; a line that begins with a blank has none.
 		if !fields.Blank(line[0]) || !strings.Contains(tokens[0], ":") {
 			for _, v := range strings.Split(tokens[0], ",") {
 				if _, ok := fields.Number([]byte(v)); !ok {
@@ -41,6 +42,7 @@ func looksSVMLight(head []byte) bool {
 			tokens = tokens[1:]
 		}
 
+		// Everything else is index:value, or a query id.
 		for _, t := range tokens {
 			index, value, ok := strings.Cut(t, ":")
 			if !ok || strings.Contains(value, ":") {

@@ -198,6 +198,7 @@ func (r *run) line(text string) {
 		return
 	}
 
+	// Launchers put words in front of the lines of ranks, so an event may begin anywhere.
 	raw := text[at+len(eventMark)-1:]
 	var e event
 	if json.Unmarshal([]byte(raw), &e) != nil {
@@ -237,6 +238,7 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 		return r.result, nil
 	}
 
+	// No rank told anything: a rank may have been killed.
 	dead := r.dead()
 	if dead == nil {
 		dead = &RankError{Engine: r.kind, Rank: -1, Why: "the launcher ended without a result"}

@@ -92,6 +92,7 @@ func DebianBuild(wide bool) []string {
 		if wide {
 			pattern = "/usr/lib/" + name + "dir/" + name + "64-*/*-real"
 		}
+		// The newest of several versions.
 		dirs, _ := filepath.Glob(pattern)
 		if len(dirs) == 0 {
 			if name == "slepc" && env != nil {

@@ -214,6 +214,8 @@ func (s *Settings) eigenPlan(o *lanczos.ExternalTask, method string, degree int,
 	if method == filtered {
 		what = fmt.Sprintf("filter of degree %d up to %.8g of %.8g", degree, o.Cut, o.High)
 	}
+
+	// A rank holds its rows of the matrix and of the subspace, and the vectors once more.
 	p := &Plan{Engine: SLEPc, Method: what, Exchanged: exchangedBytes(n, entries, ranks)}
 	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) +
 		8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))

@@ -21,7 +21,7 @@ import (
 //	basis          float64  n×(q+m+b)    known vectors, basis, residual block; from q+size+b on unused
 //	projected      float64  m×m          the projected matrix T; the leading size×size part is in use
 //	random         uint8    20           state of the PCG generator, as MarshalBinary writes it
-//	manifest       uint8    any          JSON: kind "snapshot", version, and snapshotState as its settings
+//	manifest       uint8    any          JSON: format "bigfit snapshot", and snapshotState as settings
 //
 // The coupling R of the residual block is not stored: the next expansion computes it before
 // it is used. snapshotState.Sum is a hash of the state and all arrays.

@@ -38,6 +38,7 @@ func AddSquares(out []float64, x Design, weight func(i int) float64) {
 		return
 	}
 
+	// Dense points are converted row by row.
 	points := x.(DenseDesign).Points
 	n, d := points.Dims()
 	row := make([]float64, d)

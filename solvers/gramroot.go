@@ -73,6 +73,7 @@ func (s *rooted) factorGram(ctx context.Context) error {
 		return errors.New("solvers: the kernel is zero at all points")
 	}
 
+	// Pivots first makes the root lower triangular.
 	s.order = append(append([]int{}, y.Pivots...), data.Without(n, slices.Sorted(slices.Values(y.Pivots)))...)
 	s.root = dense.Gather(dense.New(n, len(y.Pivots)), y.Factor, s.order)
 	return nil

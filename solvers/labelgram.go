@@ -62,6 +62,7 @@ func (k LabelGram) unshift(ctx context.Context, r, c []int) (x *mat.Dense, least
 		return nil, 0, errLostGram
 	}
 
+	// A small pivot tells how many digits the difference has lost.
 	least = 1
 	for i := range r {
 		least = min(least, k.Shift*a.At(i, i)*a.At(i, i))

@@ -150,6 +150,7 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 		fault(r == d && c == m, "the start is %d×%d for %d×%d", r, c, d, m)
 	}
 
+	// Of many targets the first fault says enough.
 	fault(s.StartB == nil || len(s.StartB) == m, "a start of %d intercepts for %d", len(s.StartB), m)
 	for i := range rows {
 		for _, v := range p.Y.RawRowView(i) {

@@ -100,6 +100,8 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 	if s.gamma == 0 {
 		return
 	}
+
+	// √γ·L^{p/2} behind the labeled rows, with G in front of it for odd p.
 	rest := dst.Slice(l, q, 0, c).(*mat.Dense)
 	u := v
 	if s.half != nil {

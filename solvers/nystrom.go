@@ -150,6 +150,8 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 	for _, v := range w.diagonal {
 		out.Trace += v
 	}
+
+	// Block by block, until the rank is reached or nothing is left to draw.
 	for len(w.pivots) < filled.Rank {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -191,6 +191,8 @@ func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, err
 	l := len(s.norm.Labeled)
 	z := mat.NewDense(l, l, nil)
 	expand := mat.NewDense(n, l, nil)
+
+	// Solve for the labeled columns of ρI, some at a time.
 	for lo := 0; lo < l; lo += columns {
 		s.tell((2+float64(lo)/float64(l))/3, "solution")
 		hi := min(lo+columns, l)

@@ -98,6 +98,8 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 // factor sets the factor for θ = v.
 func (s *Shifted) factor(ctx context.Context, v float64) error {
 	l, _ := s.rows.Dims()
+
+	// I + (θ/l) ZG⁻¹Zᵀ, with G^-½ on both sides.
 	scaled := mat.DenseCopyOf(s.rows)
 	for i := range l {
 		row := scaled.RawRowView(i)

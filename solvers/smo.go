@@ -250,6 +250,7 @@ func (m *smo) slopes(t int) (rise, fall float64) {
 // activate makes all variables active. Once ctx is cancelled no rows are read, and
 // the products are wrong.
 func (m *smo) activate() {
+	// The product lacks the steps since variables were dropped.
 	for t, v := range m.v {
 		if d := v - m.at[t]; d != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), d)
@@ -295,6 +296,7 @@ func (m *smo) row(p int) []float64 {
 		part = m.gathered[0][:len(index)]
 	}
 
+	// Gather the columns of the active variables.
 	whole := m.Rows.Row(int(index[p]))
 	for q, t := range index {
 		part[q] = whole[t]

@@ -216,13 +216,16 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	if m.Val != nil {
 		out.Val = make([]float64, 0, room)
 	}
+
+	// Merge the rows of both.
 	for i := range m.Rows {
 		ac, av := m.Row(i)
 		bc, bv := t.Row(i)
 		put := func(c int32, a, b float64) {
 			if m.Val != nil {
 				v := f(a, b)
-				if v == 0 && a != 0 && b != 0 { // underflow
+				// An underflow is no edge.
+				if v == 0 && a != 0 && b != 0 {
 					return
 				}
 				out.Val = append(out.Val, v)

@@ -250,6 +250,8 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 		l.step(dst, alpha, x, alpha*l.shift+beta, gamma, y)
 		return
 	}
+
+	// A power takes several passes; the combination is one more.
 	n, b := x.Dims()
 	ax := mat.NewDense(n, b, nil)
 	l.MulTo(ax, x)

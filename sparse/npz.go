@@ -16,7 +16,7 @@ import (
 // A graph .npz file is SciPy's form of a sparse matrix, with n rows and m entries:
 //
 //	member     dtype            shape  meaning
-//	format     unicode string   ()     "csr" as we write it; "csc" and "coo" are read too
+//	format     bytes            ()     "csr" as we write it; "csc" and "coo" are read too
 //	shape      int64            2      rows, columns
 //	indptr     int32 or int64   n+1    row i has the entries indptr[i] to indptr[i+1]−1
 //	indices    int32            m      column of each entry
@@ -75,6 +75,7 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 		indptr.Data = small
 	}
 
+	// A graph without weights is stored with ones, as SciPy needs values.
 	values := archive.Array{Name: "data", Data: m.Val}
 	if m.Val == nil {
 		values.Data = archive.Repeat{Value: 1, Count: m.NNZ()}
@@ -211,6 +212,7 @@ func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
 		return v, nil
 	}
 
+	// Indices of other types are converted, if they fit.
 	v, err := x.Int64s()
 	if err != nil {
 		return nil, fault(a, "array %q: %w", name, err)
@@ -251,6 +253,7 @@ func readCompressed(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error
 			ptr[0], ptr[rows], nnz)
 	}
 
+	// Pointers that descend would make rows of negative length.
 	for i := range rows {
 		if ptr[i] > ptr[i+1] {
 			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1,

@@ -37,6 +37,8 @@ func (m *CSR) MulTo(dst, x *mat.Dense) {
 				ahead, _ := m.Row(i + prefetchRows)
 				simd.PrefetchRows(r.Data, r.Stride, ahead, r.Cols)
 			}
+
+			// A row of the product is a combination of the rows of x that its entries name.
 			col, val := m.Row(i)
 			if val == nil {
 				simd.SumRows(dst.RawRowView(i), r.Data, r.Stride, col)

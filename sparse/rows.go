@@ -35,6 +35,7 @@ func Induced[V int | int32](m *CSR, vertices []V, place func(v int32) int32) *CS
 		out.Val = make([]float64, 0, entries)
 	}
 
+	// Vertices ascend, so the columns of a row stay in order.
 	for i, v := range vertices {
 		col, val := m.Row(int(v))
 		for p, j := range col {

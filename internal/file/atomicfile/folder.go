@@ -84,6 +84,7 @@ func replaceable(path string, files []string) error {
 		return err
 	}
 
+	// Files that this program did not write would be lost.
 	known := map[string]bool{}
 	for _, name := range files {
 		known[name] = true

@@ -107,6 +107,8 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	}
 	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(),
 		Inputs: map[string]string{}, Remedy: BeginAnew}
+
+	// A folder that cannot be written is an error now, and not after hours of work.
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err

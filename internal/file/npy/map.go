@@ -52,6 +52,8 @@ func Elements[T number](path string, limit int64) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// The file must hold numbers of this type in one dimension.
 	want := (&Array{Data: []T(nil)}).DType()
 	if h.DType != want || len(h.Shape) != 1 {
 		return nil, fmt.Errorf("%s: the array is %s; it must be %s of one dimension", path, h, want)

@@ -160,6 +160,8 @@ func named(path string, err error) error {
 // Callers that know the true length of the payload give it as hint.
 func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	hint = max(hint, 1<<20)
+
+	// gonpy has a method for each type; it serves the other byte order.
 	var data any
 	var err error
 	switch h.DType {
@@ -186,6 +188,7 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	case "uint64":
 		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint64)
 	case "bool":
+		// Any byte but 0 is true.
 		var raw []uint8
 		raw, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint8)
 		bits := make([]bool, len(raw))

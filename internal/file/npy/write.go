@@ -246,6 +246,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 }
 
 func writeRaw[T number](w io.Writer, data []T) error {
+	// Files are little endian; other machines convert chunk by chunk.
 	if hostBig {
 		for len(data) > 0 {
 			n := min(len(data), writeChunk/8)

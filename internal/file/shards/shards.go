@@ -69,6 +69,7 @@ func (f *Files) note(format string, args ...any) {
 
 // add finds the files of one name.
 func (f *Files) add(name string) error {
+	// A file of this name comes before a pattern.
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():

@@ -171,6 +171,8 @@ func MulU8(a *PackedU8, i0, i1 int, b *PackedU8, j0, j1 int, c []int32, ldc int)
 				tile.Tile(a.words, left, right, start, dst, ldc)
 				continue
 			}
+
+			// A tile over the edge is computed beside C.
 			tile.Tile(a.words, left, right, start, edge[:], nr)
 			for r := range min(mr, i1-i) {
 				copy(dst[r*ldc:][:min(nr, j1-j)], edge[r*nr:])

@@ -167,6 +167,7 @@ func (m *merger) deflate() {
 		top = max(top, math.Abs(m.z[i]), math.Abs(m.d[lo+i]))
 	}
 
+	// Go through the eigenpairs in order; last is the last one that is not deflated yet.
 	tol := 8 * epsilon * top
 	for i := m.mid; i < m.hi; i++ {
 		m.part[i-lo] = right
@@ -206,6 +207,7 @@ func (m *merger) rotate(i0, i1 int, tol float64) bool {
 		return false
 	}
 
+	// The rotation moves the whole component to i1, and mixes the diagonal and the vectors.
 	z[i0-lo] = 0
 	z[i1-lo] = r
 	d0 := d[i0]

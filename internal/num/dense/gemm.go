@@ -383,6 +383,7 @@ func (p *product[T]) add(b block, q0, q1 int, packed []T) {
 		a = p.a.packed(s, p.tile.MR, b.i0, b.i1, q0, q1)
 	}
 
+	// The first terms find C scaled by beta, and later ones add to it.
 	c := p.c[b.i0*p.ldc+b.j0:]
 	if q0 == 0 && p.beta != 0 {
 		for i := range m {

@@ -67,6 +67,7 @@ func Mul32(a *Packed32, i0, i1 int, b *Packed32, j0, j1 int, c []float32, ldc in
 		return
 	}
 
+	// Blocks of inner indices are added in order.
 	for q0 := 0; q0 < a.k; q0 += a.kc {
 		k := min(a.kc, a.k-q0)
 		left := a.data[q0*a.padded()+i0*k:]

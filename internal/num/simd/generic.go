@@ -35,6 +35,7 @@ func genericKernels[T Float]() kernels[T] {
 // every 64-bit machine.
 func tileGeneric[T Float](k int, a []T, row, step int, b, c []T, ldc int, acc bool) {
 	for i := 0; i < 4; i += 2 {
+		// Two rows of A with four columns of B.
 		var s00, s01, s02, s03, s10, s11, s12, s13 T
 		x := i * row
 		y := (i + 1) * row
@@ -158,6 +159,7 @@ func distancesGeneric(dst, q, x []float32, ld int, idx []int32) {
 	n := len(q) &^ 3
 	for p, i := range idx {
 		row := x[int(i)*ld:][:len(q)]
+		// Four sums, added in pairs: the bits do not depend on the order of q and row.
 		var s0, s1, s2, s3 float32
 		for j := 0; j < n; j += 4 {
 			a := q[j : j+4 : j+4]

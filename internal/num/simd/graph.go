@@ -122,6 +122,7 @@ func (g *Graph) combineVector(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			}
 		}
 
+		// The terms of row i itself.
 		sum = s*sum + (a*g.Diag[i]+b)*x.Data[i*x.LD]
 		if y.Data != nil {
 			sum += c * y.Data[i*y.LD]

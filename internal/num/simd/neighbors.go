@@ -139,6 +139,7 @@ func checkScan(hits, n, col, limits int) {
 
 func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
 	for i := 0; i < 4; i += 2 {
+		// Two rows of A with four columns of B; a word is one byte here.
 		s00 := start[i]
 		s10 := start[i+1]
 		s01 := s00
