@@ -13,11 +13,6 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A Krylov space of b starting vectors holds at most b copies of a multiple eigenvalue. After
-// convergence the same process therefore runs from an independent random block on the complement of
-// the result; every pair it finds below the last value joins the basis, and the run goes on. The
-// search is restarted until it is certain, and a search that does not end gives no certificate.
-
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
 // orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
 // becomes part of the Result.

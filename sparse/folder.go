@@ -3,7 +3,6 @@ package sparse
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -203,42 +202,6 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 	})
 }
 
-// mostManifest bounds the bytes of a manifest.
-const mostManifest = 64 << 20
-
-// readText reads a manifest; nil without one.
-func readText(path string) ([]byte, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	f, size, err := npy.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > mostManifest {
-		return nil, &npy.LimitError{What: path, Need: size, Limit: mostManifest}
-	}
-
-	text := make([]byte, size)
-	if _, err := io.ReadFull(f, text); err != nil {
-		return nil, fmt.Errorf("%s: cannot read it: %w", path, err)
-	}
-	return text, nil
-}
-
-func writeText(path string, text []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
 // Append writes the rows with the entries col[ptr[i]−ptr[0]:ptr[i+1]−ptr[0]], ascending, and their
 // values; nil values are ones.
 func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
@@ -282,22 +245,4 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 		}
 	}
 	return nil
-}
-
-// Read reads a matrix from a .npz file ([ReadNPZ]) or from a folder ([ReadFolder]).
-func Read(path string, limit int64) (*CSR, error) {
-	if IsFolder(path) {
-		return ReadFolder(path, limit)
-	}
-	return ReadNPZ(path, limit)
-}
-
-// Open is [Read] for those who need some of the rows: of a folder it checks the lengths of the
-// arrays and reads no row, however large the matrix is. [CSR.CheckRows] must have found no fault
-// in rows that are used.
-func Open(path string, limit int64) (*CSR, error) {
-	if IsFolder(path) {
-		return openFolder(path, limit)
-	}
-	return ReadNPZ(path, limit)
 }

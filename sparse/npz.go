@@ -3,7 +3,6 @@ package sparse
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,23 +41,6 @@ func ReadNPZ(path string, limit int64) (*CSR, error) {
 	}
 	defer a.Close()
 	return readMatrix(a, limit)
-}
-
-// ReadManifest returns the content of the array "manifest" of a .npz file, or of the
-// manifest of a folder; nil if there is none.
-func ReadManifest(path string) ([]byte, error) {
-	if IsFolder(path) {
-		return readText(filepath.Join(path, folderManifest))
-	}
-	a, err := npy.OpenArchive(path, 64<<20)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	if !a.Has("manifest") {
-		return nil, nil
-	}
-	return a.ReadBytes("manifest")
 }
 
 // WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix: indices int32, indptr
