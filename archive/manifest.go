@@ -1,5 +1,18 @@
-// Package manifest is the JSON description that every artifact carries in its
-// .npz file, under the name "manifest".
+// Package archive describes the content of bigfit's files: named arrays, and the manifest that
+// every artifact carries in its .npz file under the name "manifest".
+//
+// # Manifest
+//
+// The manifest is JSON, stored as an array of uint8:
+//
+//	field     meaning
+//	format    the kind of artifact, such as "bigfit graph"
+//	version   of the format
+//	program   version of bigfit that wrote the file
+//	date      when it was written, in UTC by RFC 3339
+//	settings  the settings that the artifact was made with
+//	hashes    SHA-256 of the inputs, by name: points, graph, labels
+//	files     names of the inputs, by the same names
 //
 // # Files
 //
@@ -48,7 +61,7 @@ type Manifest struct {
 	// RFC 3339: see [Program] and [Now]. Both are empty in files of earlier builds.
 	Program string `json:"program,omitempty"`
 	Date    string `json:"date,omitempty"`
-	// Settings are those that the artifact was made with.
+	// Settings are the settings that the artifact was made with.
 	Settings json.RawMessage `json:"settings"`
 	// Hashes are SHA-256 of the contents it was made from or belongs to:
 	// "points", "graph", "labels".
@@ -79,8 +92,8 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	return m, nil
 }
 
-// Bare leaves out what depends on when and where the manifest was made, for files whose
-// every bit is checked.
+// Bare returns the manifest without the fields that depend on when and where it was made, for files
+// that are compared in every bit.
 func (m *Manifest) Bare() *Manifest {
 	out := *m
 	out.Program = ""

@@ -7,18 +7,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// newApproximate returns a sparse factorization of L + cI, c ≥ 0, whose expectation
-// is L + cI. Vertices are eliminated in the order of their current degree. Exact
-// elimination of a vertex with d neighbours would join them all; here d − 1 edges
-// are drawn at random, with weights that are right on average (Kyng & Sachdeva,
-// FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). The shift is an edge to a
-// vertex that is never eliminated. With c = 0 the inverse has a zero for one vertex
-// of every component, and is positive definite on the complement of the null
-// vectors.
+// newApproximate returns a sparse factorization of L + cI, c ≥ 0, with the expectation L + cI.
+// Vertices are eliminated in the order of their current degree. Exact elimination of a vertex with
+// d neighbours would join them all; here d − 1 edges are drawn at random, with weights that are
+// right on average (Kyng & Sachdeva, FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). The shift
+// is an edge to a vertex that is never eliminated. With c = 0 the inverse has a zero for one vertex
+// of every component, and is positive definite on the complement of the null vectors.
 //
-// The condition of the preconditioned operator is moderate whatever the graph. It
-// takes O(nnz log nnz) operations to make and 4 for each of the about 1.5·nnz
-// numbers to apply to a vector, by one processor for every 8 columns.
+// The condition of the preconditioned operator is moderate whatever the graph. The factorization
+// takes O(nnz log nnz) operations, and its application to a vector 4 for each of its about 1.5·nnz
+// numbers, by one processor for every 8 columns.
 func newApproximate(s *system, seed uint64) *factors {
 	n := s.w.Rows
 	g := elimination{edges: make([][]edge, n), ground: make([]float64, n), gone: make([]bool, n)}
@@ -57,6 +55,7 @@ func newApproximate(s *system, seed uint64) *factors {
 		for _, e := range star {
 			total += e.weight
 		}
+		// Column p of the factor: the weights of the star over their sum.
 		if total > 0 {
 			m.inner[p] = 1 / total
 		}
@@ -69,6 +68,7 @@ func newApproximate(s *system, seed uint64) *factors {
 		g.replace(v, star, total, rng)
 	}
 
+	// The columns were vertices until their places were known.
 	for p, v := range m.upper.Col {
 		m.upper.Col[p] = place[v]
 	}
@@ -76,7 +76,7 @@ func newApproximate(s *system, seed uint64) *factors {
 	return m
 }
 
-// An edge of the graph that is left.
+// An edge of the remaining graph, seen from one of its ends.
 type edge struct {
 	to     int32
 	weight float64
@@ -90,8 +90,8 @@ type elimination struct {
 	queue  *buckets
 }
 
-// star appends the edges of v to what is left, parallel ones added up, lightest
-// first, to dst. at is zero before and after.
+// star appends to dst the edges of v to the remaining vertices, parallel edges added up, lightest
+// first. at is zero before and after.
 func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 	for _, e := range g.edges[v] {
 		switch {
@@ -105,6 +105,7 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 		}
 	}
 
+	// Ties by number, so that the order does not depend on the sort.
 	for _, e := range dst {
 		at[e.to] = 0
 	}
@@ -123,9 +124,9 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 	return dst
 }
 
-// replace puts edges between the neighbours of v in the place of its star: from
-// each neighbour i to one j behind it, drawn with probability w_j/S for
-// S = Σ_{k>i} w_k, of weight w_i·S/total. The one that stays is the last j.
+// replace puts edges between the neighbours of v in the place of its star: from each neighbour i to
+// one j behind it, drawn with probability w_j/S for S = Σ_{k>i} w_k, of weight w_i·S/total. The
+// ground counts as the last neighbour.
 func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Rand) {
 	rest := total
 	for i, e := range star {
@@ -139,6 +140,7 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 			continue
 		}
 
+		// Draw j by the cumulative weights.
 		weight := e.weight * rest / total
 		pick := rng.Float64() * rest
 		j := 0
@@ -153,7 +155,7 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 			continue
 		}
 
-		// Beyond the last one is rounding.
+		// A draw beyond the last neighbour is a rounding error of rest.
 		to := behind[min(j, len(behind)-1)].to
 		g.edges[e.to] = append(g.edges[e.to], edge{to, weight})
 		g.edges[to] = append(g.edges[to], edge{e.to, weight})
@@ -162,7 +164,7 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 	}
 }
 
-// buckets is a queue of vertices by degree, all beyond the last bucket in one.
+// buckets is a queue of vertices by degree. The last bucket holds all larger degrees.
 type buckets struct {
 	degree     []int32
 	first      []int32 // vertex, −1 for none

@@ -62,6 +62,7 @@ func columnNorms(x *mat.Dense) []float64 {
 		}
 	}
 
+	// A power of two near the largest magnitude scales each column, without rounding.
 	norms := eachColumn(x, keepLargest, keepLargest)
 	inverse := make([]float64, len(norms))
 	for j, v := range norms {

@@ -14,8 +14,7 @@ import (
 // Settings of [Solve]. The zero value of every field is its default.
 type Settings struct {
 	// Tolerance bounds the relative residuals: ‖b_j − A·x_j‖₂ ≤ Tolerance·‖b_j‖₂
-	// for every column j. Default 1e-8. What is attainable is about
-	// 1e-16·‖A‖·‖x_j‖/‖b_j‖.
+	// for every column j. Default 1e-8. About 1e-16·‖A‖·‖x_j‖/‖b_j‖ can be reached.
 	Tolerance float64
 	// MaxIterations bounds the iterations for a block of columns. Default
 	// 10,000.
@@ -40,11 +39,11 @@ type Settings struct {
 	// OnIteration, if not nil, is called after every iteration, on the calling
 	// goroutine. An error stops the run.
 	OnIteration func(State) error
-	// Outside, if not nil, solves in place of the iterations of this package, as another
-	// program can: it returns X, n×m, for right-hand sides without components along null
-	// vectors, and its iterations. Residuals are those that are computed here. An error is
-	// returned as it is, without a Result. Preconditioner and Start do not count.
-	Outside func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
+	// External, if not nil, is a solver in another program, which replaces the iterations of this
+	// package. It returns X, n×m, for right-hand sides without components along null vectors, and
+	// its number of iterations. The residuals are computed here. An error is returned as it is,
+	// without a Result. Preconditioner and Start do not count.
+	External func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
 }
 
 // State describes the progress of a run to OnIteration.
@@ -152,6 +151,7 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 		p.MaxIterations = 10000
 	}
 
+	// Sixteen columns fill the registers of the products; a limit on memory halves them.
 	if p.Block == 0 {
 		p.Block = 16
 		for p.MemoryLimit > 0 && p.Block > 1 && p.bytes() > p.MemoryLimit {
@@ -167,8 +167,8 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 	return p, nil
 }
 
-// bytes counts the solution, the projected right-hand sides, five blocks and
-// those of a preconditioner.
+// bytes counts the solution, the projected right-hand sides, five blocks of the iteration and two
+// of a preconditioner.
 func (p *plan) bytes() int64 {
 	blocks := int64(p.cols) + 7*int64(min(p.Block, max(p.cols, 1)))
 	if p.Null != nil {

@@ -21,8 +21,8 @@
 // may work in single precision.
 //
 // [Laplacian] solves (L + cI)ᵖX = B on a graph. The null vectors of the
-// components are eigenvectors of the operator for every c, so that part of the
-// answer is written down and the iteration runs on the complement, whose
+// components are eigenvectors of the operator for every c, so that the part of the
+// solution along them is known. The iteration runs on their complement, where the
 // condition does not depend on c when c is small.
 //
 // Results have the same bits at any GOMAXPROCS on one path of internal/num/simd.

@@ -26,6 +26,8 @@ func (m *factors) ApplyTo(dst, r *mat.Dense) {
 	checkApply(len(m.order), dst, r)
 	par.For(b, columnGrain, func(from, to int) {
 		w := to - from
+
+		// (I − N)⁻¹E·r, in the order of elimination.
 		x := make([]float64, n*w)
 		sum := make([]float64, w)
 		for p, v := range m.order {
@@ -39,6 +41,7 @@ func (m *factors) ApplyTo(dst, r *mat.Dense) {
 			}
 		}
 
+		// F and (I − N)⁻ᵀ on the way back, then E.
 		for p := n - 1; p >= 0; p-- {
 			lo := m.upper.Ptr[p]
 			hi := m.upper.Ptr[p+1]

@@ -17,7 +17,7 @@ type subspace interface {
 	add(x *mat.Dense, alpha float64, c *mat.Dense)
 }
 
-// project takes from x its part in v and returns the coefficients.
+// project subtracts from x its part in v and returns the coefficients.
 func project(x *mat.Dense, v subspace) *mat.Dense {
 	c := v.coefficients(x)
 	v.add(x, -1, c)
@@ -58,7 +58,8 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 	_, b := x.Dims()
-	grain := max(1<<15, 8*s.count) // the sums of a chunk take little beside its rows
+	// The sums of a chunk should take little memory beside its rows.
+	grain := max(1<<15, 8*s.count)
 	parts := make([]*mat.Dense, par.Chunks(len(s.of), grain))
 	par.For(len(s.of), grain, func(lo, hi int) {
 		c := mat.NewDense(s.count, b, nil)

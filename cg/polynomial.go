@@ -32,8 +32,9 @@ func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 		after: make([]float64, n),
 		first: float32(2 / (low + high)), steps: chebyshevSteps(low, high, degree)}
 	for i, d := range s.diagonal {
-		// In between are numbers near those of r.
-		m.before[i], m.after[i] = s.outer[i]*(s.mean/d), s.outer[i]/s.mean
+		// The mean keeps the numbers in between near the numbers of r, within single precision.
+		m.before[i] = s.outer[i] * (s.mean / d)
+		m.after[i] = s.outer[i] / s.mean
 		m.factor[i] = float32(1 / d)
 	}
 
@@ -82,6 +83,8 @@ func (m *polynomial) ApplyTo(dst, r *mat.Dense) {
 	}
 
 	defer m.scratch.Put(block)
+
+	// Three blocks in single precision: the right-hand side and two iterates.
 	right := (*block)[:n*width]
 	z := (*block)[n*width : 2*n*width]
 	last := (*block)[2*n*width:]

@@ -9,8 +9,8 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
-// roundingRank is the share of a column, in squares, below which what is left of
-// it after the others were taken out counts as rounding.
+// roundingRank is the share of a column, in squares, that must remain after the other columns were
+// projected out; less counts as rounding.
 const roundingRank = 1e-13
 
 // factor factors the Gram matrix g = WᵀM⁻¹W as ξᵀξ by Cholesky with diagonal
@@ -53,12 +53,13 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 		}
 	}
 
+	// Cholesky with diagonal pivoting: each step takes the column with the largest rest.
 	limit := max(roundingRank, 10*noise)
 	order := make([]int, r)
 	for i := range order {
 		order[i] = i
 	}
-	rows := mat.NewDense(r, r, nil) // of ξ, before unscaling
+	rows := mat.NewDense(r, r, nil) // rows of ξ, before unscaling
 	k := 0
 	for ; k < r; k++ {
 		best := k
@@ -108,8 +109,8 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 	return xi, t, -1
 }
 
-// divide returns h⁻¹·c for a symmetric positive definite h, or false if h is not
-// that to working precision.
+// divide returns h⁻¹·c for a symmetric positive definite h, or false if h is not positive definite
+// to working precision.
 func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 	r, _ := h.Dims()
 	unit := make([]float64, r)
@@ -134,7 +135,8 @@ func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 	}
 
 	for i := range r {
-		if f.At(i, i) < 1e-7 { // the square of a pivot that is mostly rounding
+		// The pivot is the square: below 1e-14, beside a diagonal of ones, it is mostly rounding.
+		if f.At(i, i) < 1e-7 {
 			return nil, false
 		}
 	}

@@ -22,7 +22,7 @@ type run struct {
 	b     *mat.Dense
 	norms []float64 // ‖b_j‖
 	out   *Result
-	known []bool // columns whose residual was recomputed after their last change
+	known []bool // columns with a residual recomputed after their last change
 
 	// State of the current block:
 	from, to int
@@ -31,7 +31,7 @@ type run struct {
 	worst    float64   // largest relative residual at the beginning of the cycle
 	active   []int     // columns with an iteration, within the block
 	scale    []float64 // their residual norms at the beginning of the cycle
-	met      []bool    // those that were within the tolerance since
+	met      []bool    // active columns that were within the tolerance since
 	q, p, c  *mat.Dense
 	ap, z    *mat.Dense
 	spare    *mat.Dense // for the next p
@@ -58,6 +58,7 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 		}
 	}
 
+	// A singular system has a solution only for right-hand sides on the complement.
 	if null != nil {
 		r.b = mat.DenseCopyOf(b)
 		c := project(r.b, null)
@@ -77,12 +78,13 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	}
 
 	var err error
-	if p.Outside == nil {
+	if p.External == nil {
 		err = r.blocks(ctx)
-	} else if err = r.outside(ctx); err != nil {
+	} else if err = r.external(ctx); err != nil {
 		return nil, err
 	}
 
+	// Recomputed residuals of all columns decide, not the state of the last block.
 	if errors.Is(err, ErrNotConverged) || err == nil {
 		err = nil
 		left := 0
@@ -102,9 +104,9 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 	return r.out, err
 }
 
-// outside takes the solution from another program and computes its residuals.
-func (r *run) outside(ctx context.Context) error {
-	x, iterations, err := r.Outside(ctx, r.b)
+// external takes the solution from another program and computes its residuals.
+func (r *run) external(ctx context.Context) error {
+	x, iterations, err := r.External(ctx, r.b)
 	if err != nil {
 		return err
 	}
@@ -118,6 +120,7 @@ func (r *run) outside(ctx context.Context) error {
 	}
 
 	r.out.X.Copy(x)
+	// Any solution of a singular system serves; take the one on the complement.
 	if r.null != nil {
 		project(r.out.X, r.null)
 	}
@@ -132,8 +135,8 @@ func (r *run) outside(ctx context.Context) error {
 // rounding.
 const nullLimit = 1e-10
 
-// dropRounding sets to zero the columns of b that were combinations of null vectors:
-// after the projection they hold rounding errors only.
+// dropRounding sets columns of b to zero that were combinations of null vectors: after the
+// projection they hold rounding errors only.
 func (r *run) dropRounding() {
 	rest := columnNorms(r.b)
 	for j, v := range rest {
@@ -217,6 +220,7 @@ func (r *run) begin() (left int, err error) {
 	if len(r.active) == 0 {
 		return 0, nil
 	}
+	// A cycle that does not halve the worst residual has reached rounding.
 	if !(worst < r.worst/2) || r.state.Iteration >= r.MaxIterations || math.IsInf(worst, 1) {
 		return 0, ErrNotConverged
 	}
@@ -365,7 +369,7 @@ func (r *run) step() (bool, error) {
 	return true, nil
 }
 
-// estimate takes the norms of W·C, the residuals, from WᵀW.
+// estimate computes the norms of the residuals W·C from WᵀW.
 func (r *run) estimate() {
 	g := gram(r.q, r.q)
 	k, b := r.c.Dims()
@@ -373,6 +377,7 @@ func (r *run) estimate() {
 	mul(1, g, r.c, 0, gc)
 	r.state.Residual = 0
 	done := r.to - r.from - len(r.active)
+	// Columns of the blocks before count too.
 	for _, v := range r.out.Residuals[:r.from] {
 		if v <= r.Tolerance {
 			done++
@@ -399,11 +404,13 @@ func (r *run) estimate() {
 	r.state.Converged = done
 }
 
-// turn makes the next directions of W, which is in q.
+// turn makes the next block of directions from W, which is in q: WᵀM⁻¹W = ξᵀξ, Q ← W·ξ⁻¹, P ← Z·ξ⁻¹
+// + P·ξᵀ, C ← ξ·C. Directions below rounding are dropped.
 func (r *run) turn() error {
 	_, k := r.q.Dims()
 	r.z = r.block(r.z, k)
-	if r.null != nil { // or rounding makes it drift there
+	// Rounding makes the block drift into the null space.
+	if r.null != nil {
 		project(r.q, r.null)
 	}
 	r.m.ApplyTo(r.z, r.q)
@@ -451,6 +458,8 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 		}
 	}
 
+	// A direction with a curvature that is not positive: a unit vector, or the eigenvector of the
+	// scaled Gram matrix with a negative eigenvalue.
 	if bad >= 0 {
 		u.Set(bad, 0, 1)
 	} else {
@@ -468,7 +477,9 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 	mul(1, g, u, 0, gu)
 	p := mat.NewDense(r.n, 1, nil)
 	mul(1, x, u, 0, p)
-	e.Curvature, e.Norm = gram(u, gu).At(0, 0), columnNorms(p)[0]
+	e.Curvature = gram(u, gu).At(0, 0)
+	e.Norm = columnNorms(p)[0]
+	// The right-hand side with the largest share of the direction.
 	share := gram(u, r.c)
 	largest := 0
 	for q := range r.active {

@@ -78,7 +78,7 @@ func Select(x Points, rows []int) Points {
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
 
-// Slice returns points lo to hi of x; those of dense and stored points alias x.
+// Slice returns points lo to hi of x. Dense and stored points are not copied: the result aliases x.
 func Slice(x Points, lo, hi int) Points {
 	switch x := x.(type) {
 	case *Dense[uint8]:

@@ -89,8 +89,7 @@ var formats = []*fileFormat{
 	{
 		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
 		matches: func(head []byte) bool {
-			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"),
-				[]byte("{"))
+			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 		},
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
@@ -107,9 +106,9 @@ var formats = []*fileFormat{
 	},
 }
 
-// sniff returns the format of a file with the given extension that begins with
-// head, or nil if it is unknown. The extension decides where the content does not,
-// so that the reader of a damaged file says what is wrong with it.
+// sniff returns the format of a file with the given extension that begins with head, or nil if it
+// is unknown. The extension decides where the content does not: the reader of a damaged file can
+// then say where it is wrong.
 func sniff(head []byte, ext string) *fileFormat {
 	first := func(fits func(f *fileFormat) bool) *fileFormat {
 		if p := slices.IndexFunc(formats, fits); p >= 0 {
@@ -118,20 +117,18 @@ func sniff(head []byte, ext string) *fileFormat {
 		return nil
 	}
 
+	// Binary formats by their first bytes, then by the extension.
 	if f := first(func(f *fileFormat) bool { return !f.text && f.matches(head) }); f != nil {
 		return f
 	}
-	if f := first(func(f *fileFormat) bool {
-		return !f.text &&
-			slices.Contains(f.extensions, ext)
-	}); f != nil {
+	named := func(f *fileFormat) bool { return slices.Contains(f.extensions, ext) }
+	if f := first(func(f *fileFormat) bool { return !f.text && named(f) }); f != nil {
 		return f
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil // no text
 	}
-	return first(func(f *fileFormat) bool {
-		return f.text &&
-			(f.matches(head) || slices.Contains(f.extensions, ext))
-	})
+
+	// Texts in the order of the table, which ends with csv.
+	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || named(f)) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bigfit/bigfit/data/internal/fields"
 )
 
-// IDs name n points: row i of the points is called Values[i]. All differ.
+// IDs hold the names of n points: row i of the points is called Values[i]. All differ.
 type IDs struct {
 	// From says where they were read, for errors: "points.csv: column id".
 	From   string

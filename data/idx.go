@@ -14,9 +14,9 @@ var idxTypes = map[byte]string{
 	0x08: "|u1", 0x09: "|i1", 0x0b: ">i2", 0x0c: ">i4", 0x0d: ">f4", 0x0e: ">f8",
 }
 
-// readIDXHeader reads the header of an idx file: two zero bytes, the type, the
-// number of dimensions, and their extents as 32-bit integers. Unless the file
-// is compressed, the size it claims is compared with that of the file.
+// readIDXHeader reads the header of an idx file: two zero bytes, the type, the number of
+// dimensions, and their extents as 32-bit integers. Unless the file is compressed, the size that
+// the header claims is compared with the size of the file.
 func readIDXHeader(s *source) (*npy.Header, error) {
 	var lead [4]byte
 	if _, err := io.ReadFull(s.r, lead[:]); err != nil {
@@ -31,6 +31,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.idxError(err, 4+len(raw))
 	}
 
+	// Extents are big endian, as all numbers of the format.
 	shape := make([]int, dims)
 	for i := range shape {
 		shape[i] = int(binary.BigEndian.Uint32(raw[4*i:]))
@@ -55,6 +56,7 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	if need := h.Bytes(); limit > 0 && need > limit {
 		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
+	// A compressed file gets memory for a usual ratio first.
 	hint := h.Bytes()
 	if s.packing != "" {
 		hint = 16 * s.size

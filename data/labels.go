@@ -33,7 +33,8 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 		if labeled != nil && !labeled[i] {
 			continue
 		}
-		if l.Classes = append(l.Classes, v); len(l.Classes) >= room { // mostly values that were met before
+		// Most values occurred before; thin them out when they have doubled.
+		if l.Classes = append(l.Classes, v); len(l.Classes) >= room {
 			l.Classes = distinct(l.Classes)
 			room = max(room, 2*len(l.Classes))
 		}
@@ -51,8 +52,8 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 	return l
 }
 
-// NewNamedLabels makes Labels of classes with the given names, of which codes are
-// positions, or [Unlabeled]. Names need not be sorted or in use, but must differ.
+// NewNamedLabels makes Labels of classes with the given names. codes are positions in names, or
+// [Unlabeled]. Names need not be sorted or in use, but must differ.
 func NewNamedLabels(names []string, codes []int32) *Labels {
 	used := make([]bool, len(names))
 	for _, c := range codes {
@@ -69,6 +70,7 @@ func NewNamedLabels(names []string, codes []int32) *Labels {
 	}
 
 	slices.Sort(l.Names)
+	// Old positions become positions among the sorted names in use.
 	to := make([]int32, len(names))
 	for c, name := range names {
 		p, _ := slices.BinarySearch(l.Names, name)
@@ -132,6 +134,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 		}
 	}
 
+	// Find each class among the others, or put it behind them.
 	at := make(map[string]int32, len(classes))
 	for c := range classes {
 		at[ClassName(classes, names, int32(c))] = int32(c)
@@ -234,6 +237,8 @@ func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	if count < 1 || count > len(rows) {
 		return nil, fmt.Errorf("data: cannot draw %d labeled points from %d", count, len(rows))
 	}
+
+	// The first steps of a Fisher–Yates shuffle.
 	rng := rand.New(rand.NewPCG(seed, 0x6c61626c<<32+uint64(count))) // "labl"
 	for i := range count {
 		j := i + rng.IntN(len(rows)-i)
@@ -242,10 +247,10 @@ func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	return l.Keep(rows[:count]), nil
 }
 
-// DrawEach returns Labels in which count labeled points of every class, drawn uniformly
-// without replacement by seed, keep their label. Of a class of at most count points all
-// but one do, and the only point of a class does; the classes of these are returned,
-// positions in Classes.
+// DrawEach returns Labels in which count labeled points of every class, drawn uniformly without
+// replacement by seed, keep their label. A class of at most count points keeps all labels but one,
+// so that one can be tested, and the only point of a class keeps its label; these classes are
+// returned as short, positions in Classes.
 func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32, err error) {
 	if count < 1 {
 		return nil, nil, fmt.Errorf("data: cannot draw %d labeled points of each class", count)
@@ -257,6 +262,7 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 		}
 	}
 
+	// The first steps of a Fisher–Yates shuffle of each class.
 	rng := rand.New(rand.NewPCG(seed, 0x65616368<<32+uint64(count))) // "each"
 	var kept []int
 	for c, rows := range of {

@@ -13,6 +13,8 @@ func ToSparse(x Points) *sparse.CSR {
 	}
 	n, d := x.Dims()
 	m := &sparse.CSR{Rows: n, Cols: d, Ptr: make([]int64, n+1), Val: []float64{}}
+
+	// Nothing is known of the number of entries, so the slices grow.
 	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)

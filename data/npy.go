@@ -55,6 +55,7 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 		return nil, err
 	}
 
+	// Points of other types are converted, so the file is read.
 	switch h.DType {
 	case "float16":
 		return newStored(path, Float16, n, d, raw), nil
@@ -127,6 +128,7 @@ func pickKey(a *npy.Archive, key, usual string) (string, error) {
 		return "", fmt.Errorf("%s: the archive holds no arrays", a.Path())
 	}
 
+	// The error lists the arrays that there are.
 	var list []string
 	for _, n := range names[:min(len(names), 20)] {
 		if h, err := a.Header(n); err == nil {
@@ -167,8 +169,7 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 	return n, d, nil
 }
 
-// toPoints makes points of an array, the values of which it does not check. what names it
-// in errors.
+// toPoints makes points of an array. It does not check the values. what names the array in errors.
 func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	n, d, err := pointShape(what, a.Shape)
 	if err != nil {
@@ -188,6 +189,7 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 		return &Dense[float64]{n, d, v}, nil
 	}
 
+	// Other integers become float64, in memory of their own.
 	if need := 16 * int64(a.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: what, Need: need, Limit: limit}
 	}

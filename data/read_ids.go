@@ -123,6 +123,7 @@ func (r *idReader) file(path string) error {
 			"text with one id a line, or a table as FILE:COLUMN", src.format.name)
 	}
 
+	// Strings or integers of an array.
 	a, what, err := src.format.array(src, src.key, "id", r.limit)
 	if err != nil {
 		return err
@@ -167,6 +168,7 @@ func (r *idReader) lines(src *source) error {
 		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 			line = line[1 : len(line)-1]
 		}
+		// A usual name of a column in the first line is a header.
 		if first && labelcells.IsIDName(string(line)) {
 			continue
 		}
@@ -184,6 +186,7 @@ func (r *idReader) column(src *source) error {
 	}
 	defer t.Close()
 
+	// The column is named, or has a usual name.
 	name := src.key
 	if name == "" {
 		columns := t.Names()

@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
-// MultiLabels say which of m labels each of n points has.
+// MultiLabels holds which of m labels each of n points has.
 type MultiLabels struct {
 	// Y is the n×m block of a file of numbers as it is, or 1 for a label that a
 	// point has and 0 for one that it lacks. NaN is an entry that is not known.
@@ -22,8 +22,8 @@ type MultiLabels struct {
 	Values []int64
 }
 
-// Ordered returns labels that have Values with the columns in another order. A label
-// that is not among Values is one that no point has.
+// Ordered returns labels that have Values with the columns in another order. No point has a label
+// that is not among Values.
 func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 	n, _ := m.Y.Dims()
 	out := mat.NewDense(n, len(order), nil)
@@ -39,17 +39,17 @@ func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 	return &MultiLabels{Y: out, Values: order}
 }
 
-// ReadMultiLabels reads points' labels, of which each may have several. The format
-// follows from the content of the file:
+// ReadMultiLabels reads any number of labels for each point. The format follows from the
+// content of the file:
 //
 //   - .npy, .npz and idx, as [ReadValues] does: a column a label.
 //   - svmlight: integers with commas between, "1,5,7", in front of the lines. A
 //     line that begins with a blank has none of the labels, as scikit-learn writes
-//     it, and nan stands for a point whose labels are not known. The columns are
-//     the labels that occur.
+//     it, and nan stands for a point with unknown labels. The columns are the labels
+//     that occur.
 //
-// What the numbers of a block may be is not checked. Errors, compression and keys
-// are those of ReadValues.
+// The numbers of a block are not checked. Errors, compression and keys are as in
+// [ReadValues].
 func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 	src, key, err := openKey(path, opt.Key)
 	if err != nil {
@@ -67,8 +67,8 @@ func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 	return &MultiLabels{Y: y}, nil
 }
 
-// labelLists are the labels of rows, one after the other; row i has those from
-// starts[i] to starts[i+1].
+// labelLists holds the labels of rows, one after the other; row i has the labels from starts[i] to
+// starts[i+1].
 type labelLists struct {
 	labels []int64
 	starts []int
@@ -93,6 +93,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 			return nil, err
 		}
 
+		// Integers with commas between, each once.
 		from := len(out.labels)
 		known := string(label) != "nan"
 		for rest := label; known && len(label) > 0; {
@@ -140,6 +141,7 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 		return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 	}
 
+	// A row with unknown labels is NaN throughout.
 	y := mat.NewDense(n, m, nil)
 	for i := range n {
 		row := y.RawRowView(i)

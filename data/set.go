@@ -9,8 +9,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// ReadFiles reads the points of several files as one set, the rows of one file after those
-// of another; of one file it is [ReadPoints]. All must have the same number of columns
+// ReadFiles reads the points of several files as one set, the rows of one file after the rows
+// of another; for one file it is [ReadPoints]. All must have the same number of columns
 // and the same element type. Dense points become [Stored] ones, each file in its place;
 // sparse ones are copied, and files in svmlight form count their indices from the same
 // number. A value that is at fault is named by its file and its row there.
@@ -38,7 +38,7 @@ type set struct {
 	check    bool      // values are to be checked
 }
 
-// add reads a file without a look at its values.
+// add reads a file without looking at its values.
 func (s *set) add(path string) error {
 	src, key, err := openKey(path, s.opt.Key)
 	if err != nil {
@@ -60,6 +60,7 @@ func (s *set) add(path string) error {
 	if src.format.name == FormatSVMLight {
 		return s.addSVMLight(src)
 	}
+	// All files must be of one kind: sparse, or dense of one width and type.
 	x, what, err := src.load(opt)
 	if err != nil {
 		return err
@@ -104,7 +105,8 @@ func (s *set) differs(what string, columns int, kind string) error {
 	cols, first := 0, "sparse"
 	switch {
 	case len(s.stored) > 0:
-		cols, first = s.stored[0].Cols, s.stored[0].kind.String()
+		cols = s.stored[0].Cols
+		first = s.stored[0].kind.String()
 	case len(s.sparse) > 0:
 		cols = s.sparse[0].Cols
 	default:
@@ -151,7 +153,8 @@ func (s *set) points() (Points, error) {
 			return nil, err
 		}
 		if n, d := x.Dims(); n == 0 || d == 0 {
-			return nil, fmt.Errorf("%s: the files hold %d points of %d columns; at least one of each is needed", s.first, n, d)
+			return nil, fmt.Errorf("%s: the files hold %d points of %d columns; at least one of each is "+
+				"needed", s.first, n, d)
 		}
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	case len(s.sparse) > 0:
@@ -159,10 +162,12 @@ func (s *set) points() (Points, error) {
 			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held,
 				Limit: s.opt.Limit}
 		}
+		// The copy stands beside the matrices of the files.
 		x := sparse.Stack(s.sparse...)
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
 
+	// Dense points stay where they are.
 	x, err := Joined(s.stored...)
 	if err != nil || s.opt.Unchecked {
 		return checked(x, err)

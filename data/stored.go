@@ -41,10 +41,10 @@ func (k Kind) String() string { return kinds.String(k) }
 // Size returns the bytes of an element.
 func (k Kind) Size() int { return [...]int{2, 4, 8, 1, 1}[k] }
 
-// Stored is a set of Rows points in Cols dimensions that stay as they are stored: the
-// rows of one file after those of another, mapped into memory, or in memory where they
-// cannot be mapped, in the element type of the files. What needs numbers widens the rows
-// it is at, so that a set may be larger than memory.
+// Stored is a set of Rows points in Cols dimensions that stay as they are stored: the rows of one
+// file after the rows of another, mapped into memory, or in memory where they cannot be mapped, in
+// the element type of the files. Code that needs numbers widens only the rows it works on, so that
+// a set may be larger than memory.
 //
 // A mapped file that changes is a panic on access: see package mapped.
 type Stored struct {
@@ -69,7 +69,7 @@ func NewHalves(rows, cols int, bits []uint16) *Stored {
 		parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
 }
 
-// newStored returns points that lie in raw without gaps; name is that of their file.
+// newStored returns points that lie in raw without gaps; name is the name of their file.
 func newStored(name string, k Kind, rows, cols int, raw []byte) *Stored {
 	s := &Stored{Rows: rows, Cols: cols, kind: k, parts: onePart(rows, raw)}
 	for i := range s.parts {
@@ -183,7 +183,8 @@ func widen32(dst []float32, k Kind, raw []byte) {
 func widen64(dst []float64, k Kind, raw []byte) {
 	switch k {
 	case Float16:
-		var block [256]float32 // on the way, as it stays in the nearest cache
+		// By way of float32, in a block that stays in the nearest cache.
+		var block [256]float32
 		for v := numbers.Of[uint16](raw); len(v) > 0; {
 			b := block[:min(len(v), len(block))]
 			simd.Widen(b, v[:len(b)])
@@ -255,7 +256,8 @@ func Joined(sets ...*Stored) (*Stored, error) {
 			out.kind = s.kind
 		}
 		if s.Cols != out.Cols || s.kind != out.kind {
-			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns of %v", s.Cols, s.kind, out.Cols, out.kind)
+			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns "+
+				"of %v", s.Cols, s.kind, out.Cols, out.kind)
 		}
 		for _, p := range s.parts {
 			p.First += out.Rows
@@ -291,7 +293,7 @@ func Precise(x Points) bool {
 	return false
 }
 
-// Raw returns the points as an array is written of: see [archive.Raw].
+// Raw returns the points in the form in which an array is written: see [archive.Raw].
 func (s *Stored) Raw() archive.Raw {
 	r := archive.Raw{DType: s.kind.String()}
 	for _, p := range s.parts {
@@ -300,7 +302,8 @@ func (s *Stored) Raw() archive.Raw {
 	return r
 }
 
-// Describe says how many points x holds, of how many columns of which type.
+// Describe returns the number of points of x, their number of columns and their element type as
+// text.
 func Describe(x Points) string {
 	n, d := x.Dims()
 	kind := "float64"
@@ -454,6 +457,7 @@ func (s *Stored) checkFinite(what string) error {
 			return nil
 		}
 
+		// Name the row in its file.
 		if bad < 0 {
 			return nil
 		}

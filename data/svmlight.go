@@ -32,6 +32,7 @@ func looksSVMLight(head []byte) bool {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
 
+		// A label is a number, or numbers with commas; a line that begins with a blank has none.
 		if !fields.Blank(line[0]) || !strings.Contains(tokens[0], ":") {
 			for _, v := range strings.Split(tokens[0], ",") {
 				if _, ok := fields.Number([]byte(v)); !ok {
@@ -41,6 +42,7 @@ func looksSVMLight(head []byte) bool {
 			tokens = tokens[1:]
 		}
 
+		// Everything else is index:value, or a query id.
 		for _, t := range tokens {
 			index, value, ok := strings.Cut(t, ":")
 			if !ok || strings.Contains(value, ":") {
@@ -59,7 +61,7 @@ func looksSVMLight(head []byte) bool {
 	return false
 }
 
-// svmlight reads lines "label index:value …" as a matrix.
+// svmlight reads lines "label index:value …" into a matrix.
 type svmlight struct {
 	*fields.Lines
 	src             *source
@@ -75,8 +77,8 @@ type svmlightEntry struct {
 }
 
 // readSVMLightPoints reads the points of lines "label index:value …". Indices count
-// from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line an
-// error. "qid:…" and what follows # is ignored.
+// from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line are an
+// error. "qid:…" and everything after # is ignored.
 func readSVMLightPoints(src *source, opt ReadOptions) (Points, string, error) {
 	r := newSVMLight()
 	if err := r.readFile(src, opt.Limit); err != nil {
@@ -113,6 +115,7 @@ func (r *svmlight) readFile(src *source, limit int64) error {
 
 // points returns the points of all files that were read.
 func (r *svmlight) points(opt ReadOptions) (Points, error) {
+	// Indices that count from 1 move down by one.
 	m := r.m
 	m.Cols = r.highest
 	if r.lowest == 0 {
@@ -157,6 +160,7 @@ func (r *svmlight) readRow(line []byte) error {
 		}
 	}
 
+	// Entries may come in any order.
 	slices.SortFunc(r.row, func(a, b svmlightEntry) int { return int(a.col) - int(b.col) })
 	for i, e := range r.row {
 		if i > 0 && r.row[i-1].col == e.col {

@@ -104,7 +104,7 @@ func TestFilter(t *testing.T) {
 		share  float64 // of the estimated cut
 		method string
 	}{{1, "filter"}, {0.7, "krylov"}} {
-		o, err := lanczos.NewOutside(l, w.Components(), set, true)
+		o, err := lanczos.NewExternalTask(l, w.Components(), set, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestEigenpairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o, err := lanczos.NewOutside(l, w.Components(), set, !c.folder)
+			o, err := lanczos.NewExternalTask(l, w.Components(), set, !c.folder)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestLies(t *testing.T) {
 		"twice":    {6, func(j int) int { return []int{1, 2, 2, 3, 4}[j] }, "not orthonormal"},
 		"too few":  {7, func(j int) int { return j + 1 }, "found 6 of 7"},
 	} {
-		o, err := lanczos.NewOutside(l, w.Components(), &lanczos.Settings{K: c.k}, false)
+		o, err := lanczos.NewExternalTask(l, w.Components(), &lanczos.Settings{K: c.k}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestKilledRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := lanczos.NewOutside(l, w.Components(), &lanczos.Settings{K: 80}, false)
+	o, err := lanczos.NewExternalTask(l, w.Components(), &lanczos.Settings{K: 80}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,7 +514,7 @@ func TestWide(t *testing.T) {
 	const k = 6
 	w := rings(2, 400)
 	l, set, want := ourPairs(t, w, k)
-	o, err := lanczos.NewOutside(l, w.Components(), set, true)
+	o, err := lanczos.NewExternalTask(l, w.Components(), set, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,15 +13,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A Krylov space of b starting vectors holds at most b copies of a multiple eigenvalue. After
-// convergence the same process runs from an independent random block on the complement of the
-// result; whatever it finds below the last value joins the basis, and the run goes on. The
-// search is restarted until it is certain, and a search that does not end gives no
-// certificate. Rows are put in reverse Cuthill–McKee order for the products.
-
-// certify makes a Result of the orthonormal columns of x: Rayleigh quotients,
-// residuals, order, orthogonality. The first fixed columns stay in front; the
-// others are put in ascending order. x becomes part of the Result.
+// certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
+// orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
+// becomes part of the Result.
 func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 	n, k := x.Dims()
 	r := &Result{Vectors: x, Norm: norm, Nullity: fixed, Values: make([]float64, k)}
@@ -31,8 +25,10 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 		order[j] = j
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return compare(r.Values[i], r.Values[j]) })
-	r.Values, r.Residuals = permute(r.Values, order), permute(r.Residuals, order)
+	r.Values = permute(r.Values, order)
+	r.Residuals = permute(r.Residuals, order)
 
+	// The columns follow the order of the values, row by row.
 	if !slices.IsSorted(order) {
 		par.For(n, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -46,9 +42,8 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 	return r
 }
 
-// residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. quotients gets the
-// Rayleigh quotients of the columns from lo on and may replace them by the λ_j
-// to be used.
+// residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. It calls quotients with the Rayleigh
+// quotients of the columns from lo on, and quotients may replace them by the λ_j to be used.
 func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []float64)) []float64 {
 	n, k := x.Dims()
 	out := make([]float64, k)
@@ -61,6 +56,7 @@ func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []
 		a.MulTo(av, v)
 		values := columnDots(v, av)
 		quotients(lo, values)
+		// Av − λv in place of Av.
 		par.For(n, rowGrain, func(from, to int) {
 			for i := from; i < to; i++ {
 				ar := av.RawRowView(i)
@@ -118,7 +114,7 @@ func permute(x []float64, order []int) []float64 {
 // do not mix with near eigenvalues, and put in front of the result.
 func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
 	full := formDense(a)
-	// Gershgorin's bound on ‖A‖ moves them beyond everything else.
+	// Gershgorin's bound on ‖A‖ moves the known eigenvectors beyond all other eigenvalues.
 	bound := 0.0
 	for i := range p.n {
 		var sum float64
@@ -140,6 +136,8 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 		x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 	}
 	x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(vectors.Slice(0, p.n, 0, p.wanted))
+	// ‖A‖ is the largest magnitude of an eigenvalue, known or computed; the moved ones at the end
+	// do not count.
 	norm := 0.0
 	if others := p.n - p.known; others > 0 {
 		norm = math.Max(math.Abs(values[0]), math.Abs(values[others-1]))
@@ -171,7 +169,7 @@ func quotientsOf(a sparse.Operator, x *mat.Dense) []float64 {
 	return out
 }
 
-// formDense returns the matrix of a.
+// formDense returns the n×n matrix of a, found by products with unit vectors, 16 at a time.
 func formDense(a sparse.Operator) *mat.Dense {
 	n := a.Dim()
 	full := mat.NewDense(n, n, nil)

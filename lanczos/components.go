@@ -15,24 +15,25 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// The Laplacian of several components is a block for each, so pairs are found in each
-// component alone and merged. The basis is then only as long as the largest component. A
-// component whose pairs are all among the wanted ones is searched for twice as many, until
-// each reaches beyond the last wanted value. Several components are searched at a time, each
-// in the cache of a processor; a component may take half of the memory whatever their number,
-// so that bits do not depend on it. Bytes are announced for the components that run at a time.
+// The Laplacian of a graph with several components is block diagonal, so pairs are found in each
+// component alone and merged. The basis is then only as long as the largest component. If all pairs
+// found in a component are among the wanted ones, the component is searched for twice as many,
+// until the pairs of each reach beyond the last wanted value.
+//
+// Several components are searched at a time, each in the cache of a processor. A component may take
+// half of the memory whatever the number of threads, so that the bits do not depend on it.
+// Announced bytes count the components that run at a time.
 
-// byComponent is whether the pairs of a graph of several components are found in each of
-// them alone: the Laplacian is a block for each, so that its eigenpairs are theirs. The
-// basis is then as long as the largest component and as wide as its own pairs.
+// byComponent reports whether the pairs of a graph are found in each component alone. The basis is
+// then as long as the largest component and as wide as its own pairs.
 func byComponent(c *sparse.Components, s *Settings) bool {
 	return s != nil && !s.Largest && s.Known == nil && c.Count() > 1 && min(s.K, len(c.Of)) > c.Count() &&
 		len(c.Of) > denseLimit
 }
 
-// shares returns how many pairs of each component are looked for first, null vectors
-// among them: its share of those behind the null vectors and a quarter more, as
-// components are not alike. It is 0 for a single vertex, whose pair is known.
+// shares returns how many pairs of each component are looked for first, its null vector among them:
+// a quota in proportion to its vertices of the pairs behind the null vectors, and a quarter and two
+// more, as components are not alike. The quota of a single vertex is 0, because its pair is known.
 func shares(c *sparse.Components, pairs int) []int {
 	n := float64(len(c.Of))
 	behind := pairs - c.Count()
@@ -59,13 +60,13 @@ type componentSearch struct {
 	short   error // of parts that did not converge
 }
 
-// searchComponents finds the s.K smallest pairs of l in each component alone. The last
-// of them, λ, is known when the pairs of every component reach beyond the K smallest of
-// all: a component whose pairs all belong to these is searched for twice as many, from
-// those that it has. With m_i vertices and k_i pairs of component i it holds
-// Σ m_i k_i + nK values and the bases of some components at a time ([LaplacianBytes]).
+// searchComponents finds the s.K smallest pairs of l in each component alone. The last of them, λ,
+// is known when the pairs of every component reach beyond the K smallest of all: a component that
+// gives all its pairs to these is searched for twice as many, from the pairs that it has. With m_i
+// vertices and k_i pairs of component i it holds Σ m_i k_i + nK values and the bases of some
+// components at a time ([LaplacianBytes]).
 //
-// Hooks of checkpoints are those of the largest component, which comes first.
+// The largest component comes first, and only its search calls the hooks of checkpoints.
 func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
 	s *Settings) (*Result, error) {
 	whole := *s
@@ -75,11 +76,13 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 		return nil, err
 	}
 	counts := shares(c, p.K)
-	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
-	f.s.MemoryLimit = room.limit
-	f.turn = room.turn
 
+	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
+	budget := newBudget(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
+	f.s.MemoryLimit = budget.limit
+	f.turn = budget.turn
+
+	// Hooks are called by one search at a time; progress adds the components that are done.
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
 			f.one.Lock()
@@ -102,6 +105,7 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 		return nil, err
 	}
 
+	// Raise the quotas until no component may have further pairs among the wanted.
 	for {
 		if err := f.solveAll(ctx, counts); err != nil {
 			return nil, err
@@ -120,6 +124,8 @@ func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 
+	// A fault in one component stops the others of its turn. Only the largest component resumes and
+	// saves snapshots, and only the first time.
 	for from := 0; from < len(ids); from += f.turn {
 		par.For(min(f.turn, len(ids)-from), 1, func(i, _ int) {
 			at := from + i
@@ -141,6 +147,7 @@ func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 		return err
 	}
 
+	// The fault that stopped the others says more than their cancellation.
 	first := func(wanted func(error) bool) error {
 		if at := slices.IndexFunc(failures, wanted); at >= 0 {
 			return failures[at]
@@ -157,8 +164,8 @@ func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 	return first(func(err error) bool { return err != nil })
 }
 
-// solve finds k pairs of a component, from those that it has. An error that comes with
-// a result is short.
+// solve finds k pairs of a component, starting from its pairs of an earlier call. An error that
+// comes with a result is returned as short.
 func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (short, failure error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -171,6 +178,7 @@ func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (sh
 		before = len(r.Values)
 	}
 
+	// A second search begins with the pairs of the first one.
 	r, err := ordered(ctx, p.Laplacian, p.Components, s)
 	if r == nil {
 		return nil, err
@@ -183,11 +191,11 @@ func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (sh
 	return err, nil
 }
 
-// place is the pair number at of component id.
+// A place is the pair with number at of component id.
 type place struct{ id, at int }
 
-// order returns the pairs behind the null vectors in ascending order, those of equal
-// value by component.
+// order returns the pairs behind the null vectors in ascending order, and pairs of equal value in
+// the order of their components.
 func (f *componentSearch) order() []place {
 	var out []place
 	for id, r := range f.results {
@@ -204,7 +212,7 @@ func (f *componentSearch) order() []place {
 	return out
 }
 
-// more returns how many pairs to look for in components that may have further ones among
+// more returns the next quotas: twice the pairs of every component that may have further ones among
 // the wanted, 0 for the others; nil if there are none.
 func (f *componentSearch) more() []int {
 	order := f.order()
@@ -215,6 +223,7 @@ func (f *componentSearch) more() []int {
 		last = f.results[v.id].Values[v.at]
 	}
 
+	// A component is exhausted when it has no further pair, or reaches the last wanted value.
 	var out []int
 	for id, r := range f.results {
 		if r == nil || f.short != nil {
@@ -243,13 +252,18 @@ func (f *componentSearch) join(n int) *Result {
 	out.Vectors = mat.NewDense(n, k, nil)
 	out.Values = make([]float64, k)
 	out.Residuals = make([]float64, k)
+	// Choose the smallest pairs of all, and note for each component which column of the result
+	// takes which pair.
 	columns := make([][]place, f.c.Count()) // of each component: its pair, the column
 	for j, v := range order[:behind] {
 		r := f.results[v.id]
 		columns[v.id] = append(columns[v.id], place{v.at, out.Nullity + j})
-		out.Values[out.Nullity+j], out.Residuals[out.Nullity+j] = r.Values[v.at], r.Residuals[v.at]
+		out.Values[out.Nullity+j] = r.Values[v.at]
+		out.Residuals[out.Nullity+j] = r.Residuals[v.at]
 	}
 
+	// The null vector of a single vertex is a unit vector. The first pair left over, or the
+	// certificate of a component, bounds the next eigenvalue.
 	for _, v := range order[behind:] {
 		out.Certificate.Next = math.Min(out.Certificate.Next, f.results[v.id].Values[v.at])
 	}
@@ -259,6 +273,7 @@ func (f *componentSearch) join(n int) *Result {
 		}
 	}
 
+	// Scatter the vectors of each component to its rows, and give its memory back.
 	for id, r := range f.results {
 		if r == nil {
 			continue
@@ -281,8 +296,8 @@ func (f *componentSearch) join(n int) *Result {
 	return out
 }
 
-// componentVectors is the memory of the pairs of the whole and of all components, which
-// may be searched for twice as many as at first.
+// componentVectors returns the memory of the pairs of the whole graph and of all components,
+// counting twice the first quota of each.
 func componentVectors(c *sparse.Components, pairs int) int64 {
 	bytes := 8 * int64(len(c.Of)) * int64(pairs)
 	for id, k := range shares(c, pairs) {
@@ -291,17 +306,18 @@ func componentVectors(c *sparse.Components, pairs int) int64 {
 	return bytes
 }
 
-// room is what the search of components may take.
-type room struct {
-	limit int64 // of a part, the same whatever the number of threads; 0 is none
+// A budget limits the search of components.
+type budget struct {
+	limit int64 // memory of one part, the same whatever the number of threads; 0 is none
 	turn  int   // parts that are searched at a time
-	bytes int64 // of those
-	err   error // if there is too little for one
+	bytes int64 // memory of the parts of a turn
+	err   error // set if there is too little memory for one part
 }
 
-// newRoom gives each part half of what s allows beside the pairs of all, if that is
-// enough for the largest, and as many parts a turn as there are threads and memory for.
-func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) room {
+// newBudget gives each part half of the memory that s allows beside the pairs of all, if that is
+// enough for the largest, and all of it otherwise. A turn has as many parts as there are threads
+// and memory for.
+func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) budget {
 	counts := shares(c, pairs)
 	ids := byNumber(c, counts)
 	n := c.Sizes[ids[0]]
@@ -310,6 +326,8 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 	if s.MemoryLimit > 0 {
 		part.MemoryLimit = max(1, free/2)
 	}
+
+	// The largest part decides; it may take everything if half is too little.
 	p, err := newPlan(n, &part)
 	if err != nil && s.MemoryLimit > 0 {
 		part.MemoryLimit = max(1, free)
@@ -317,9 +335,11 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 	}
 
 	if err != nil {
-		return room{limit: part.MemoryLimit, turn: 1, err: err}
+		return budget{limit: part.MemoryLimit, turn: 1, err: err}
 	}
-	out := room{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
+	out := budget{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
+
+	// All parts of a turn may be as large as the largest.
 	most := p.bytesWithFactor(int(float64(nnz)*float64(n)/float64(len(c.Of))), hard)
 	if s.MemoryLimit > 0 {
 		out.turn = max(1, min(out.turn, int(free/most)))
@@ -331,11 +351,12 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 	return out
 }
 
-// LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a
-// graph of n vertices and its Laplacian, and a rough number of operations, nnz being the
-// stored edges: [Bytes] and [Operations], or where components are searched alone,
-// those of the parts. c are the components, nil if they are not known yet. Of a graph
-// that is hard, as [cg.Hard] says, the bytes count a factor.
+// LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a graph of n
+// vertices and its Laplacian, and a rough number of operations. nnz is the number of stored edges,
+// and c are the components, nil if they are not known yet. Where components are searched alone, the
+// bytes are the pairs of all and the searches of one turn, and the operations a sum over the
+// components; otherwise both are as [Bytes] and [Operations] say. hard says that the graph is
+// ill-conditioned ([cg.Hard]): then the bytes count a factor.
 func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings) (int64, float64, error) {
 	if c == nil || !byComponent(c, s) {
 		p, err := newPlan(n, s)
@@ -351,9 +372,9 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 	if err != nil {
 		return 0, 0, err
 	}
-	room := newRoom(c, nnz, hard, p.K, s)
-	if room.err != nil {
-		return 0, 0, room.err
+	budget := newBudget(c, nnz, hard, p.K, s)
+	if budget.err != nil {
+		return 0, 0, budget.err
 	}
 
 	var operations float64
@@ -363,5 +384,5 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 				&Settings{K: k})
 		}
 	}
-	return componentVectors(c, p.K) + room.bytes + 24*int64(nnz), operations, nil
+	return componentVectors(c, p.K) + budget.bytes + 24*int64(nnz), operations, nil
 }

@@ -23,11 +23,11 @@ type density struct {
 	high  float64 // bound on the largest eigenvalue
 }
 
-// norm estimates ‖A‖₂ from below, so that what is within a tolerance relative to it is
-// so relative to ‖A‖₂ and to every bound on that.
+// norm estimates ‖A‖₂ from below: a residual within a tolerance relative to the estimate is within
+// the tolerance relative to ‖A‖₂ and to every bound on it.
 func (d *density) norm() float64 { return math.Max(math.Abs(d.low), math.Abs(d.top)) }
 
-// A node is a Ritz value; weights add up to 1. Within residual of value lies an eigenvalue.
+// A node is a Ritz value; the weights add up to 1. An eigenvalue lies within residual of value.
 type node struct{ value, weight, residual float64 }
 
 const (
@@ -40,11 +40,11 @@ const (
 	densityGrowth  = 50
 )
 
-// estimateDensity runs densityVectors Lanczos processes at once, each with its
-// own recurrence of so many steps, on the complement of the columns of null. The vectors are kept
-// at the lengths that the recurrence gives them: for v of length β after prev of
-// length γ, with normal ones v/β and prev/γ, the next is Av/β − αv/β − β·prev/γ
-// with α = vᵀAv/β².
+// estimateDensity runs densityVectors Lanczos processes at once on the complement of the columns of
+// null, each with its own recurrence of the given number of steps. The vectors keep the lengths
+// that the recurrence gives them: for v of length β after prev of length γ, with normal ones v/β
+// and prev/γ, the next is Av/β − αv/β − β·prev/γ with α = vᵀAv/β². So a step passes over the block
+// twice, once for the product and α, once for the next vectors and their lengths.
 func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int) density {
 	const b = densityVectors
 	n := a.Dim()
@@ -66,18 +66,22 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
+		// The coefficients of the recurrence for vectors that are not normal. A process that ended
+		// has length 0 and stays there.
 		var scale, own, back [b]float64
 		for j, length := range norm {
 			alpha[j] = append(alpha[j], 0)
 			if length > 0 {
 				alpha[j][step] = dots[j] / length / length
-				scale[j], own[j] = 1/length, alpha[j][step]/length
+				scale[j] = 1 / length
+				own[j] = alpha[j][step] / length
 			}
 			if last[j] > 0 {
 				back[j] = length / last[j]
 			}
 		}
 
+		// The next vectors replace the product, and their squared lengths are summed on the way.
 		vd := v.RawMatrix().Data
 		wd := w.RawMatrix().Data
 		pd := prev.RawMatrix().Data
@@ -105,6 +109,8 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 			}
 		}
 
+		// A vector that shrinks by a factor lets the rounding errors in it, and among them the null
+		// vectors, grow by that factor.
 		shrunk := 1.0
 		for j, x := range norm {
 			norm[j] = math.Sqrt(x)
@@ -113,6 +119,7 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 			}
 		}
 
+		// Take the null vectors out again before they matter.
 		if growth *= shrunk; null != nil &&
 			(step%densityProject == densityProject-1 || growth > densityGrowth) {
 			project(w, null)
@@ -126,6 +133,7 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 		prev, v, w = v, w, prev
 	}
 
+	// All Ritz values of all processes, ascending, are the quadrature.
 	d := density{low: math.Inf(1), top: math.Inf(-1), high: math.Inf(-1)}
 	for j := range alpha {
 		d.add(alpha[j], beta[j])
@@ -149,6 +157,7 @@ func (d *density) add(alpha, beta []float64) {
 	for m < len(alpha) && beta[m-1] > 1e-12*scale {
 		m++
 	}
+	// The Ritz values are the eigenvalues of the tridiagonal matrix.
 	t := mat.NewSymDense(m, nil)
 	for i := range m {
 		t.SetSym(i, i, alpha[i])

@@ -12,6 +12,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// An eigs.npz file is a .npz archive of n points and k pairs. "?" marks optional members:
+//
+//	member       dtype    shape  meaning
+//	values       float64  k      eigenvalues, ascending (descending if the manifest says "largest")
+//	vectors      float64  n×k    eigenvectors, column j belongs to value j
+//	residuals ?  float64  k      ‖Lv − λv‖₂ for each pair, recomputed
+//	components ? int32    n      component of each point; numbered by their smallest points
+//	degrees ?    float64  n      degrees of the vertices, not negative
+//	manifest ?   uint8    any    JSON: settings and hashes of the inputs (package archive)
+//
 // [File.Save] checks everything that [Load] checks. Values of a Laplacian are not negative: a
 // Rayleigh quotient that is negative by rounding becomes 0. Weights of any size are multiplied
 // by a power of two where norms would overflow or underflow. TestSpectra of the command takes
@@ -27,9 +37,8 @@ type File struct {
 	Manifest *archive.Manifest
 }
 
-// Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
-// (n) and the manifest, as far as they are there, as a .npz file, whole or not at all.
-// What [Load] would refuse is not written.
+// Save writes the members that f has as a .npz file, whole or not at all. A file that [Load] would
+// refuse is not written.
 func (f *File) Save(path string) error {
 	r := f.Result
 	if err := f.check(); err != nil {
@@ -53,6 +62,7 @@ func (f *File) Save(path string) error {
 		entries = append(entries, archive.Array{Name: "degrees", Data: f.Degrees})
 	}
 
+	// The manifest is JSON in an array of bytes.
 	if f.Manifest != nil {
 		text, err := f.Manifest.Bytes()
 		if err != nil {
@@ -64,8 +74,7 @@ func (f *File) Save(path string) error {
 	return npy.WriteArchive(path, entries)
 }
 
-// check returns an error if the numbers of f are not finite or the values not in
-// order.
+// check returns an error if a number of f is not finite, or the values are not in order.
 func (f *File) check() error {
 	r := f.Result
 	n, _ := r.Vectors.Dims()
@@ -139,6 +148,8 @@ func Load(path string, limit int64) (*File, error) {
 		return nil, err
 	}
 	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
+
+	// The members that other programs may leave out.
 	if a.Has("residuals") {
 		if f.Result.Residuals, err = float64s(a, "residuals"); err != nil {
 			return nil, err
@@ -166,14 +177,15 @@ func Load(path string, limit int64) (*File, error) {
 		}
 	}
 
+	// The manifest tells the order of the values, so they are checked last.
 	if err := checkOrder(values, f.largest()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
 
-// pairsOf returns the numbers of points and pairs in an archive whose arrays, by their
-// headers, belong together.
+// pairsOf returns the numbers of points and pairs in an archive. It compares the headers of all
+// members, before any array is read.
 func pairsOf(a *npy.Archive) (n, k int, err error) {
 	h, err := a.Header("vectors")
 	if err != nil {
@@ -218,6 +230,7 @@ func float64s(a *npy.Archive, name string) ([]float64, error) {
 	return values, nil
 }
 
+// loadComponents reads the components of n points and counts their sizes.
 func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {
 	x, err := a.Read("components")
 	if err != nil {

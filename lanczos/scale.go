@@ -13,10 +13,9 @@ import (
 // overflows, nor underflows where it matters.
 const mildExponent = 200
 
-// rescale returns l, or where its weights are so large or so small that norms of
-// vectors overflow or underflow, l with its weights times 2^-e, and e. The
-// eigenvalues of l are 2^{ep} times those of the result, p being its power, in
-// every bit. Eigenvalues that are beyond float64 are an error.
+// rescale returns l, or where its weights are so large or so small that norms of vectors overflow
+// or underflow, l with its weights times 2^-e, and e. An eigenvalue of l of power p is 2^{ep} times
+// the eigenvalue of the result, in every bit. Eigenvalues beyond float64 are an error.
 func rescale(l *sparse.Laplacian) (*sparse.Laplacian, int, error) {
 	if l.Kind() != sparse.Combinatorial {
 		return l, 0, nil
@@ -25,6 +24,7 @@ func rescale(l *sparse.Laplacian) (*sparse.Laplacian, int, error) {
 	for _, d := range l.Degrees() {
 		top = max(top, d)
 	}
+	// The largest degree d satisfies 2^(e−1) ≤ d < 2ᵉ.
 	_, e := math.Frexp(top)
 	if top == 0 || max(e, -e)*l.Power() <= mildExponent {
 		return l, 0, nil
@@ -65,7 +65,7 @@ func heaviest(w *sparse.CSR) (i, j int, most float64) {
 	return i, j, most
 }
 
-// scale multiplies all that is in units of an eigenvalue by 2ᵉ.
+// scale multiplies all fields that have the unit of an eigenvalue by 2ᵉ.
 func (r *Result) scale(e int) {
 	if e == 0 {
 		return
@@ -79,14 +79,14 @@ func (r *Result) scale(e int) {
 	r.Certificate.Next = math.Ldexp(r.Certificate.Next, e)
 }
 
-// clampNegative puts 0 in the place of values below it. Those of a Laplacian are
-// not negative, so a Rayleigh quotient that is so by rounding is nearer to the true
-// value then. As a Rayleigh quotient makes the residual r orthogonal to its vector,
-// that of 0 is √(‖r‖² + λ²).
+// clampNegative puts 0 in the place of values below it. A Laplacian has no negative eigenvalue, so
+// 0 is nearer to the true value than a Rayleigh quotient that is negative by rounding. A Rayleigh
+// quotient λ makes its residual r orthogonal to the vector, so the residual of 0 is √(‖r‖² + λ²).
 func (r *Result) clampNegative() {
 	for j, v := range r.Values {
 		if v <= 0 { // −0 too
-			r.Values[j], r.Residuals[j] = 0, math.Hypot(r.Residuals[j], v)
+			r.Values[j] = 0
+			r.Residuals[j] = math.Hypot(r.Residuals[j], v)
 		}
 	}
 	if r.Certificate.Next < 0 && !math.IsInf(r.Certificate.Next, 0) {

@@ -13,18 +13,27 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A snapshot holds the basis, the projected matrix, the filter and the state of the random
-// numbers, so that a resumed run has the same bits. Hooks may save it whenever the basis was
-// examined.
+// A snapshot file is a .npz archive. It holds everything that the next block depends on, so that a
+// resumed run has the same bits. With n the dimension, q known vectors, m the largest basis and b
+// the block:
+//
+//	member         dtype    shape        meaning
+//	basis          float64  n×(q+m+b)    known vectors, basis, residual block; from q+size+b on unused
+//	projected      float64  m×m          the projected matrix T; the leading size×size part is in use
+//	random         uint8    20           state of the PCG generator, as MarshalBinary writes it
+//	manifest       uint8    any          JSON: format "bigfit snapshot", and snapshotState as settings
+//
+// The coupling R of the residual block is not stored: the next expansion computes it before
+// it is used. snapshotState.Sum is a hash of the state and all arrays.
 
-// Snapshot is the state of a run between two blocks. One given to OnCheckpoint
-// is valid until the hook returns; Save keeps it.
+// Snapshot is the state of a run between two blocks. A Snapshot given to OnCheckpoint is valid
+// until the hook returns; Save keeps it in a file.
 type Snapshot struct{ k *krylov }
 
-// ErrSnapshot means that the snapshot to go on from is not of this run.
+// ErrSnapshot means that the snapshot belongs to another run.
 var ErrSnapshot = errors.New("lanczos: the snapshot is of another run")
 
-// snapshotState is everything but the arrays.
+// snapshotState holds all numbers of a snapshot outside the arrays.
 type snapshotState struct {
 	Operator  string  `json:"operator"`
 	N         int     `json:"n"`
@@ -45,17 +54,17 @@ type snapshotState struct {
 	Norm      float64 `json:"norm"`
 	Size      int     `json:"size"`
 	Target    float64 `json:"target"`
-	Moved     int     `json:"moved"`
-	Found     int     `json:"found,omitempty"`
+	Widened   int     `json:"moved"`
+	Kept      int     `json:"found,omitempty"`
 	Unchecked float64 `json:"unchecked"`
 	State     State   `json:"state"`
 	// Sum is the hash of the arrays and of all above.
 	Sum string `json:"sum,omitempty"`
 }
 
-// Looked reports whether the basis was looked at or compressed after the last
-// block: a good moment to save, as this costs more than a block and is not done
-// again.
+// Looked reports whether the basis was examined or compressed after the last block. That is a good
+// moment to save, because the examination costs more than a block and is not repeated after a
+// resumption.
 func (s *Snapshot) Looked() bool { return s.k.unchecked == 0 }
 
 // sum returns the hash of the state and the arrays.
@@ -84,9 +93,10 @@ func (s *Snapshot) Save(path, operator string) error {
 		{Name: "random", Data: random},
 	}
 
+	// The hash covers the state with an empty Sum, then the arrays.
 	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest,
 		k.Tolerance, k.Seed,
-		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found,
+		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
 		k.unchecked, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
@@ -120,11 +130,12 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 			st.Operator, operator)
 	}
 
+	// The shapes that the state asks for are compared with the headers before memory is taken.
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block,
 		basis: st.Basis}
 	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low,
-		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found,
+		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, widened: st.Widened, kept: st.Kept,
 		unchecked: st.Unchecked, state: st.State}
 	for _, e := range []struct {
 		name       string
@@ -146,6 +157,8 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 
+	// Recompute the hash: a damaged basis would converge to something, and not to the pairs of this
+	// run.
 	sum, err := st.sum([]archive.Array{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block},
 		Data: k.v.RawMatrix().Data},
 		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data},
@@ -162,6 +175,8 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
 	}
 
+	// The hash does not protect from a forged state; sizes that contradict each other would be a
+	// panic later.
 	k.rng = rand.New(k.pcg)
 	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 ||
 		k.size+p.block > p.basis || !k.f.valid() {
@@ -193,8 +208,11 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 			"this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
 			ErrSnapshot, k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
 	}
-	k.MaxRestarts, k.OnRestart, k.OnCheckpoint = p.MaxRestarts, p.OnRestart, p.OnCheckpoint
+	k.MaxRestarts = p.MaxRestarts
+	k.OnRestart = p.OnRestart
+	k.OnCheckpoint = p.OnCheckpoint
 
+	// A factor is not stored, but made again from the operator.
 	k.a = a
 	if k.f.inverts() {
 		l := p.mayInvert(a)

@@ -412,11 +412,11 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	return nil
 }
 
-// Outside prepares the search for the smallest eigenpairs by another program, as
-// [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
-// the memory ([lanczos.Outside.Spill]).
-func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool,
-	spill string) (*lanczos.Outside, error) {
+// External prepares the search for the smallest eigenpairs by another program, as
+// [lanczos.NewExternalTask] does, which reorder is for. spill is the folder for vectors that do not fit
+// the memory ([lanczos.ExternalTask.Spill]).
+func (p *Pipeline) External(g *models.Graph, s *EigsSettings, reorder bool,
+	spill string) (*lanczos.ExternalTask, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -430,7 +430,7 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool,
 	}
 
 	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
-	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
+	bytes, least := lanczos.ExternalBytes(g.W.Rows, s.K)
 	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
 		bytes = least
 	}
@@ -440,7 +440,7 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool,
 	}
 	p.Observed().Begin("density")
 
-	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
+	o, err := lanczos.NewExternalTask(l, g.Components, &settings, reorder)
 	if err == nil {
 		o.Spill(spill, p.Memory/2)
 		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ "+

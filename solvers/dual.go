@@ -68,6 +68,7 @@ func (o DualOperator) Residual(alpha, b *mat.Dense) float64 {
 	dense.AddScaled(k, 1, o.Ridge, alpha)
 	o.Root.MulTo(right, b)
 
+	// The worst column counts; a column of zeros has no residual.
 	var worst float64
 	for j := range c {
 		size := mat.Norm(right.ColView(j), 2)

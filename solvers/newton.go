@@ -79,15 +79,15 @@ func (s NewtonState) String() string {
 		s.Columns)
 }
 
-// NewtonResult of [Newton]; a column of W and an entry of the slices for every
-// column of Y. Objective and Gradient are those of W and B, from the definition.
+// NewtonResult is the result of [Newton], with a column of W and an entry of each slice for every
+// column of Y. Objective and Gradient are computed at W and B, from the definition.
 type NewtonResult struct {
 	W         *mat.Dense // d×m
 	B         []float64
 	Objective []float64
 	Gradient  []float64 // norm, relative to that at zero
-	// Iterations is the number of Newton steps, Products that of products with
-	// the Hessian, each for all columns still open.
+	// Iterations counts the Newton steps, and Products the products with the Hessian, each for all
+	// columns still open.
 	Iterations, Products int
 }
 
@@ -150,6 +150,7 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 		fault(r == d && c == m, "the start is %d×%d for %d×%d", r, c, d, m)
 	}
 
+	// Of many targets the first fault says enough.
 	fault(s.StartB == nil || len(s.StartB) == m, "a start of %d intercepts for %d", len(s.StartB), m)
 	for i := range rows {
 		for _, v := range p.Y.RawRowView(i) {
@@ -163,18 +164,16 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 	return errors.Join(faults...)
 }
 
-// Newton minimizes p. A step solves the quadratic model at the present pieces
-// of the loss, on the points with V” > 0, by conjugate gradients with b
-// eliminated, to a relative residual that falls with the gradient, and then
-// minimizes the true objective along it exactly. As the loss is piecewise
-// quadratic the steps end in a finite number if the systems are solved exactly
-// (Keerthi & DeCoste 2005, theorem 1). All columns go on together until each is
-// done, so that products are with blocks.
+// Newton minimizes p. A step solves the quadratic model at the present pieces of the loss, on the
+// points with V″ > 0, by conjugate gradients with b eliminated, to a relative residual that falls
+// with the gradient. Then it minimizes the true objective along the step exactly. As the loss is
+// piecewise quadratic, the steps end in a finite number if the systems are solved exactly (Keerthi
+// & DeCoste 2005, theorem 1). All columns go on together until each is done, so that products are
+// with blocks.
 //
-// A nil s means the defaults. On [ErrNotConverged], a cancelled ctx or an error of
-// OnIteration the result is the last iterate; on invalid input it is nil. A product with the Hessian
-// costs one with each of Operator, X and Xᵀ; memory is about six d×m and four
-// l×m blocks.
+// A nil s means the defaults. On [ErrNotConverged], a cancelled ctx or an error of OnIteration the
+// result is the last iterate; on invalid input it is nil. A product with the Hessian costs one with
+// each of Operator, X and Xᵀ; memory is about six d×m and four l×m blocks.
 func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonResult, error) {
 	if s == nil {
 		s = &NewtonSettings{}
@@ -199,6 +198,7 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 
 	var failed []float64 // gradients of the columns given up
 	for len(n.open) > 0 {
+		// Columns with a small gradient are done and leave the blocks.
 		w := columns(res.W, n.open)
 		b := pick(res.B, n.open)
 		at := n.evaluate(w, b)
@@ -236,6 +236,7 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 			n.open = open
 		}
 
+		// A Newton step for all open columns. A column that cannot descend any further is given up.
 		res.Iterations++
 		dw, db, products, err := n.direction(ctx, at, pick(res.Gradient, open))
 		res.Products += products
@@ -284,7 +285,7 @@ type newton struct {
 	open []int // columns of Y at work; blocks have a column for each
 }
 
-// point is where the columns at work stand.
+// point holds the objective and its derivatives at the iterates of the open columns.
 type point struct {
 	margin, slope, curve *mat.Dense // l×m: y·f, and y·c·V' and c·V'' there
 	gw                   *mat.Dense // d×m, gradient in w
@@ -331,6 +332,8 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 	m := len(n.open)
 	at := &point{margin: mat.NewDense(n.l, m, nil), slope: mat.NewDense(n.l, m, nil),
 		curve: mat.NewDense(n.l, m, nil), gw: mat.NewDense(n.d, m, nil)}
+
+	// Values, slopes and curvatures of the loss, in one pass over the margins.
 	n.X.MulTo(at.margin, w)
 	loss := mat.NewDense(n.l, m, nil)
 	par.For(n.l, rowGrain, func(lo, hi int) {
@@ -352,6 +355,7 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 		}
 	})
 
+	// Gradients in w and b, and the objective.
 	at.gb = sums(at.slope)
 	at.objective = sums(loss)
 	n.X.MulTransTo(at.gw, at.slope)
@@ -368,14 +372,12 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 	return at
 }
 
-// direction solves the Newton system at at inexactly, by conjugate gradients in
-// w after b is eliminated: for a given dw the best db makes the weighted mean of
-// the model's residuals on the points with V” > 0 vanish. gradient holds the
-// relative norms.
+// direction solves the Newton system at at inexactly, by conjugate gradients in w after b is
+// eliminated: for a given dw the best db makes the weighted mean of the model's residuals on the
+// points with V″ > 0 vanish. gradient holds the relative norms.
 //
-// Where a column has no point with V” > 0, the model has no curvature in b.
-// Then the largest V” there is stands for that of every point with V' ≠ 0: an
-// upper bound, under which the step still descends.
+// Where a column has no point with V″ > 0, the model has no curvature in b. Then every point with
+// V' ≠ 0 takes the largest V″ of the loss: an upper bound, under which the step still descends.
 func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (dw *mat.Dense, db []float64,
 	products int, err error) {
 	m := len(n.open)
@@ -432,6 +434,8 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 		dst.Add(dst, part)
 	}
 
+	// The forcing terms of an inexact Newton method: the squared relative residual falls with the
+	// gradient.
 	limit := dots(r, r)
 	for k := range limit {
 		eta := min(0.1, math.Sqrt(gradient[k]))
@@ -441,6 +445,7 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 
 	dw, products, err = n.conjugateGradients(ctx, product, r, limit)
 	n.X.MulTo(u, dw)
+	// db from dw, as eliminated.
 	db = weightedMeans(at.curve, u, mass)
 	for k := range db {
 		db[k] = shift[k] - db[k]
@@ -462,6 +467,8 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 	square := dots(r, r)
 	alpha := make([]float64, m)
 	beta := make([]float64, m)
+
+	// A column that is done keeps α = 0, so that its iterate stays.
 	for products < n.MaxInner {
 		if err := ctx.Err(); err != nil {
 			return x, products, err
@@ -514,8 +521,8 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 	return x, products, nil
 }
 
-// precondition returns r divided by Diagonal, in dst if it is not nil. Without
-// Diagonal that is r itself.
+// precondition returns r divided by Diagonal, in dst if it is not nil. Without Diagonal it returns
+// r itself.
 func (n *newton) precondition(dst, r *mat.Dense) *mat.Dense {
 	if n.Diagonal == nil {
 		return r
@@ -541,6 +548,8 @@ func (n *newton) steps(at *point, w, dw *mat.Dense, db []float64) []float64 {
 	m := len(n.open)
 	h := mat.NewDense(n.d, m, nil)
 	n.quadratic(h, dw)
+
+	// Along the step, the quadratic form has the derivative a0 + a2·t.
 	a0 := dots(w, h)
 	a2 := dots(dw, h)
 	u := mat.NewDense(n.l, m, nil)

@@ -72,7 +72,7 @@ func sums(a *mat.Dense) []float64 {
 	})
 }
 
-// weightedMeans returns Σ_i weight·u / mass of every column, 0 where mass is.
+// weightedMeans returns Σ_i weight·u / mass of every column, and 0 where mass is 0.
 func weightedMeans(weight, u *mat.Dense, mass []float64) []float64 {
 	out := dots(weight, u)
 	for j, v := range mass {
@@ -85,7 +85,7 @@ func weightedMeans(weight, u *mat.Dense, mass []float64) []float64 {
 	return out
 }
 
-// addScaled adds to column j of dst t[j] times that of x.
+// addScaled adds t[j] times column j of x to column j of dst.
 func addScaled(dst *mat.Dense, t []float64, x *mat.Dense) {
 	rows, _ := x.Dims()
 	par.For(rows, rowGrain, func(lo, hi int) {

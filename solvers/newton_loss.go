@@ -40,7 +40,7 @@ func (l *Loss) UnmarshalText(text []byte) error { return losses.Unmarshal(l, tex
 // which belongs to it, and knot k.
 type pieces struct {
 	knots []float64
-	of    []quadratic // one more than knots
+	of    []quadratic // one more than the knots
 	most  float64     // the largest c2
 }
 
@@ -74,8 +74,9 @@ type bend struct {
 //
 //	a0·t + ½a2·t² + C Σ_i c_i V(m_i + t·s_i),
 //
-// where nil weights are 1, and whose derivative is piecewise linear, by going through its bends in order:
-// O(l log l). It is 0 if the function does not descend at 0. a2 is positive.
+// where nil weights are 1. The derivative is piecewise linear in t; exactStep goes through its
+// bends in order, in O(l log l). It returns 0 if the function does not descend at 0. a2 is
+// positive.
 func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float64 {
 	var bends []bend
 	for i, si := range s {
@@ -95,6 +96,7 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 			next = -1
 		}
 
+		// Collect the bends that this margin meets on its way.
 		for {
 			knot := k // the one above, or below
 			if next < 0 {
@@ -111,6 +113,7 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 		}
 	}
 
+	// Follow the derivative from bend to bend until it vanishes.
 	if !(a0 < 0) {
 		return 0
 	}

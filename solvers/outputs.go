@@ -15,9 +15,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Outputs are the n outputs of a vector-valued function with what is known of
-// their likeness: the eigenvectors U and eigenvalues of L_out†, the pseudo-inverse
-// of the normalized Laplacian of a graph on them. It is immutable.
+// Outputs describes the n outputs of a vector-valued function and their similarity: the
+// eigenvectors U and eigenvalues of L_out†, the pseudo-inverse of the normalized Laplacian of a
+// graph on the outputs. It is immutable.
 type Outputs struct {
 	Vectors *mat.Dense // U, n×n
 	Values  []float64  // of L_out†, or of a kernel of the outputs
@@ -42,13 +42,16 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 		identity.Set(i, i, 1)
 	}
 	l.MulTo(full, identity)
+
+	// The pseudo-inverse has the reciprocal eigenvalues.
 	o := &Outputs{}
 	if o.Values, o.Vectors, err = dense.EigenSym(ctx, full); err != nil {
 		return nil, fmt.Errorf("solvers: the Laplacian of the outputs: %w", err)
 	}
 
 	for j, v := range o.Values {
-		if o.Values[j] = 0; v > 1e-10 { // of at most 2
+		// Eigenvalues are at most 2, so smaller ones are zeros with rounding errors.
+		if o.Values[j] = 0; v > 1e-10 {
 			o.Values[j] = 1 / v
 		}
 	}
@@ -68,7 +71,8 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 	for i := range n {
 		for j, v := range b.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite", i, j, v)
+				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite",
+					i, j, v)
 			}
 			top = max(top, math.Abs(v))
 		}
@@ -87,6 +91,7 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 		}
 	}
 
+	// Negative eigenvalues of rounding size become zero.
 	a := mat.DenseCopyOf(b)
 	o := &Outputs{kernel: true}
 	dense.Symmetrize(a)
@@ -133,7 +138,7 @@ func (o *Outputs) Matrix(theta []float64) *mat.Dense {
 	return q
 }
 
-// IndependentOutputs returns n outputs, none like another.
+// IndependentOutputs returns n outputs without any similarity.
 func IndependentOutputs(n int) *Outputs {
 	o := &Outputs{Vectors: mat.NewDense(n, n, nil), Values: make([]float64, n)}
 	for j := range n {
@@ -142,10 +147,10 @@ func IndependentOutputs(n int) *Outputs {
 	return o
 }
 
-// RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, none of
-// them missing: equation (17) of Minh & Sindhwani (2011), by a [Representer] for each
-// eigenvalue θ of Q, as each column in the eigenvectors of Q is a system of its
-// own with γ/θ. It returns A and AQ. One representer is held at a time.
+// RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, without missing
+// ones: equation (17) of Minh & Sindhwani (2011). In the eigenvectors of Q each column is a system
+// of its own with γ/θ, which a [Representer] solves. It returns A and AQ. One representer is held
+// at a time.
 func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs,
 	q VectorNorm) (a, aq *mat.Dense, err error) {
 	l, n := y.Dims()
@@ -153,12 +158,14 @@ func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *
 	alpha := mat.NewDense(b.Points, n, nil)
 	scaled := mat.NewDense(b.Points, n, nil)
 	inBasis.Mul(y, o.Vectors)
+	// Equal eigenvalues follow each other, and share a factorization.
 	columns := data.Range(0, n)
 	slices.SortStableFunc(columns, func(i, j int) int { return cmp.Compare(q.Theta[i], q.Theta[j]) })
 	var solved *Representer
 	for at, j := range columns {
 		theta := q.Theta[j]
-		if theta == 0 { // f is zero, and A what is left
+		// f is zero, and γA = Ey/l remains of the equation.
+		if theta == 0 {
 			for p, i := range b.Labeled {
 				alpha.Set(i, j, inBasis.At(p, j)/(float64(l)*q.Gamma))
 			}
@@ -190,7 +197,7 @@ func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *
 	return a, aq, nil
 }
 
-// VectorNorm is γ‖f‖² in the space of functions with several outputs.
+// VectorNorm is the regularizer γ‖f‖² in the space of functions with several outputs.
 type VectorNorm struct {
 	Gamma float64
 	Theta []float64 // eigenvalues of Q

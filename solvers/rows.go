@@ -24,7 +24,7 @@ type Computer interface {
 	DiagonalTo(dst []float64)
 }
 
-// DenseRows are the rows of a symmetric matrix, which is kept and not copied.
+// DenseRows returns the rows of a symmetric matrix, which is kept and not copied.
 func DenseRows(a *mat.Dense) Rows { return denseRows{a} }
 
 type denseRows struct{ a *mat.Dense }
@@ -42,9 +42,8 @@ func (d denseRows) DiagonalTo(dst []float64) {
 	}
 }
 
-// CachedRows are rows made when asked for. The latest ones are kept, as many as
-// fit in the given number of bytes, three at least. It is not safe for concurrent
-// use.
+// CachedRows returns rows that are computed when asked for. It keeps the rows used last, as many as
+// fit in the given number of bytes, and three at least. It is not safe for concurrent use.
 func CachedRows(c Computer, bytes int64) Rows {
 	n := c.Dim()
 	r := &cachedRows{Computer: c, rows: make([][]float64, n), used: make([]int64, n)}
@@ -68,6 +67,7 @@ func (r *cachedRows) Row(i int) []float64 {
 		return r.rows[i]
 	}
 
+	// A new row takes the memory of the row that was used longest ago.
 	if len(r.kept) < r.most {
 		r.rows[i] = make([]float64, r.Dim())
 		r.kept = append(r.kept, i)

@@ -13,9 +13,8 @@ import (
 //
 //	minimize ½ vᵀKv + qᵀv + ε Σ|v_t|   over lower ≤ v ≤ upper with Σ v_t = Σ start_t
 //
-// in n variables. The duals of support vector machines are of this form; in that
-// of LIBSVM, ½ aᵀQa + pᵀa over 0 ≤ a ≤ C with yᵀa = δ and Q_tu = y_t y_u K_tu,
-// it has v_t = y_t a_t and q_t = y_t p_t:
+// in n variables. The duals of support vector machines are of this form. LIBSVM's form is ½ aᵀQa +
+// pᵀa over 0 ≤ a ≤ C with yᵀa = δ and Q_tu = y_t y_u K_tu; then v_t = y_t a_t and q_t = y_t p_t:
 //
 //	classification   q = −y, ε = 0, v between 0 and y_t C_t
 //	regression       q = −z, −C ≤ v ≤ C; LIBSVM's 2n variables are the parts of v above and below 0
@@ -87,18 +86,18 @@ type SMOResult struct {
 // 1889–1918, section 2). A step ends where a slope jumps, so that regression
 // takes the steps it takes in 2n variables.
 //
-// Variables at a bound whose slopes no violating pair can reach are set aside until
+// A variable at a bound is set aside while no violating pair can reach its slopes, until
 // the others are optimal (shrinking: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2
-// (2011), section 5.1). Then their products with K are updated from the rows whose
-// variables have changed. At the end all products are summed anew; if rounding has
-// hidden a violation, the steps go on.
+// (2011), section 5.1). Then the products with K are updated from the rows of the variables
+// that have changed. At the end all products are summed anew; if rounding has hidden a
+// violation, the steps go on.
 //
 // A nil s means the defaults. On [ErrNotConverged] or an error of the hook the
 // result is the last iterate; on invalid input and a cancelled ctx, which is looked
-// at between rows, it is nil. A step
-// reads two rows and costs about 12 operations a variable looked at; the memory is
-// that of Rows, 12n values, and rows among the variables that are left once these
-// are at most half and at most 4096: no more than a quarter of K, and 128 MB.
+// at between rows, it is nil. A step reads two rows and costs about 12 operations for each
+// active variable. The memory is the memory of Rows, 12n values, and rows among the active
+// variables once these are at most half and at most 4096: no more than a quarter of K, and
+// 128 MB.
 func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if s == nil {
 		s = &SMOSettings{}
@@ -251,6 +250,7 @@ func (m *smo) slopes(t int) (rise, fall float64) {
 // activate makes all variables active. Once ctx is cancelled no rows are read, and
 // the products are wrong.
 func (m *smo) activate() {
+	// The product lacks the steps since variables were dropped.
 	for t, v := range m.v {
 		if d := v - m.at[t]; d != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), d)
@@ -296,6 +296,7 @@ func (m *smo) row(p int) []float64 {
 		part = m.gathered[0][:len(index)]
 	}
 
+	// Gather the columns of the active variables.
 	whole := m.Rows.Row(int(index[p]))
 	for q, t := range index {
 		part[q] = whole[t]
@@ -350,8 +351,8 @@ func (m *smo) extremes() (i int, least, greatest float64) {
 // flat stands for a second derivative that rounding made negative or zero.
 const flat = 1e-12
 
-// partner returns the place of the active variable that promises the largest
-// decrease with the one at i, −1 if there is none. row is that of i.
+// partner returns the place of the active variable that promises the largest decrease together with
+// the one at i, −1 if there is none. row is the row of K of that one.
 func (m *smo) partner(i int, row []float64) int {
 	c := &m.active
 	sum := c.sum
@@ -398,15 +399,19 @@ func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	top := m.ceiling(i)
 	bottom := m.floor(j)
 	up := top - m.v[i]
-
 	down := m.v[j] - bottom
+
+	// The step ends at the minimum of the parabola, or where the first variable stops. A variable
+	// that stops is put exactly on its bound.
 	oldI := m.v[i]
 	oldJ := m.v[j]
 	switch {
 	case d < up && d < down:
-		m.v[i], m.v[j] = min(m.v[i]+d, top), max(m.v[j]-d, bottom)
+		m.v[i] = min(m.v[i]+d, top)
+		m.v[j] = max(m.v[j]-d, bottom)
 	case up < down:
-		m.v[i], m.v[j] = top, max(m.v[j]-up, bottom)
+		m.v[i] = top
+		m.v[j] = max(m.v[j]-up, bottom)
 	case down < up:
 		m.v[i] = min(m.v[i]+down, top)
 		m.v[j] = bottom
@@ -426,13 +431,14 @@ func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	simd.CombineRow(c.sum, c.sum, 1, rowI, dI)
 	simd.CombineRow(c.sum, c.sum, 1, rowJ, dJ)
 	if len(c.sum) == len(m.v) {
-		m.at[i], m.at[j] = m.v[i], m.v[j]
+		m.at[i] = m.v[i]
+		m.at[j] = m.v[j]
 	}
 	return true
 }
 
-// shrink drops the variables at a bound whose slopes lie outside of the range from
-// least to greatest, if they are a tenth of the candidates.
+// shrink drops the variables at a bound with slopes outside of the range from least to greatest, if
+// they are a tenth of the candidates.
 func (m *smo) shrink(least, greatest float64) {
 	c := &m.active
 	m.kept = m.kept[:0]
@@ -449,7 +455,10 @@ func (m *smo) shrink(least, greatest float64) {
 
 	for q, p := range m.kept {
 		c.index[q] = c.index[p]
-		m.few[q], c.rise[q], c.fall[q], c.diag[q] = c.sum[p], c.rise[p], c.fall[p], c.diag[p]
+		m.few[q] = c.sum[p]
+		c.rise[q] = c.rise[p]
+		c.fall[q] = c.fall[p]
+		c.diag[q] = c.diag[p]
 	}
 	c.index = c.index[:k]
 	c.sum = m.few[:k]
@@ -457,6 +466,7 @@ func (m *smo) shrink(least, greatest float64) {
 	c.fall = c.fall[:k]
 	c.diag = c.diag[:k]
 
+	// Kept rows lose the dropped columns, in place.
 	switch {
 	case m.parts != nil:
 		for q, p := range m.kept {
@@ -480,6 +490,7 @@ func (m *smo) shrink(least, greatest float64) {
 // run takes steps until the violation is within the tolerance, with all
 // variables active and products summed anew.
 func (m *smo) run() error {
+	// LIBSVM shrinks every 1000 steps; the hook is told every 100.
 	const every, told = 1000, 100
 	nearlyDone := false
 	pause := min(len(m.v), every)
@@ -505,6 +516,7 @@ func (m *smo) run() error {
 			violation = greatest - least
 		}
 
+		// The end is confirmed twice: with all variables, and with products summed anew.
 		if !(violation > m.Tolerance) {
 			switch {
 			case len(m.active.index) < len(m.v):
@@ -529,6 +541,7 @@ func (m *smo) run() error {
 			i, _, _ = m.extremes()
 		}
 
+		// A violation below the rounding of the slopes says nothing: sum the products anew first.
 		if violation > m.noise {
 			row := m.row(i)
 			j := m.partner(i, row)
@@ -577,6 +590,7 @@ func (m *smo) result() *SMOResult {
 		}
 	}
 
+	// The multiplier is determined by free variables, and else only bounded.
 	switch {
 	case free > 0:
 		r.Multiplier = sum / free

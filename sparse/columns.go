@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Narrow returns m without its empty columns, and the numbers that the others have in
-// m, ascending. The values are those of m. It costs O(nnz log nnz) time and O(nnz)
-// memory, however many columns m has.
+// Narrow returns m without its empty columns, and the numbers of the other columns in m, ascending.
+// The values are shared with m. It costs O(nnz log nnz) time and O(nnz) memory, however many
+// columns m has.
 func (m *CSR) Narrow() (*CSR, []int32) {
 	used := slices.Clone(m.Col)
 	slices.Sort(used)
@@ -20,8 +20,8 @@ func (m *CSR) Narrow() (*CSR, []int32) {
 	return out, used
 }
 
-// Pattern returns m with ones in the place of all entries that are not 0, and without those
-// that are; m itself if it has no values.
+// Pattern returns m with ones in the place of all values but 0, and without stored zeros; m itself
+// if it has no values.
 func (m *CSR) Pattern() *CSR {
 	if m.Val == nil {
 		return m
@@ -74,6 +74,7 @@ func SquaredDistance(x *CSR, i int, s float64, y *CSR, j int, t float64) float64
 		q -= int(b)
 	}
 
+	// The rest of the longer row.
 	for ; p < len(ac); p++ {
 		v := valueAt(av, p) / s
 		sum += v * v

@@ -30,14 +30,15 @@ func (m *CSR) ToJamesBowman() *jb.CSR {
 	return jb.NewCSR(m.Rows, m.Cols, ptr, col, val)
 }
 
-// FromJamesBowman copies any sparse matrix of github.com/james-bowman/sparse,
-// sorting columns, adding duplicates and rejecting what is out of range, none
-// of which that package does itself.
+// FromJamesBowman copies any sparse matrix of github.com/james-bowman/sparse. It sorts columns,
+// adds duplicates and rejects entries out of range; that package does none of these itself.
 func FromJamesBowman(m jb.Sparser) (*CSR, error) {
 	r, c := m.Dims()
 	if r > math.MaxInt32 || c > math.MaxInt32 {
 		return nil, fmt.Errorf("sparse: shape %d×%d has more than 2³¹−1 rows or columns", r, c)
 	}
+
+	// DoNonZero has no way to stop, so the first fault is kept.
 	var i, j []int32
 	var v []float64
 	var err error

@@ -96,6 +96,8 @@ func (m *CSR) checkRow(i int) error {
 	if lo < 0 || lo > hi || hi > int64(len(m.Col)) {
 		return fmt.Errorf("sparse: row %d spans entries %d to %d of %d", i, lo, hi, len(m.Col))
 	}
+
+	// Binary search and merging rely on ascending columns.
 	last := int32(-1)
 	for p := lo; p < hi; p++ {
 		c := m.Col[p]

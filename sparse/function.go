@@ -19,18 +19,18 @@ type Function struct {
 	c    []float64 // of T_j(λ/half − 1)
 }
 
-// Limits of a [Function].
+// Limits of a [Function]: a smooth r takes some tens of terms, and an r that takes 4096 has a step
+// or a kink.
 const (
 	functionDegree   = 4096
 	functionAccuracy = 1e-12
 )
 
-// NewFunction returns r(L) for a smooth r on [0, l.UpperBound()]: exp(tλ) − 1 and
-// 1 − exp(−tλ) of the heat equation, λ/(1 + tλ), any polynomial. The power and
-// the shift of l do not matter. Its series ends where coefficients have fallen to 1e-12 of the largest
-// |r|; an r that takes more than 4096 terms, such as one with a step, or that is
-// not finite, is an error, and so is the random-walk Laplacian, which is not
-// symmetric.
+// NewFunction returns r(L) for a smooth r on [0, l.UpperBound()]: exp(tλ) − 1 and 1 − exp(−tλ) of
+// the heat equation, λ/(1 + tλ), any polynomial. The power and the shift of l do not matter. The
+// series ends where coefficients have fallen to 1e-12 of the largest |r|. It is an error if r takes
+// more than 4096 terms, as with a step, or is not finite, or if l is the random-walk Laplacian,
+// which is not symmetric.
 func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error) {
 	if l.Kind() == RandomWalk {
 		return nil, errors.New("sparse: a function of the random-walk Laplacian, which is not " +
@@ -54,6 +54,8 @@ func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error
 			top = math.Max(top, math.Abs(values[k]))
 		}
 
+		// The discrete cosine transform of the values. The series is resolved when the second half
+		// of its coefficients is negligible.
 		c := make([]float64, terms)
 		last := 0
 		for j := range c {
@@ -105,7 +107,7 @@ func (f *Function) MulTo(dst, x *mat.Dense) {
 	}
 }
 
-// add sets dst = keep·dst + c·t, of which a zero keep ignores dst.
+// add sets dst = keep·dst + c·t. A zero keep ignores the contents of dst.
 func (f *Function) add(dst *mat.Dense, keep, c float64, t *mat.Dense) {
 	n, _ := t.Dims()
 	par.For(n, rowGrain, func(lo, hi int) {

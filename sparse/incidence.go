@@ -23,6 +23,7 @@ func (l *Laplacian) Incidence() *CSR {
 				continue
 			}
 
+			// D^-½ on both ends makes GᵀG the normalized Laplacian.
 			a := math.Sqrt(weight)
 			b := math.Sqrt(weight)
 			if l.Kind() != Combinatorial {

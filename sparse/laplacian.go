@@ -22,8 +22,8 @@ const (
 	// components for every kind.
 	Normalized
 	// RandomWalk is I − D⁻¹W. It is not symmetric: it shares the eigenvalues
-	// of Normalized, and its eigenvectors are D^-½ times those. As an
-	// operator it acts like Normalized.
+	// of Normalized, and its eigenvectors are D^-½ times the eigenvectors of
+	// Normalized. As an operator it acts like Normalized.
 	RandomWalk
 )
 
@@ -224,6 +224,8 @@ func (l *Laplacian) MulTo(dst, x *mat.Dense) {
 	}
 	n, b := x.Dims()
 	tmp := mat.NewDense(n, b, nil)
+
+	// Products alternate between two blocks, such that the last one goes to dst.
 	from, to := x, dst
 	if l.power%2 == 0 {
 		to = tmp
@@ -231,11 +233,10 @@ func (l *Laplacian) MulTo(dst, x *mat.Dense) {
 
 	for range l.power {
 		l.step(to, 1, from, l.shift, 0, nil)
-		switch {
-		case to == dst:
+		if to == dst {
 			from = dst
 			to = tmp
-		default:
+		} else {
 			from = tmp
 			to = dst
 		}
@@ -249,6 +250,8 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 		l.step(dst, alpha, x, alpha*l.shift+beta, gamma, y)
 		return
 	}
+
+	// A power takes several passes; the combination is one more.
 	n, b := x.Dims()
 	ax := mat.NewDense(n, b, nil)
 	l.MulTo(ax, x)
@@ -289,9 +292,9 @@ func asBlock(x *mat.Dense) simd.Block {
 	return simd.Block{Data: r.Data, Cols: r.Cols, LD: r.Stride}
 }
 
-// Form returns the matrix gamma·L + diag(ground), for a Laplacian of power 1 and with its
-// shift, with the rows and columns of pinned vertices replaced by those of the identity. ground
-// and pinned may be nil. Every row has its diagonal. It takes 12 bytes an entry.
+// Form returns the matrix gamma·L + diag(ground), for a Laplacian of power 1 and with its shift.
+// Rows and columns of pinned vertices become rows and columns of the identity. ground and pinned
+// may be nil. Every row has its diagonal. It takes 12 bytes an entry.
 func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 	if l.power != 1 {
 		panic(fmt.Sprintf("sparse: the matrix of a Laplacian of power %d", l.power))
@@ -313,6 +316,8 @@ func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 			out.Col = append(out.Col, j)
 			out.Val = append(out.Val, v)
 		}
+		// The diagonal goes before the first larger column, or last; a loop of the graph is added
+		// to it.
 		for p := l.w.Ptr[i]; p < l.w.Ptr[i+1] && !fixed(i); p++ {
 			j := l.w.Col[p]
 			if at < 0 && int(j) >= i {
@@ -336,7 +341,7 @@ func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 	return out
 }
 
-// entry is what row i takes off the diagonal at place p.
+// entry returns the weight at place p of row i, as the Laplacian subtracts it from the diagonal.
 func (l *Laplacian) entry(p int64, i int) float64 {
 	v := 1.0
 	if l.val != nil {

@@ -22,10 +22,3 @@ type Recurrer interface {
 	// itself but must not overlap x.
 	RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta float64, gamma float64, y *mat.Dense)
 }
-
-// A product asks for what a row needs prefetchRows earlier, in blocks of up to
-// prefetchCols columns; the processor foresees the rest of longer ones itself.
-const (
-	prefetchRows = 2
-	prefetchCols = 64
-)

@@ -9,6 +9,13 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// A product prefetches the rows of x that a row needs, prefetchRows rows ahead, for blocks of
+// up to prefetchCols columns; the processor prefetches longer rows by itself.
+const (
+	prefetchRows = 2
+	prefetchCols = 64
+)
+
 // productGrain is the number of rows in one parallel chunk of a product.
 // Features are often sorted by frequency, so that the chunks of a transpose
 // differ much in work.
@@ -30,6 +37,8 @@ func (m *CSR) MulTo(dst, x *mat.Dense) {
 				ahead, _ := m.Row(i + prefetchRows)
 				simd.PrefetchRows(r.Data, r.Stride, ahead, r.Cols)
 			}
+
+			// A row of the product is a combination of the rows of x that its entries name.
 			col, val := m.Row(i)
 			if val == nil {
 				simd.SumRows(dst.RawRowView(i), r.Data, r.Stride, col)

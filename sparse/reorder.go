@@ -17,6 +17,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 	order := make([]int32, 0, m.Rows)
 	seen := make([]bool, m.Rows)
 	degree := func(i int32) int64 { return m.Ptr[i+1] - m.Ptr[i] }
+
 	// search appends the component of root to order, breadth first.
 	search := func(root int32) {
 		seen[root] = true
@@ -71,6 +72,7 @@ func (m *CSR) Permute(order []int32) *CSR {
 		out.Ptr[p+1] = out.Ptr[p] + m.Ptr[v+1] - m.Ptr[v]
 	}
 
+	// Rows move as they are; their columns take new numbers and are sorted.
 	if m.Val != nil {
 		out.Val = make([]float64, len(m.Val))
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	streamClimate    = 0x636c696d6174 // "climat"
 	climateRegions   = 12
-	climateSharpness = 6.0
+	climateSharpness = 6.0 // κ of a region: exp(κ(cos − 1)) has a half width of about 28°
 )
 
 // Climate makes a field like the temperature of one month (1 to 12) on a grid of
@@ -33,6 +33,8 @@ func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dens
 	if rows < 2 || columns < 1 || !validNoise(noise) {
 		panic(fmt.Sprintf("synthetic: Climate on %d×%d points with noise %v", rows, columns, noise))
 	}
+
+	// Regions: directions from normal vectors are uniform on the sphere.
 	rng := pointRand(seed, streamClimate, -1)
 	var centre [climateRegions][3]float64
 	var height [climateRegions]float64
@@ -48,6 +50,7 @@ func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dens
 		height[r] = 6 * rng.NormFloat64()
 	}
 
+	// Each point draws its own noise, so that the field does not depend on the threads.
 	season := math.Cos(2 * math.Pi * float64(month-7) / 12)
 	x = data.NewDense[float64](rows*columns, 3)
 	values = make([]float64, rows*columns)

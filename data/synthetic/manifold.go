@@ -56,6 +56,7 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense
 			for j := range u {
 				u[j] = rng.Float64()
 			}
+			// Coordinate a: the flat cube and the sine that bends it.
 			row := x.Row(i)
 			for a := range row {
 				qa := q[a*intrinsic:][:len(u)]

@@ -1,7 +1,7 @@
 // Package enum gives the project's enumerations their names on the command
 // line, in manifests and in reports.
 //
-// An enumeration is an integer type whose values are 0, 1, … in the order of its
+// An enumeration is an integer type with the values 0, 1, … in the order of its
 // names; 0 is the default of settings. It is written in this way:
 //
 //	// Color is …
@@ -45,7 +45,7 @@ type Names[T ~int] struct {
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
 
-// Of returns the names of an enumeration whose values have rows in a table.
+// Of returns the names of an enumeration that has a row in a table for each value.
 func Of[T ~int, R any](kind string, table []R, name func(*R) string) Names[T] {
 	names := make([]string, len(table))
 	for i := range table {

@@ -32,7 +32,7 @@ const ProgramBytes = 24 << 20
 // Begin begins a run.
 func (b *Budget) Begin() { *b = Budget{before: inUse()} }
 
-// inUse collects garbage and returns what is left.
+// inUse collects garbage and returns the bytes of the heap that remain.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -40,13 +40,13 @@ func inUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Announce returns the peak of the resident memory in a stage that needs so many bytes
-// beside what the run holds: those in use after a collection, those of the stage and
-// ProgramBytes, or the peak that was reached before if that is more.
+// Announce returns the peak of the resident memory in a stage that needs the given bytes beside the
+// memory that the run holds. The peak is the sum of the bytes in use after a collection, the bytes
+// of the stage and ProgramBytes, or the peak that was reached before if that is more.
 //
-// The stage fits if it and what is held are at most limit: ProgramBytes do not count.
-// Then the collector keeps the process near the largest announcement so far: garbage
-// may grow to a tenth above it, and not beyond limit.
+// The stage fits if the bytes in use and the bytes of the stage are at most limit: ProgramBytes do
+// not count. Then the collector keeps the process near the largest announcement so far: garbage may
+// grow to a tenth above it, and not beyond limit.
 func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	held := max(0, inUse()-b.before)
 	if stage > math.MaxInt64-held-ProgramBytes {

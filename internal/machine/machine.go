@@ -64,6 +64,8 @@ var OperationRate = sync.OnceValue(func() float64 {
 	const n = 384
 	a := mat.NewDense(n, n, nil)
 	c := mat.NewDense(n, n, nil)
+
+	// The best of three: the first one may wait for memory or for the clock of the processor.
 	best := math.Inf(1)
 	for range 3 {
 		start := time.Now()
@@ -73,8 +75,9 @@ var OperationRate = sync.OnceValue(func() float64 {
 	return 2 * n * n * n / best
 })
 
-// Seconds estimates the time of so many floating-point operations on this machine. Below
-// 10⁸, which take less than 0.1 s anywhere, the rate is not measured: that would take longer.
+// Seconds estimates the time of the given number of floating-point operations on this machine. The
+// rate is not measured for fewer than 10⁸ operations: they take less than 0.1 s anywhere, and
+// measuring would take longer.
 func Seconds(operations float64) float64 {
 	if operations < 1e8 {
 		return operations / 1e9

@@ -21,6 +21,7 @@ func Closed(f *os.File) bool {
 	if unix.Stat(os.DevNull, &null) != nil || unix.Fstat(fd, &own) != nil {
 		return false
 	}
+	// It must be /dev/null, opened for reading and writing, and shared with no other stream.
 	if own.Mode&unix.S_IFMT != unix.S_IFCHR || own.Rdev != null.Rdev {
 		return false
 	}

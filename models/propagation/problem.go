@@ -126,7 +126,7 @@ func (d *draw) outside(s *cg.Settings, null *Null, form func() *sparse.CSR) {
 		return
 	}
 
-	s.Outside = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
+	s.External = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
 		return solver.Solve(ctx, &System{form(), null, b, s.Tolerance, s.MaxIterations, func(st cg.State) {
 			if s.OnIteration != nil {
 				_ = s.OnIteration(st) // of a model's progress, which has no error

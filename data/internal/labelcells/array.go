@@ -11,6 +11,7 @@ import (
 
 // FromArray returns the labels of an array; what names it in errors.
 func FromArray(what string, a *npy.Array) (*Cells, error) {
+	// A vector, or a matrix with a single row or column.
 	long := 0
 	for _, s := range a.Shape {
 		if s != 1 {

@@ -1,6 +1,6 @@
-// Package labelcells makes labels of the cells of files: it says which mark rows without
-// label, which are integers and which names, and which rows of a table belong to which
-// points. What can be read in two ways it says in notes and warnings.
+// Package labelcells makes labels of the cells of files: it decides which cells mark rows
+// without label, which are integers and which names, and which rows of a table belong to which
+// points. Notes and warnings tell where a file could be read in two ways.
 //
 // # Integers or names
 //
@@ -20,12 +20,12 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// Cells are the labels of rows as a file has them: text, or integers.
+// Cells holds the labels of rows as a file has them: text, or integers.
 type Cells struct {
 	What string // names the file and the array or column in errors
 
 	Text *Column
-	Unit string // what Column.Add was told of the rows: "line" or "row"
+	Unit string // the unit of the numbers that Column.Add got: "line" or "row"
 
 	Values  []int64
 	Labeled []bool // of Values; nil if all are
@@ -40,7 +40,7 @@ func (c *Cells) Len() int {
 	return len(c.Values)
 }
 
-// Labels are at most one label a row: integers, or names if Names is not nil.
+// Labels holds at most one label a row: integers, or names if Names is not nil.
 type Labels struct {
 	Values  []int64
 	Labeled []bool // of Values
@@ -82,13 +82,14 @@ func (c *Cells) Labels(m *Marker, f *Notes) (*Labels, error) {
 		return nil, err
 	}
 	if text, unused := m.unused(); unused {
-		f.Warn("%s: no label is %s, which %s names", c.What, fields.Quote([]byte(text)), param.Name("unlabeled"))
+		f.Warn("%s: no label is %s, which %s names", c.What, fields.Quote([]byte(text)),
+			param.Name("unlabeled"))
 	}
 	return l, nil
 }
 
-// integerLabels makes labels of values. In floats NaN marks a row without label, and
-// where none is NaN the integers that mark one elsewhere.
+// integerLabels makes labels of values. Among floats NaN marks a row without label; only if none is
+// NaN do the integers that mark such rows elsewhere.
 func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 	for _, text := range m.texts {
 		if _, ok := fields.Integer([]byte(text)); m.Given && !ok && !isAbsent(text) {
@@ -103,6 +104,7 @@ func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 		m.saw("NaN")
 	}
 
+	// A file of floats with NaN has its mark already, so −1 is a class there.
 	integers := m.integers
 	if c.Floats && !m.Given && slices.Contains(m.Seen, "NaN") {
 		if at := c.find(-1); at >= 0 {
@@ -136,8 +138,8 @@ func (c *Cells) find(v int64) int {
 	return -1
 }
 
-// textLabels makes labels of text: integers if all that mark nothing are some, and
-// names otherwise.
+// textLabels makes labels of text: integers if all texts that mark nothing are integers, and names
+// otherwise.
 func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 	t := c.Text
 	labeled := make([]bool, len(t.texts))
@@ -153,8 +155,9 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			return nil, fmt.Errorf("%s: %s %d: the label is %s, which is not UTF-8; save the file as UTF-8",
 				c.What, c.Unit, t.first[k], fields.Quote([]byte(text)))
 		}
-		_, numeric := fields.Number([]byte(text))
 
+		// Remember the first integer, fraction and name, for messages.
+		_, numeric := fields.Number([]byte(text))
 		_, whole := fields.Integer([]byte(text))
 		switch {
 		case whole && integers < 0:
@@ -173,7 +176,8 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 
 	for _, text := range m.Seen {
 		if !m.Given && slices.Contains(usualMarks[1:], strings.ToLower(text)) {
-			f.Warn("%s: %q marks points without label; if it is a class, give %s none", c.What, text, param.Name("unlabeled"))
+			f.Warn("%s: %q marks points without label; if it is a class, give %s none", c.What, text,
+				param.Name("unlabeled"))
 		}
 	}
 
@@ -188,6 +192,7 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			c.Unit, t.first[names])
 	}
 	c.alike(labeled, f)
+	// The distinct texts are the names; marks get no code.
 	codes := make([]int32, len(t.codes))
 	for i, k := range t.codes {
 		codes[i] = -1
@@ -249,6 +254,7 @@ func (c *Cells) DropHeader(points int, f *Notes) {
 		slices.Contains(t.codes[1:], 0) {
 		return
 	}
+	// A text above numbers is a header, and a usual name is one; the number of points decides.
 	numbers := true
 	for _, text := range t.texts[1:] {
 		_, whole := fields.Integer([]byte(text))

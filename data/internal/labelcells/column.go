@@ -15,7 +15,7 @@ type Column struct {
 	size  int64 // bytes of the texts, about
 }
 
-// Add appends a text that is met at a line, or a row, with this number.
+// Add appends a text. at is the number of its line or row.
 func (c *Column) Add(text []byte, at int) {
 	code, ok := c.index[string(text)]
 	if !ok {
@@ -46,7 +46,7 @@ func (c *Column) Len() int { return len(c.codes) }
 // Shorten leaves the first rows only.
 func (c *Column) Shorten(rows int) { c.codes = c.codes[:rows] }
 
-// drop takes the first row off, whose text is nowhere else.
+// drop takes the first row off. Its text must not occur in another row.
 func (c *Column) drop() {
 	c.texts = c.texts[1:]
 	c.first = c.first[1:]

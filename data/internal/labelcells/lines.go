@@ -29,6 +29,7 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 		if err != nil {
 			return nil, err
 		}
+		// Empty lines before the name of a column are unlabeled points by mistake.
 		if c.Text.Len() > 0 && full == 0 && IsLabelName(string(field)) {
 			return nil, l.Fault("it is %s, the name of a column, behind %d empty lines; remove them, "+
 				"or give unlabeled points a mark", fields.Quote(field), c.Text.Len())
@@ -57,6 +58,7 @@ func onLine(l *fields.Lines, line []byte) ([]byte, error) {
 			fields.Quote(line))
 	}
 
+	// A name may hold blanks; a row of numbers is a table.
 	if bytes.ContainsAny(line, " ") {
 		numbers := true
 		fields.Each(line, 0, func(_ int, f []byte) bool {

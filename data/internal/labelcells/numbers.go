@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data/internal/fields"
 )
 
-// Numbers returns text as numbers, n×1.
+// Numbers returns text as numbers, n×1. Texts that mark a missing label are NaN.
 func (c *Cells) Numbers() (*mat.Dense, error) {
 	t := c.Text
 	distinct := make([]float64, len(t.texts))

@@ -13,25 +13,25 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// labelTable is a table of labels: a row of it says the label of a point.
+// labelTable is a table of labels: each row tells the label of a point.
 type labelTable struct {
 	path, what string
 	id, label  string // names of columns; id is empty for a row a point in order
-	// orderly says that the column of ids was found by its name, while that of the
-	// labels was asked for alone.
+	// orderly says that the column of ids was found by its name, while the caller asked for
+	// the column of labels alone.
 	orderly bool
 
 	ids, labels Column
 	lines       []int // of rows, nil if the format has none
 }
 
-// Points are what the rows of a table are joined with.
+// Points describes the points that the rows of a table are joined with.
 type Points struct {
-	N   int  // their number; 0 if it is not known
-	IDs *IDs // nil if they have none
+	N   int  // number of points; 0 if it is not known
+	IDs *IDs // nil if the points have no names
 }
 
-// IDs are the names of points.
+// IDs holds the names of points.
 type IDs struct {
 	From   string // where they were read
 	Values []string
@@ -39,9 +39,9 @@ type IDs struct {
 	Row func(id string) (int, bool)
 }
 
-// ReadTable reads labels from a table, and joins them with the points. The key names the
-// column of labels, or those of ids and labels; without it they are found by usual names.
-// Reading takes at most limit bytes if that is positive.
+// ReadTable reads labels from a table, and joins them with the points. The key names the column of
+// labels, or the columns of ids and of labels; without it they are found by usual names. Reading
+// takes at most limit bytes if that is positive.
 func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, error) {
 	t := &labelTable{path: path}
 	r, err := t.open(key, limit, f)
@@ -53,6 +53,7 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 		return nil, err
 	}
 
+	// The labels alone were asked for, and there is one for each point.
 	rows := len(t.labels.codes)
 	if t.orderly && points.IDs == nil && rows == points.N {
 		f.Note("%s: row i is of point i; to join by column %q, name it as %s:%s,%s", t.what, t.id, t.path,
@@ -103,7 +104,7 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 	return r, nil
 }
 
-// find chooses the columns: those that key names, or by usual names.
+// find chooses the columns: the columns that key names, or columns with usual names.
 func (t *labelTable) find(columns []string, named bool, key string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	if key != "" {
@@ -122,6 +123,7 @@ func (t *labelTable) find(columns []string, named bool, key string) error {
 		}
 	}
 
+	// Without a header the columns have numbers: one is the labels, of two the first is the ids.
 	if !named {
 		switch {
 		case t.label != "":
@@ -229,7 +231,7 @@ func (t *labelTable) place(row int) string {
 	return fmt.Sprintf("row %d", row)
 }
 
-// join gives every point the label of the row with its id.
+// join gives every point the label of the row with its id. A point with two labels is an error.
 func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 	points, err := t.points(p, f)
 	if err != nil {
@@ -242,6 +244,7 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 		}
 	}
 
+	// A point takes the label of the first row with its id; further rows must agree.
 	codes := slices.Repeat([]int32{-1}, n)
 	rows := make([]int32, n)
 	again := 0
@@ -288,6 +291,7 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 		return points, nil
 	}
 
+	// Without names of points ids must be their numbers.
 	for k, id := range t.ids.texts {
 		v, err := strconv.Atoi(id)
 		if err == nil && v >= 0 && (v < p.N || p.N == 0) {
@@ -313,7 +317,7 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 	return points, nil
 }
 
-// unmatched warns of ids that no point has; if no id is that of a point it is an error.
+// unmatched warns of ids that no point has. It is an error if no id belongs to a point.
 func (t *labelTable) unmatched(unknown *Column, ids *IDs, f *Notes) error {
 	n := len(unknown.texts)
 	if n == 0 {

@@ -17,6 +17,7 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 func drop(b []byte) {
 	page := uintptr(os.Getpagesize())
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	// Only whole pages can be given back: skip to the first, and stop at the last.
 	skip := -first & (page - 1)
 	if uintptr(len(b)) < skip+page {
 		return

@@ -38,6 +38,7 @@ func OpenArchive(path string, limit int64) (*Archive, error) {
 	}
 
 	a := &Archive{path: path, file: f, size: size, limit: limit, files: map[string]*zip.File{}}
+	// Only members ".npy" are arrays; a name that is there twice is ambiguous.
 	for _, e := range z.File {
 		name, ok := strings.CutSuffix(e.Name, ".npy")
 		if !ok {
@@ -77,9 +78,9 @@ func (a *Archive) Header(name string) (*Header, error) {
 	return h, r.Close()
 }
 
-// Expect returns an error unless the header of an array claims the given type and
-// extents; an empty type is any one of numbers, a negative extent any. It costs nothing
-// for what the array holds.
+// Expect returns an error unless the header of an array claims the given type and extents. An empty
+// type stands for any type of numbers, a negative extent for any extent. Expect reads only the
+// header.
 func (a *Archive) Expect(name, dtype string, shape ...int) error {
 	h, err := a.Header(name)
 	if err != nil {
@@ -127,10 +128,11 @@ func (a *Archive) Read(name string) (*Array, error) {
 		return nil, &LimitError{a.what(name), need, a.limit}
 	}
 
-	// Of a stored array every byte is known to be there; a deflated one is
-	// first expected at a usual ratio.
+	// Every byte of a stored array is known to be there. A deflated one gets memory for a usual
+	// ratio first.
 	packed := a.files[name].CompressedSize64
 	out, err := Decode(r, h, 16*int64(packed))
+	// The checksum of an entry is verified at its end.
 	if err == nil {
 		err = atEnd(r)
 	}
@@ -208,8 +210,8 @@ func (a *Archive) fault(name string, err error) error {
 // maxRatio is more than deflate can achieve: 258 bytes from two bits.
 const maxRatio = 1040
 
-// open starts an entry and reads its header. The sizes in the directory are
-// checked against that of the file, and those in the header against the directory.
+// open starts an entry and reads its header. It checks the sizes in the directory against the size
+// of the file, and the size in the header against the directory.
 func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
 	e := a.files[name]
 	if e == nil {
@@ -232,6 +234,7 @@ func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
 			e.CompressedSize64, a.size))
 	}
 
+	// The directory is consistent. Now the header of the array, which must fit the entry.
 	r, err := e.Open()
 	if err != nil {
 		return nil, nil, a.fault(name, err)

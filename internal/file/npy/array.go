@@ -73,6 +73,7 @@ func (a *Array) Float64s() ([]float64, error) {
 		return toFloat(d), nil
 	case []uint32:
 		return toFloat(d), nil
+	// Integers beyond 2⁵³ are converted and back, to see whether they are exact.
 	case []int64:
 		out := toFloat(d)
 		for i, v := range d {
@@ -130,6 +131,7 @@ func (a *Array) Int64s() ([]int64, error) {
 			}
 		}
 		return toInt(d), nil
+	// Numbers with a point are integers if they equal their integer part.
 	case []Half, []float32, []float64:
 		f, _ := a.Float64s()
 		out := make([]int64, len(f))
@@ -182,6 +184,7 @@ func (a *Array) place(i int) string {
 	if len(a.Shape) < 2 {
 		return fmt.Sprint(i)
 	}
+	// The last index runs fastest.
 	index := make([]int, len(a.Shape))
 	for d := len(index) - 1; d >= 0; d-- {
 		index[d] = i % a.Shape[d]

@@ -27,6 +27,7 @@ func (a *Archive) SparseForm() (format string, rows, cols int, err error) {
 		return "", 0, 0, fmt.Errorf("%s: array \"format\": %w", a.path, err)
 	}
 
+	// Compare headers before reading: a forged file may claim any size.
 	if h, err = a.Header("shape"); err != nil {
 		return "", 0, 0, err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
-// rawTypes are the element types of an [archive.Raw], as NumPy writes them, and their sizes.
+// rawTypes lists the element types of an [archive.Raw], as NumPy writes them, and their sizes.
 var rawTypes = map[string]struct {
 	descr string
 	size  int
@@ -85,6 +85,7 @@ func WriteArchive(path string, entries []archive.Array) error {
 				return fmt.Errorf("array name %s is empty or used twice", quote(e.Name))
 			}
 			seen[e.Name] = true
+			// A fixed date, so that the same entries give the same bytes.
 			h := &zip.FileHeader{Name: e.Name + ".npy", Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 			if e.Compress {
 				h.Method = zip.Deflate
@@ -102,8 +103,8 @@ func WriteArchive(path string, entries []archive.Array) error {
 	})
 }
 
-// Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
-// in the order of their names; what a file of them holds gives the same.
+// Sum returns the SHA-256 of the names, types, shapes and elements of the entries, in the order of
+// their names. Entries read from a file give the same sum as the entries that were written.
 func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
 	sorted := slices.SortedFunc(slices.Values(entries),
@@ -161,6 +162,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		if _, err := w.Write(headerBytes("<f8", shape)); err != nil {
 			return err
 		}
+		// One chunk of copies is written again and again.
 		chunk := make([]float64, min(d.Count, writeChunk/8))
 		for i := range chunk {
 			chunk[i] = d.Value
@@ -205,6 +207,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 	if err != nil {
 		return err
 	}
+	// NumPy pads with zeros, and has no place for bytes that are no characters.
 	width := 1
 	for i, s := range data {
 		switch {
@@ -217,6 +220,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 		width = max(width, utf8.RuneCountInString(s))
 	}
 
+	// Every string takes the width of the longest.
 	h, err := NewHeader(fmt.Sprintf("<U%d", width), shape, false)
 	if err != nil {
 		return err
@@ -242,6 +246,7 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 }
 
 func writeRaw[T number](w io.Writer, data []T) error {
+	// Files are little endian; other machines convert chunk by chunk.
 	if hostBig {
 		for len(data) > 0 {
 			n := min(len(data), writeChunk/8)

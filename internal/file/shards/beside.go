@@ -23,6 +23,7 @@ func Beside(paths []string) []string {
 		want[key] = i
 	}
 
+	// Numbers that repeat do not tell which table belongs to which file.
 	if len(want) != len(paths) || len(paths) == 0 {
 		return nil
 	}
@@ -31,6 +32,7 @@ func Beside(paths []string) []string {
 	if err != nil {
 		return nil // the reader of the points says why
 	}
+	// A kind of tables belongs to the points if it has one table for each file.
 	found := map[string][]string{} // by kind
 	for _, e := range entries {
 		name := e.Name()

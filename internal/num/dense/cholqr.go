@@ -58,6 +58,7 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 		return r, rank, nil
 	}
 
+	// Q₁ = X·R₁⁻¹ is orthonormal up to the square of the condition; a second round ends that.
 	rx := x.RawMatrix()
 	divideRight(context.Background(), n, b, rx.Data, rx.Stride, gram.RawMatrix().Data, b)
 	second := mat.NewDense(b, b, nil)
@@ -83,7 +84,9 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 		SolveLower(Transposed, second, inverse)
 		MulInPlace(x, inverse)
 		rank = b
-		Gemm(Transposed, Transposed, 1, second, gram, 0, r) // R = R₂·R₁, each the transpose of a lower factor
+
+		// R = R₂·R₁, each the transpose of a lower factor.
+		Gemm(Transposed, Transposed, 1, second, gram, 0, r)
 	} else {
 		var r2 *mat.Dense
 		r2, rank = gramSchmidt(x)
@@ -94,9 +97,9 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 	return r, rank, nil
 }
 
-// wellConditioned reports whether every column keeps at least 10⁻⁷ of its norm
-// when those before it are taken out. l is the Cholesky factor of the Gram matrix,
-// diagonal that matrix's diagonal.
+// wellConditioned reports whether every column keeps at least 10⁻⁷ of its norm when the columns
+// before it are projected out. l is the Cholesky factor of the Gram matrix, and diagonal the
+// diagonal of that matrix.
 func wellConditioned(l *mat.Dense, diagonal []float64) bool {
 	for i, d := range diagonal {
 		if !(l.At(i, i) >= 1e-7*math.Sqrt(d)) {
@@ -149,6 +152,8 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 		for i := range n {
 			column[i*ld] = math.Ldexp(column[i*ld], -exp)
 		}
+
+		// Twice is enough to reach working accuracy.
 		before := columnNorm(n, column, ld)
 		if j > 0 {
 			for range 2 {
@@ -160,6 +165,7 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 			}
 		}
 
+		// A column that loses its norm depends on the columns before, and becomes zero.
 		after := columnNorm(n, column, ld)
 		factor := 0.0
 		if after > dependent*before {
@@ -199,6 +205,7 @@ func MulInPlace(x, t *mat.Dense) {
 	if rx.Cols != rt.Rows || rt.Cols > rt.Rows {
 		panic(mat.ErrShape)
 	}
+	// 448 rows are four blocks of a product.
 	const rows = 448
 	par.For(rx.Rows, rows, func(lo, hi int) {
 		s := getScratch[float64]()

@@ -35,17 +35,19 @@ type conquest struct {
 	order      []int
 }
 
-// divideAndConquer computes the eigenvectors of the symmetric tridiagonal matrix
-// with diagonal d and off-diagonal e[:n−1], whose norm is near one. Row order[j] of
-// rows is the vector of the j-th smallest eigenvalue d[order[j]]; d is overwritten.
-// spare is another n×n slice the caller may use. A cancelled ctx is an error.
+// divideAndConquer computes the eigenvectors of the symmetric tridiagonal matrix with diagonal d
+// and off-diagonal e[:n−1], with a norm near one. Row order[j] of rows is the vector of the j-th
+// smallest eigenvalue d[order[j]]; d is overwritten. spare is another n×n slice the caller may use.
+// A cancelled ctx is an error.
 func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, order []int, spare []float64,
 	err error) {
 	n := len(d)
 	c := &conquest{ctx: ctx, n: n, d: d, e: e, q: make([]float64, n*n), work: make([]float64, n*n),
 		s: make([]float64, n*n), order: make([]int, n)}
+
 	// Level l has 2^l nodes; node t begins at n·t/2^l, so that the ends of every
-	// level are ends in the next one too.
+	// level are ends in the next one too. A cut takes |e| off both diagonal entries, which
+	// leaves a matrix of rank one to add again.
 	leaves := 1
 	for ceilDiv(n, leaves) > leafSize {
 		leaves *= 2
@@ -62,6 +64,7 @@ func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, orde
 		return nil, nil, nil, errNoConvergence
 	}
 
+	// Merge the nodes level by level.
 	for nodes := leaves / 2; nodes >= 1; nodes /= 2 {
 		if ctx.Err() != nil {
 			return nil, nil, nil, ctx.Err()
@@ -118,9 +121,10 @@ func (c *conquest) merge(lo, mid, hi int) {
 	}
 	lambda, zk, s := m.secular()
 	if c.ctx.Err() != nil {
-		return // nobody looks at what is there
+		return // the result is not read
 	}
 
+	// Vectors of kept eigenpairs are products; deflated ones are copied behind them.
 	grouped, count := m.group()
 	m.vectors(s, zk, grouped)
 	source := make([]int, 0, hi-lo)
@@ -140,16 +144,16 @@ func (c *conquest) merge(lo, mid, hi int) {
 	m.sort()
 }
 
-// sort puts the order of the node in that of its eigenvalues.
+// sort puts the order of the node in ascending order of the eigenvalues.
 func (m *merger) sort() {
 	slices.SortFunc(m.order[m.lo:m.hi], func(i, j int) int {
 		return cmp.Or(cmp.Compare(m.d[i], m.d[j]), cmp.Compare(i, j))
 	})
 }
 
-// deflate computes z and parts the eigenpairs: where a component of z is
-// negligible, or can be made so by a rotation of two vectors with nearly equal d,
-// the eigenpair is deflated.
+// deflate computes z and divides the eigenpairs into kept and deflated ones. An eigenpair is
+// deflated where its component of z is negligible, or can be made so by a rotation of two vectors
+// with nearly equal d.
 func (m *merger) deflate() {
 	lo := m.lo
 	n := m.n
@@ -163,6 +167,7 @@ func (m *merger) deflate() {
 		top = max(top, math.Abs(m.z[i]), math.Abs(m.d[lo+i]))
 	}
 
+	// Go through the eigenpairs in order; last is the last one that is not deflated yet.
 	tol := 8 * epsilon * top
 	for i := m.mid; i < m.hi; i++ {
 		m.part[i-lo] = right
@@ -202,6 +207,7 @@ func (m *merger) rotate(i0, i1 int, tol float64) bool {
 		return false
 	}
 
+	// The rotation moves the whole component to i1, and mixes the diagonal and the vectors.
 	z[i0-lo] = 0
 	z[i1-lo] = r
 	d0 := d[i0]
@@ -211,7 +217,9 @@ func (m *merger) rotate(i0, i1 int, tol float64) bool {
 	x := m.q[i0*m.n+lo : i0*m.n+m.hi]
 	y := m.q[i1*m.n+lo : i1*m.n+m.hi]
 	for j, v := range x {
-		x[j], y[j] = cos*v+sin*y[j], cos*y[j]-sin*v
+		w := y[j]
+		x[j] = cos*v + sin*w
+		y[j] = cos*w - sin*v
 	}
 	return true
 }
@@ -224,7 +232,8 @@ func (m *merger) secular() (lambda, zk, s []float64) {
 	zk = make([]float64, k)
 	lambda = make([]float64, k)
 	for j, i := range m.kept {
-		dk[j], zk[j] = m.d[i], m.z[i-m.lo]*math.Sqrt(m.rho)
+		dk[j] = m.d[i]
+		zk[j] = m.z[i-m.lo] * math.Sqrt(m.rho)
 	}
 	s = m.s[m.lo*m.n:][:k*k]
 	par.Until(m.ctx, k, m.grain(), func(a, b int) {
@@ -289,6 +298,8 @@ func (m *merger) multiply(s []float64, source []int, count [3]int) {
 		}
 	})
 
+	// A vector of the left half is zero in the right one, and the reverse: two products without the
+	// zero blocks.
 	k0 := count[left]
 	k01 := count[left] + count[both]
 	gemmUntil(m.ctx, NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, m.work[lo*n+lo:], n, 0, m.q[lo*n+lo:], n)
@@ -370,6 +381,7 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 			dphi += t * t
 		}
 
+		// The root is found when f is within its rounding error.
 		f := 1 + psi + phi
 		slope := dpsi + dphi
 		bound := 8*(1+math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*slope
@@ -387,10 +399,13 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 			// The root is nearer to the right pole: measure from there.
 			gap := hi
 			origin = i + 1
-			tau, lo = tau-gap, tau-gap
+			tau -= gap
+			lo = tau
 			hi = 0
 		}
 
+		// The next iterate is the root of the model c + b₀/(d0 − step) + b₁/(d1 − step), a
+		// quadratic equation, in the form that does not cancel.
 		d0 := delta[p]
 		d1 := delta[p+1]
 		c := f - d0*dpsi - d1*dphi
@@ -412,6 +427,7 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 		if !(f*step < 0) {
 			step = -f / slope
 		}
+		// A step that leaves the bracket, and every eighth, is replaced by a bisection.
 		next := tau + step
 		if !(next > lo && next < hi) || iteration%8 == 7 {
 			if next = inside(lo, hi); !(next > lo && next < hi) {

@@ -20,13 +20,14 @@ import (
 // n·ε; small eigenvalues of a graded matrix are not more accurate than that.
 //
 // Only the lower triangle of A is read, and A is not modified. A matrix that holds
-// NaN or Inf there gives [ErrNotFinite], a cancelled ctx its error. The method is the Householder
-// reduction to
-// tridiagonal form in blocks (Dongarra, Hammarling, Sorensen, J. Comput. Appl. Math.
-// 27 (1989), 215–227), divide and conquer on the tridiagonal matrix (Gu, Eisenstat,
-// SIAM J. Matrix Anal. Appl. 16 (1995), 172–191), and back-transformation in compact
-// WY form. It costs about 4n³ to 5n³ operations, of which 2n³/3 are matrix-vector
-// products at the speed of memory, and 4n² elements of working memory.
+// NaN or Inf there gives [ErrNotFinite], a cancelled ctx its error.
+//
+// The method is the Householder reduction to tridiagonal form in blocks (Dongarra,
+// Hammarling, Sorensen, J. Comput. Appl. Math. 27 (1989), 215–227), divide and conquer on
+// the tridiagonal matrix (Gu, Eisenstat, SIAM J. Matrix Anal. Appl. 16 (1995), 172–191),
+// and back-transformation in compact WY form. It costs about 4n³ to 5n³ operations, 2n³/3
+// of them in matrix-vector products at the speed of memory, and 4n² elements of working
+// memory.
 func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 	ra := a.RawMatrix()
 	n := ra.Rows
@@ -68,8 +69,10 @@ func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat
 	for j, i := range order {
 		values[j] = math.Ldexp(t.d[i], exp)
 	}
+
+	// The vectors are rows; transpose them in blocks, in the order of the eigenvalues.
 	const block = 32
-	par.For(n, block, func(lo, hi int) { // transpose and sort
+	par.For(n, block, func(lo, hi int) {
 		for j0 := 0; j0 < n; j0 += block {
 			for j := j0; j < min(j0+block, n); j++ {
 				row := rows[order[j]*n:][:n]
@@ -129,9 +132,12 @@ func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 				simd.CombineRow(x, x, 1, tmp[:len(x)], -1)
 			}
 
+			// Row i of the matrix lacks the delayed updates of this panel; then it gives the
+			// reflector.
 			row := a[i*n:][:i+1]
 			for q := range p {
-				weights[q], weights[p+q] = wRow(q)[i], vRow(q)[i]
+				weights[q] = wRow(q)[i]
+				weights[p+q] = vRow(q)[i]
 			}
 			correct(row)
 			t.d[i] = row[i]
@@ -144,15 +150,19 @@ func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 				continue
 			}
 
+			// w = tau·A·v − (tau²·vᵀAv/2)·v, with A as corrected by the delayed updates.
 			symv(i, a, n, v, w, parts)
 			for q := range p {
-				weights[q], weights[p+q] = simd.Dot(wRow(q)[:i], v), simd.Dot(vRow(q)[:i], v)
+				weights[q] = simd.Dot(wRow(q)[:i], v)
+				weights[p+q] = simd.Dot(vRow(q)[:i], v)
 			}
 			correct(w)
 			tau := t.tau[i]
 			simd.CombineRow(w, w, tau, v, -tau*tau*simd.Dot(w, v)/2)
 		}
 
+		// The rows V, W, V in the buffer make both terms of the update one product of [V W] with [W
+		// V].
 		copy(buffer[2*size*n:], buffer[:size*n])
 		p := product[float64]{
 			ctx: ctx, tile: simd.Gemm64(), m: i0, n: i0, k: 2 * size, lower: true,
@@ -168,9 +178,9 @@ func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 	return t
 }
 
-// householder replaces x by v with v[last] = 1 such that (I − tau·v·vᵀ)·x is beta
-// times the last unit vector. Elements so small that their squares vanish beside
-// those of a matrix of norm one are dropped.
+// householder replaces x by v with v[last] = 1 such that (I − tau·v·vᵀ)·x is beta times the last
+// unit vector. It drops elements of x so small that their squares vanish beside the elements of a
+// matrix of norm one.
 func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
@@ -187,11 +197,13 @@ func householder(x []float64) (beta, tau float64) {
 	return beta, (beta - alpha) / beta
 }
 
+// symvTasks is the number of tasks of [symv], whatever the number of threads, as it decides the
+// order of the sums.
 const symvTasks = 8
 
-// symv sets y = A·v for the symmetric n×n matrix whose lower triangle is in a. It
-// reads the triangle once. Each task does two chunks of rows, a short and a long
-// one, into its own copy of y; the copies are added in order. parts holds them.
+// symv sets y = A·v for the symmetric n×n matrix with the lower triangle in a, which it reads once.
+// Each task does two chunks of rows, a short and a long one, into its own copy of y; the copies are
+// added in order. parts holds them.
 func symv(n int, a []float64, lda int, v, y, parts []float64) {
 	clear(y)
 	if n < 128 {

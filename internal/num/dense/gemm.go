@@ -21,11 +21,11 @@ const (
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C, where op(A) is m×k, op(B) k×n
 // and C m×n. With beta = 0 the old contents of C, NaN included, do not matter;
-// with alpha = 0 those of A and B do not. C must not overlap A or B. It costs
+// with alpha = 0 the contents of A and B do not. C must not overlap A or B. It costs
 // 2mnk operations and a few MiB of pooled buffers.
 //
-// The blocking is that of Goto and van de Geijn, ACM Trans. Math. Softw. 34
-// (2008), article 12.
+// The blocking follows Goto and van de Geijn, ACM Trans. Math. Softw. 34 (2008),
+// article 12.
 func Gemm(tA, tB Trans, alpha float64, a, b *mat.Dense, beta float64, c *mat.Dense) {
 	ra := a.RawMatrix()
 	rb := b.RawMatrix()
@@ -52,7 +52,7 @@ func Gemm64(tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []
 	gemm(context.Background(), simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// gemmUntil is [Gemm64] until ctx is cancelled: then C is not defined.
+// gemmUntil is [Gemm64] that stops when ctx is cancelled: then C is undefined.
 func gemmUntil(ctx context.Context, tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int,
 	b []float64, ldb int, beta float64, c []float64, ldc int) {
 	gemm(ctx, simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -73,7 +73,7 @@ func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 	Mirror(c)
 }
 
-// SyrkLower is [Syrk] without the upper triangle of C: what it holds then is not defined.
+// SyrkLower is [Syrk] without the upper triangle of C, which is undefined afterwards.
 func SyrkLower(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 	ra := a.RawMatrix()
 	rc := c.RawMatrix()
@@ -171,6 +171,7 @@ func (o *operand[T]) pack(dst []T, width, i0, i1, p0, p1 int) {
 			continue
 		}
 
+		// Four rows at a time fill a cache line of the panel together.
 		i := 0
 		for ; i+4 <= n; i += 4 {
 			row := o.data[(i0+i)*o.ld+p0:]
@@ -180,7 +181,10 @@ func (o *operand[T]) pack(dst []T, width, i0, i1, p0, p1 int) {
 			r3 := row[3*o.ld:][:k]
 			for p := range r0 {
 				d := panel[p*width+i:][:4]
-				d[0], d[1], d[2], d[3] = r0[p], r1[p], r2[p], r3[p]
+				d[0] = r0[p]
+				d[1] = r1[p]
+				d[2] = r2[p]
+				d[3] = r3[p]
 			}
 		}
 
@@ -201,11 +205,11 @@ const (
 	blockN        = 4096
 	sharedB       = 1 << 20 // packed elements of B shared by all workers
 	privateB      = 1 << 17 // packed elements of B in a single-threaded product
-	directPanels  = 8       // up to so many panels of B, A is not packed
+	directPanels  = 8       // with at most this number of panels of B, A is not packed
 	splitK        = 2048    // inner sizes from here on are split when C is small
 	splitC        = 1 << 17 // largest such C
 	maxSlices     = 16
-	serialProduct = 1 << 17 // m·n·k up to which threads do not pay
+	serialProduct = 1 << 17 // m·n·k up to which starting threads takes longer than it saves
 )
 
 // A product is C = alpha·op(A)·op(B) + beta·C in all its parts.
@@ -264,13 +268,15 @@ func (p *product[T]) runSlices() {
 		q := *p
 		k0 := i * length
 		q.k = min(length, p.k-k0)
-		q.a.data, q.b.data = q.a.from(k0), q.b.from(k0)
+		q.a.data = q.a.from(k0)
+		q.b.data = q.b.from(k0)
 		q.beta = 0
 		q.c = parts[i*size : (i+1)*size]
 		q.ldc = p.n
 		q.runBlocks(serially, privateB)
 	})
 
+	// Add the slices in order, so that the bits do not depend on the threads.
 	par.For(p.m, max(1, 1<<12/p.n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			width := p.n
@@ -336,11 +342,12 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 				scale(p.alpha, dst[:roundUp(j2-j0-jt, nr)*(q1-q0)])
 			})
 
+			// Multiply. In the triangle the long rows come first, so that the threads end together.
 			each(rows*stripes, func(t int) {
 				if p.ctx.Err() != nil {
 					return
 				}
-				i0 := (rows - 1 - t/stripes) * mc // in the triangle, long rows first
+				i0 := (rows - 1 - t/stripes) * mc
 				jt := t % stripes * stripe
 				b := block{i0, min(i0+mc, p.m), j0 + jt, min(j0+jt+stripe, j1)}
 				if p.lower {
@@ -376,6 +383,7 @@ func (p *product[T]) add(b block, q0, q1 int, packed []T) {
 		a = p.a.packed(s, p.tile.MR, b.i0, b.i1, q0, q1)
 	}
 
+	// The first terms find C scaled by beta, and later ones add to it.
 	c := p.c[b.i0*p.ldc+b.j0:]
 	if q0 == 0 && p.beta != 0 {
 		for i := range m {
@@ -408,8 +416,8 @@ func (o *operand[T]) packed(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
 	return panels[T]{data: data, start: k, row: 1, step: mr, last: data[m/mr*mr*k:]}
 }
 
-// direct returns the same panels where they are, but for the last. That saves time
-// if every panel is used a few times only.
+// direct returns the same panels without packing them, except for the last. This saves time if
+// every panel is used a few times only.
 func (o *operand[T]) direct(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
 	full := i0 + (i1-i0)/mr*mr
 	last := s.grow(&s.a, mr*(p1-p0))
@@ -420,8 +428,8 @@ func (o *operand[T]) direct(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
 	return panels[T]{data: o.data[i0*o.ld+p0:], start: o.ld, row: o.ld, step: 1, last: last}
 }
 
-// multiply adds (or without acc, stores) the product of A and packed B to C,
-// except in tiles all of whose elements have j > i+diag.
+// multiply adds (or without acc, stores) the product of A and packed B to C, except in tiles with j
+// > i+diag everywhere.
 func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c []T, ldc int, acc bool,
 	diag int, s *scratch[T]) {
 	mr := tile.MR
@@ -439,6 +447,7 @@ func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c
 				continue
 			}
 
+			// A tile over the edge of C is computed beside it, and copied as far as C goes.
 			if full {
 				tile.Tile(k, pa.data[i*pa.start:], pa.row, pa.step, b, edge, nr, false)
 			} else {

@@ -19,10 +19,9 @@ type LU struct {
 	pivot []int // row i was exchanged with row pivot[i] ≥ i, in order of i
 }
 
-// FactorLU factors the n×n matrix A, whose memory it takes over. A pivot that is
-// zero or not finite is an error, and so is a cancelled ctx. It costs 2n³/3 operations, nearly all in matrix
-// products. The recursion is that of Toledo, SIAM J. Matrix Anal. Appl. 18
-// (1997), 1065–1081.
+// FactorLU factors the n×n matrix A and takes over its memory. A pivot that is zero or not finite
+// is an error, and so is a cancelled ctx. It costs 2n³/3 operations, nearly all in matrix products.
+// The recursion follows Toledo, SIAM J. Matrix Anal. Appl. 18 (1997), 1065–1081.
 func FactorLU(ctx context.Context, a *mat.Dense) (*LU, error) {
 	r := a.RawMatrix()
 	if r.Rows != r.Cols {
@@ -53,6 +52,8 @@ func (f *LU) factor(ctx context.Context, c0, c1 int) error {
 		return err
 	}
 
+	// The left columns are factored. Apply their exchanges and L⁻¹ to the right ones, and subtract
+	// the product from the rows below.
 	f.exchange(f.a, f.lda, c0, mid, mid, c1)
 	right := f.a[c0*f.lda+mid:]
 	f.lower(ctx, f.a[c0*f.lda+c0:]).solve(mid-c0, c1-mid, right, f.lda)
@@ -76,6 +77,7 @@ func (f *LU) panel(c0, c1 int) error {
 			}
 		}
 
+		// The largest element of the column is the pivot.
 		f.pivot[c] = p
 		if !(top > 0) || math.IsInf(top, 0) {
 			return fmt.Errorf("dense: matrix is singular or not finite: pivot %d is %g", c, f.a[p*f.lda+c])

@@ -70,12 +70,14 @@ func NotFinite[T float32 | float64](values []T) int {
 	return -1
 }
 
-// NotFiniteHalf returns the place of the first float16 in v, whose memory is raw, that is
-// NaN or infinite, or −1: their five bits of the exponent are ones.
+// NotFiniteHalf returns the place of the first float16 in v that is NaN or infinite, or −1. raw is
+// the memory of v. Such numbers have ones in all five bits of the exponent.
 func NotFiniteHalf(raw []byte, v []uint16) int {
 	const grain = 1 << 20 // bytes, a multiple of 8
 	found := make([]bool, par.Chunks(len(raw), grain))
 	par.For(len(raw), grain, func(lo, hi int) {
+		// Adding one to five ones carries into the sign bit, which was cleared: four numbers at a
+		// time.
 		var any uint64
 		b := raw[lo:hi]
 		for ; len(b) >= 8; b = b[8:] {
@@ -87,6 +89,7 @@ func NotFiniteHalf(raw []byte, v []uint16) int {
 		found[lo/grain] = any&0x8000_8000_8000_8000 != 0
 	})
 
+	// Look for the place in the first chunk with one.
 	c := slices.Index(found, true)
 	if c < 0 {
 		return -1

@@ -1,7 +1,7 @@
-// Package par is the project's only source of goroutines: a parallel for over
-// chunks whose boundaries depend on the range and the grain alone. A
-// computation that writes each chunk's result to its own place, or folds the
-// chunks' results in order, therefore yields the same bits at any GOMAXPROCS.
+// Package par is the project's only source of goroutines: a parallel for over chunks. The range and
+// the grain alone decide where chunks begin. A computation that writes each chunk's result to its
+// own place, or folds the chunks' results in order, therefore yields the same bits at any
+// GOMAXPROCS.
 package par
 
 import (
@@ -67,6 +67,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 		return
 	}
 
+	// Workers take the next chunk until none is left. The first panic ends the hand-out.
 	var next atomic.Int64
 	var once sync.Once
 	var failure *Panic

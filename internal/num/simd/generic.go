@@ -31,10 +31,11 @@ func genericKernels[T Float]() kernels[T] {
 	}
 }
 
-// tileGeneric computes the 4×4 tile as two halves of two rows, whose eight sums
-// fit the registers of every 64-bit machine.
+// tileGeneric computes the 4×4 tile as two halves of two rows: eight sums fit the registers of
+// every 64-bit machine.
 func tileGeneric[T Float](k int, a []T, row, step int, b, c []T, ldc int, acc bool) {
 	for i := 0; i < 4; i += 2 {
+		// Two rows of A with four columns of B.
 		var s00, s01, s02, s03, s10, s11, s12, s13 T
 		x := i * row
 		y := (i + 1) * row
@@ -108,6 +109,7 @@ func combineRowGeneric[T Float](dst, a []T, alpha T, b []T, beta T) {
 
 func dotGeneric(a, b []float64) float64 {
 	b = b[:len(a)]
+	// Four sums, so that additions need not wait for each other.
 	var s0, s1, s2, s3 float64
 	n := len(a) &^ 3
 	for i := 0; i < n; i += 4 {
@@ -135,8 +137,9 @@ func symvRowsGeneric(y, v, a []float64, lda int, s, d []float64) {
 	s0 := s[0]
 	s1 := s[1]
 	s2 := s[2]
-
 	s3 := s[3]
+
+	// One pass over the four rows serves both products.
 	var d0, d1, d2, d3 float64
 	for j, x := range v {
 		d0 += a0[j] * x
@@ -156,6 +159,7 @@ func distancesGeneric(dst, q, x []float32, ld int, idx []int32) {
 	n := len(q) &^ 3
 	for p, i := range idx {
 		row := x[int(i)*ld:][:len(q)]
+		// Four sums, added in pairs: the bits do not depend on the order of q and row.
 		var s0, s1, s2, s3 float32
 		for j := 0; j < n; j += 4 {
 			a := q[j : j+4 : j+4]

@@ -11,7 +11,7 @@ type Graph struct {
 	Diag  []float64
 }
 
-// Block is a row-major block of Cols columns whose rows are LD elements apart.
+// Block is a row-major block of Cols columns, with rows LD elements apart.
 type Block struct {
 	Data     []float64
 	Cols, LD int
@@ -40,6 +40,8 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 	if y.Data != nil {
 		checkEqual(y.Cols, cols)
 	}
+
+	// A kernel keeps a row of its width in registers.
 	if cols == x.LD && cols == dst.LD && (y.Data == nil || cols == y.LD) {
 		for i, n := range graphColumns {
 			kernel := active.graphRows[i]
@@ -61,8 +63,8 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 		return
 	}
 
-	// A product asks for what a row needs two rows earlier, in blocks of up to
-	// 64 columns; the processor foresees the rest of longer ones itself.
+	// A product prefetches the rows of x that a row needs, two rows ahead, for blocks of up to 64
+	// columns; the processor prefetches longer rows by itself.
 	const ahead, most = 2, 64
 	acc := make([]float64, cols)
 	var weights []float64
@@ -87,6 +89,7 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			SumRows(acc, x.Data, x.LD, g.Col[p:q])
 		}
 
+		// The diagonal, x and y are added to the sum of the row.
 		d := dst.row(i)
 		if y.Data == nil {
 			CombineRow(d, acc, own, x.row(i), a*g.Diag[i]+b)
@@ -119,6 +122,7 @@ func (g *Graph) combineVector(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			}
 		}
 
+		// The terms of row i itself.
 		sum = s*sum + (a*g.Diag[i]+b)*x.Data[i*x.LD]
 		if y.Data != nil {
 			sum += c * y.Data[i*y.LD]

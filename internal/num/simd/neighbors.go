@@ -11,10 +11,9 @@ type neighborKernels struct {
 	words      func(dst []int32, q, x []int16, ld int, idx []int32)
 }
 
-// GemmBytes computes tiles of an exact product of matrices of bytes. A tile is
-// MR rows of NR columns. A word holds the bytes of Depth successive inner
-// indices, each in 32/Depth bits, the first one lowest; with Signed, those of B
-// are 8-bit integers, 128 less than the bytes they stand for.
+// GemmBytes computes tiles of an exact product of matrices of bytes. A tile is MR rows of NR
+// columns. A word holds the bytes of Depth successive inner indices, each in 32/Depth bits, the
+// first one lowest. With Signed, the bytes of B are stored as 8-bit integers, less 128.
 type GemmBytes struct {
 	MR, NR, Depth int
 	Signed        bool
@@ -30,8 +29,8 @@ func Bytes() GemmBytes { return active.neighbors.gemm }
 //
 //	c[i·ldc+j] = start[i] + Σ_p a[p·MR+i]·b[p·NR+j]
 //
-// with p running over k words and the product of two words being that of their
-// parts, summed. Sums wrap around. Tile panics if a slice is too short.
+// with p running over k words; the product of two words is the sum of the products of their parts.
+// Sums wrap around. Tile panics if a slice is too short.
 func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
 	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || ldc < g.NR ||
 		len(c) < (g.MR-1)*ldc+g.NR {
@@ -42,10 +41,10 @@ func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
 
 // Near computes the values c of one tile as Tile does and writes a bit for each, which is 1 if
 //
-//	c[i,j] > min(col[j], own[j] + limit[i]),
+//	c[i,j] > min(col[j], own[j] + limit[i]).
 //
-// that of column j of row i to bit j%8 of bits[i·ld+j/8]. Sums wrap around. It panics if a
-// slice is too short or if columns of a tile are no whole bytes; see [GemmBytes.HasNear].
+// Bit j%8 of bits[i·ld+j/8] belongs to column j of row i. Sums wrap around. It panics if a slice is
+// too short or if columns of a tile are no whole bytes; see [GemmBytes.HasNear].
 func (g *GemmBytes) Near(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int) {
 	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || len(limit) < g.MR ||
 		len(col) < g.NR || len(own) < g.NR || ld < g.NR/8 || len(bits) < (g.MR-1)*ld+g.NR/8 {
@@ -140,6 +139,7 @@ func checkScan(hits, n, col, limits int) {
 
 func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
 	for i := 0; i < 4; i += 2 {
+		// Two rows of A with four columns of B; a word is one byte here.
 		s00 := start[i]
 		s10 := start[i+1]
 		s01 := s00
@@ -148,8 +148,8 @@ func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
 		s11 := s10
 		s12 := s10
 		s13 := s10
-		a := a[:4*k]
 
+		a := a[:4*k]
 		b := b[:4*k]
 		for len(a) >= 4 && len(b) >= 4 {
 			a0 := int32(a[i])

@@ -70,6 +70,7 @@ var (
 // choose returns the path called name, or the best one not above it; for an
 // unknown name the best of all. from is sorted, best first, generic last.
 func choose(name string, from []*path) *path {
+	// Paths above the named one are skipped.
 	allowed := false
 	for _, candidate := range names {
 		allowed = allowed || candidate == name

@@ -30,6 +30,8 @@ func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, fac
 	ptr = ptr[lo : hi+1]
 	factor = factor[lo:hi]
 	own := x[lo*cols : hi*cols]
+
+	// The kernel keeps a row of its width in registers.
 	if cols == stepColumns && active.graphStep != nil {
 		active.graphStep(to, x, right, lo, ptr, col, val, factor, a, b, c)
 		return

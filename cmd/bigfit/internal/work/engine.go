@@ -76,7 +76,7 @@ func (o *EngineFlags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.
 	var ours lanczos.Settings
 	change(&ours)
 	folder := g.Folder()
-	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
+	task, err := a.Pipeline().External(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
 	if err != nil {
 		return nil, err
 	}

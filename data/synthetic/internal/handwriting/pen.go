@@ -92,10 +92,9 @@ func (p *Pen) Write(img []uint8, class int, rng *rand.Rand) {
 	}
 }
 
-// trace sets p.path to the image of the quadratic B-spline whose control
-// polygon is the stroke's knots: it begins and ends in the first and the last,
-// touches the inner edges at their midpoints, and turns sharply in a knot that
-// is repeated.
+// trace sets p.path to the image of a quadratic B-spline with the stroke's knots as its control
+// polygon: it begins and ends in the first and the last, touches the inner edges at their
+// midpoints, and turns sharply in a knot that is repeated.
 func (p *Pen) trace(stroke []int, h *hand) {
 	p.path = p.path[:0]
 	last := len(stroke) - 1

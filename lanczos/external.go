@@ -11,11 +11,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Outside are the smallest eigenpairs of a graph Laplacian as a task for another program.
-// [NewOutside] says what to find, [Outside.Finish] checks what was found.
-type Outside struct {
-	// Laplacian is combinatorial or normalized, of power 1, its vertices in the order in
-	// which the other program has them. For sparse.RandomWalk it is what sparse.Normalized is.
+// ExternalTask holds the search for the smallest eigenpairs of a graph Laplacian as a task for
+// another program. [NewExternalTask] says what to find, [ExternalTask.Finish] checks what was
+// found.
+type ExternalTask struct {
+	// Laplacian is combinatorial or normalized, of power 1, its vertices in the order in which the
+	// other program has them. For sparse.RandomWalk it is the sparse.Normalized one.
 	Laplacian  *sparse.Laplacian
 	Components *sparse.Components // in that order
 	// Nullity null vectors, Laplacian.NullVectors of the first components, are known. Wanted
@@ -34,11 +35,12 @@ type Outside struct {
 	exponent int     // the Laplacian is divided by 2^exponent
 }
 
-// NewOutside makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
+// NewExternalTask makes the task of finding the s.K smallest pairs of l, a Laplacian of power 1
 // without shift, with the components c. reorder allows another order of the vertices, in which
-// neighbours are near each other. It costs the estimate of the density: 40 products with blocks
-// of 8 columns. Of s, K, Tolerance and Seed count.
-func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder bool) (*Outside, error) {
+// neighbours are near each other. It costs the estimate of the density: 40 products with blocks of
+// 8 columns. It uses K, Tolerance and Seed of s.
+func NewExternalTask(l *sparse.Laplacian, c *sparse.Components, s *Settings,
+	reorder bool) (*ExternalTask, error) {
 	if l.Shift() != 0 || l.Power() != 1 || s.Largest || s.Known != nil {
 		return nil, errors.New("lanczos: another program finds the smallest eigenpairs of a " +
 			"Laplacian of power 1 without shift, and takes no known ones")
@@ -47,11 +49,12 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 	if err != nil {
 		return nil, err
 	}
-	o := &Outside{given: l, p: p.forSearch(), Components: c, Nullity: min(c.Count(), p.K)}
+	o := &ExternalTask{given: l, p: p.forSearch(), Components: c, Nullity: min(c.Count(), p.K)}
 	if o.Laplacian, o.exponent, err = rescale(l); err != nil {
 		return nil, err
 	}
 
+	// The other program sees the vertices in the order of the reordered Laplacian.
 	o.Wanted = p.K - o.Nullity
 	if reorder && l.Dim() >= reorderFrom {
 		o.order = l.Graph().ReverseCuthillMcKee()
@@ -62,6 +65,8 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 		}
 	}
 
+	// The density gives the numbers that a filter or a shift needs. The cut lies a tenth of the
+	// pairs and four more beyond the last wanted one.
 	null := o.Laplacian.NullVectors(o.Components, p.K)
 	o.d = estimateDensity(o.Laplacian, null, p.Seed, densitySteps)
 	p.Nullity = o.Nullity
@@ -73,21 +78,22 @@ func NewOutside(l *sparse.Laplacian, c *sparse.Components, s *Settings, reorder 
 	return o, nil
 }
 
-// Finish makes a Result of the eigenvectors that were found: orthonormal columns of an n×q
-// matrix, q ≤ Wanted, in the order of Laplacian. They are checked as [Verify] does, and the
-// pairs are those of [Laplacian]. It copies the vectors, with room for the search
-// ([OutsideBytes]).
+// Finish makes a Result of the eigenvectors that were found: orthonormal columns of an n×q matrix,
+// q ≤ Wanted, in the order of Laplacian. It checks them as [Verify] does and returns the pairs as
+// [Laplacian] would. It copies the vectors, with memory for the search ([ExternalBytes]).
 //
-// With [ErrNotConverged], which says what was found to be wrong, comes what there is.
-func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
-	room, k, err := o.join(vectors)
+// [ErrNotConverged] names the fault that was found, and comes with the pairs as they are.
+func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result, error) {
+	basis, k, err := o.join(vectors)
 	if err != nil {
 		return nil, err
 	}
-	r := certify(o.Laplacian, room.Slice(0, o.p.n, 0, k).(*mat.Dense), o.Nullity, o.Norm)
+	r := certify(o.Laplacian, basis.Slice(0, o.p.n, 0, k).(*mat.Dense), o.Nullity, o.Norm)
 	for j := range o.Nullity {
 		r.Values[j] = 0
 	}
+	// Only NaN and Inf differ from zero when they are subtracted from themselves. Look for the entry
+	// that made the residual so.
 	if worst := r.MaxResidual(); worst-worst != 0 && vectors != nil {
 		if i, j, bad := firstNotFinite(vectors); bad {
 			return nil, fmt.Errorf("lanczos: entry %d of vector %d of the other program is %v", i, j,
@@ -95,9 +101,12 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 		}
 	}
 
-	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, room: room, values: r.Values, exponent: o.exponent,
+	// The checks of Verify, on pairs of this program's own values.
+	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, basis: basis, values: r.Values, exponent: o.exponent,
 		tolerance: o.Tolerance}
-	v.Pairs, v.Norm, v.Components = k, o.Norm, o.Components.Count()
+	v.Pairs = k
+	v.Norm = o.Norm
+	v.Components = o.Components.Count()
 	if k < o.p.K {
 		v.fault("it found %d of %d pairs", k, o.p.K)
 	}
@@ -112,6 +121,7 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
+	// Give the pairs back in the caller's order and unit.
 	r.Certificate = Certificate{Exact: v.Exact, Next: v.Next}
 	if !v.Exact && !v.Searched {
 		r.Certificate.Next = math.Inf(1)
@@ -119,7 +129,7 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	if len(v.Faults) > 0 {
 		err = fmt.Errorf("%w: of what the other program found, %s", ErrNotConverged, v.Faults[0])
 	}
-	r.Vectors = narrow(room, k)
+	r.Vectors = narrow(basis, k)
 	if o.order != nil {
 		gatherRows(r.Vectors, inverse(o.order))
 	}
@@ -127,9 +137,9 @@ func (o *Outside) Finish(ctx context.Context, vectors *mat.Dense) (*Result, erro
 	return r, err
 }
 
-// join puts the null vectors and those that were found, k in all, in front of a room for the
-// search.
-func (o *Outside) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
+// join puts the null vectors and the vectors that were found, k in all, in front of a block with
+// memory for the search.
+func (o *ExternalTask) join(vectors *mat.Dense) (basis *mat.Dense, k int, err error) {
 	n := o.p.n
 	q := 0
 	if vectors != nil {
@@ -143,14 +153,14 @@ func (o *Outside) join(vectors *mat.Dense) (room *mat.Dense, k int, err error) {
 	if o.Nullity+q == 0 {
 		return nil, 0, fmt.Errorf("%w: the other program found no pair", ErrNotConverged)
 	}
-	room = o.p.room(o.p.columns())
+	basis = o.p.allocate(o.p.columns())
 	if null := o.Laplacian.NullVectors(o.Components, o.Nullity); null != nil {
-		copyBlock(room.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
+		copyBlock(basis.Slice(0, n, 0, o.Nullity).(*mat.Dense), null)
 	}
 	if q > 0 {
-		copyBlock(room.Slice(0, n, o.Nullity, o.Nullity+q).(*mat.Dense), vectors)
+		copyBlock(basis.Slice(0, n, o.Nullity, o.Nullity+q).(*mat.Dense), vectors)
 	}
-	return room, o.Nullity + q, nil
+	return basis, o.Nullity + q, nil
 }
 
 // firstNotFinite returns the place of the first entry that is NaN or infinite.
@@ -166,19 +176,19 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 	return 0, 0, false
 }
 
-// Spill has [Outside.Finish] keep vectors in a file in a folder, where they would take more
-// than so many bytes, as it goes through them row by row. The pages are written by the kernel
-// where memory is short; what must be in memory are a few blocks of 16 columns. It is for a
-// task that has more vectors than fit.
-func (o *Outside) Spill(folder string, limit int64) {
-	if vectors, _ := OutsideBytes(o.p.n, o.p.K); limit > 0 && vectors > limit {
+// Spill lets [ExternalTask.Finish] keep the vectors in a file in folder if they would take more
+// than limit bytes. Finish goes through them row by row, and the kernel writes pages where memory
+// is short; a few blocks of 16 columns must stay in memory. Spill is for a task that has more
+// vectors than fit.
+func (o *ExternalTask) Spill(folder string, limit int64) {
+	if vectors, _ := ExternalBytes(o.p.n, o.p.K); limit > 0 && vectors > limit {
 		o.p.scratch = folder
 	}
 }
 
-// OutsideBytes returns the memory that [Outside.Finish] takes, and what must be in memory
-// where the vectors are spilled.
-func OutsideBytes(n, k int) (all, least int64) {
+// ExternalBytes returns the memory that [ExternalTask.Finish] takes, and the part of it that must
+// be in memory where the vectors are spilled.
+func ExternalBytes(n, k int) (all, least int64) {
 	p := (&plan{Settings: Settings{K: min(k, n)}}).forSearch()
 	least = 8 * int64(n) * int64(4*searchBlock+2*slabWidth)
 	return least + 8*int64(n)*int64(p.columns()), least
