@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/view/chart"
@@ -85,7 +86,7 @@ the others measure the error. The table goes to stdout and -o, a chart to --plot
 	f.IntVar(&o.draws, "draws", 10, "repetitions of a campaign from other labels")
 	f.StringVar(&o.plot, "plot", "", "chart of a campaign to write, a `file` .png, .svg or .pdf")
 	f.StringVarP(&o.out, "output", "o", "next.csv",
-		"`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd
 }
 
@@ -122,9 +123,9 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 			return shell.Usagef("--rule names %d rules; several are for a campaign (--oracle)",
 				len(o.ofRules))
 		}
-	} else if strings.EqualFold(filepath.Ext(o.out), ".npy") {
+	} else if table.IsSingle(o.out) {
 		return shell.Usagef("--output is %s; the table of a campaign is written as %s", o.out,
-			strings.Join(table.Extensions[1:], ", "))
+			strings.Join(table.Several, ", "))
 	}
 
 	if ext := strings.ToLower(filepath.Ext(o.plot)); o.plot != "" && !slices.Contains(chart.Formats, ext) {

@@ -3,6 +3,7 @@ package enum_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/enum"
@@ -64,6 +65,9 @@ func TestLists(t *testing.T) {
 	for want, values := range map[string][]color{"": nil, "red": {red}, "red or blue": {red, blue}, "red, green or blue": {red, green, blue}} {
 		if got := enum.Or(values); got != want {
 			t.Errorf("%v is %q, not %q", values, got, want)
+		}
+		if got := enum.And(values); got != strings.ReplaceAll(want, "or", "and") {
+			t.Errorf("%v is %q with and", values, got)
 		}
 	}
 }
