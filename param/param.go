@@ -40,3 +40,13 @@ func Show(text string, show func(name string) string) string {
 
 // Plain returns text with the names of parameters without their marks.
 func Plain(text string) string { return Show(text, func(name string) string { return name }) }
+
+// Unmarked returns err with a text without marks, where a name stands for what a file holds and
+// not for what somebody gave.
+func Unmarked(err error) error { return unmarked{err} }
+
+type unmarked struct{ error }
+
+func (e unmarked) Error() string { return Plain(e.error.Error()) }
+
+func (e unmarked) Unwrap() error { return e.error }

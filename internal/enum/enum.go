@@ -45,11 +45,11 @@ type Names[T ~int] struct {
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
 
-// Of returns the names of an enumeration whose values have rows in a table.
-func Of[T ~int, R any](kind string, table []R, name func(*R) string) Names[T] {
-	names := make([]string, len(table))
-	for i := range table {
-		names[i] = name(&table[i])
+// Of returns the names of an enumeration whose values are the rows of a table of so many rows.
+func Of[T ~int](kind string, rows int, name func(row int) string) Names[T] {
+	names := make([]string, rows)
+	for i := range names {
+		names[i] = name(i)
 	}
 	return New[T](kind, names...)
 }

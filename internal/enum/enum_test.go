@@ -49,16 +49,12 @@ func TestNames(t *testing.T) {
 	}
 }
 
-type fruit struct {
-	name string
-	pits bool
-}
-
 func TestLists(t *testing.T) {
 	if got := fmt.Sprint(colors.All(), enum.All[color]()); got != "[red green blue] [red green blue]" {
 		t.Errorf("all are %s", got)
 	}
-	fruits := enum.Of[color]("fruit", []fruit{{"cherry", true}, {"fig", false}}, func(f *fruit) string { return f.name })
+	table := []struct{ name string }{{"cherry"}, {"fig"}}
+	fruits := enum.Of[color]("fruit", len(table), func(i int) string { return table[i].name })
 	if fruits.String(1) != "fig" || fruits.Valid(2) {
 		t.Errorf("of a table: %v", fruits.All())
 	}
