@@ -69,25 +69,6 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// CampaignAnswers are the rows of a campaign.
-func CampaignAnswers(rows []active.CampaignRow) pipeline.Answers {
-	rules := make([]string, len(rows))
-	labels := make([]int64, len(rows))
-	means := make([]float64, len(rows))
-	deviations := make([]float64, len(rows))
-	for q, r := range rows {
-		rules[q] = r.Rule.String()
-		labels[q] = int64(r.Labels)
-		means[q] = r.Error
-		deviations[q] = r.Deviation
-	}
-
-	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"},
-		Columns: []pipeline.Column{{Name: "rule", Values: rules},
-			{Name: "labels", Values: labels}, {Name: "error", Values: means},
-			{Name: "deviation", Values: deviations}}}
-}
-
 // named are the ids of some rows, their numbers without ids.
 func named(ids *data.IDs, rows []int64) *data.IDs {
 	out := &data.IDs{Values: make([]string, len(rows))}

@@ -1,5 +1,5 @@
-// Package labeling says which points to label next, replays campaigns of labeling, and
-// lists labels that may be wrong, by models of a pipeline and the rules of models/active.
+// Package labeling says which points to label next, and lists labels that may be wrong, by
+// models of a pipeline and the rules of models/active.
 package labeling
 
 import (
@@ -62,7 +62,7 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 	}
 
 	if s.Rule.NeedsPairs() {
-		if err := p.Observed().Announce("next", c.cost(s.Count)); err != nil {
+		if err := p.Observed().Announce("next", c.Cost(s.Count)); err != nil {
 			return nil, err
 		}
 	}
@@ -71,8 +71,8 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 	return choices, errors.Join(short, err)
 }
 
-// cost is that of choosing so many points.
-func (c *Candidates) cost(count int) stage.Cost {
+// Cost returns the cost of choosing count points by a rule that needs pairs, which are there.
+func (c *Candidates) Cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
 	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
 		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)),

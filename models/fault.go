@@ -95,7 +95,7 @@ func UnknownParam(params []Param, name string) error {
 
 // Error names the parameter, and the one that may have been meant.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("unknown parameter %q%s", e.Name, suggest.DidYouMean("", e.Name, e.Known))
+	return fmt.Sprintf("unknown parameter %q%s", e.Name, suggest.DidYouMean(e.Name, e.Known))
 }
 
 // MissingError is a required parameter that is not given.

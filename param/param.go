@@ -12,6 +12,7 @@ package param
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Name is the name of a parameter within a text. It is made of letters and hyphens.
@@ -40,6 +41,15 @@ func Show(text string, show func(name string) string) string {
 
 // Plain returns text with the names of parameters without their marks.
 func Plain(text string) string { return Show(text, func(name string) string { return name }) }
+
+// Flag writes a name as a flag of a command line, for [Show]. A name in capitals is a
+// shorthand that has no longer form, and so is y.
+func Flag(name string) string {
+	if name == "y" || unicode.IsUpper(rune(name[0])) {
+		return "-" + name
+	}
+	return "--" + name
+}
 
 // Unmarked returns err with a text without marks, where a name stands for what a file holds and
 // not for what somebody gave.

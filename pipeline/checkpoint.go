@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -49,7 +50,13 @@ func (c *Checkpoint) MadeFrom(inputs Hashes) { c.folder.Inputs = inputs }
 func (c *Checkpoint) Any() bool { return c.folder.Any() }
 
 // Unfinished reports whether the folder holds the basis of eigenpairs that are not finished.
-func (c *Checkpoint) Unfinished() bool { return c != nil && c.folder.Has(checkpoint.Snapshot) }
+func (c *Checkpoint) Unfinished() bool {
+	if c == nil {
+		return false
+	}
+	_, err := os.Stat(c.folder.Path(checkpoint.Snapshot))
+	return err == nil
+}
 
 // Clear removes the stages: the results of the run are written. The folder stays.
 func (c *Checkpoint) Clear() {

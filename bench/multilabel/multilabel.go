@@ -1,5 +1,5 @@
 // Package multilabel holds the experiments of Minh & Sindhwani (2011) with several labels a
-// point, run by bigfit reproduce.
+// point, run by bench/reproduce.
 package multilabel
 
 import (

@@ -1,4 +1,4 @@
-// Package sssl holds the experiments of Ji et al. (2012), run by bigfit reproduce: regression
+// Package sssl holds the experiments of Ji et al. (2012), run by bench/reproduce: regression
 // on eigenfunctions beside kernel ridge, support vectors and LapRLS.
 package sssl
 

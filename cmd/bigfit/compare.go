@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
@@ -174,7 +175,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 			}
 		}
 		if page != nil {
-			return shell.SaveReport(o.report, page)
+			return report.Save(o.report, page)
 		}
 		return nil
 	})
@@ -378,8 +379,7 @@ func setParam(contenders []selection.Contender, text string) error {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name,
-			strings.Join(names, ", "), shell.DidYouMean(name, names))
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
 	}
 
 	p := &params[at]

@@ -71,12 +71,9 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 		Title:    "bigfit compare: " + strings.Join(o.models, ", "),
 		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
 		Sections: slices.Concat([]report.Section{
-			{Title: "Result", Blocks: append(shell.TableBlocks(s.Table), shell.FigureBlocks(s.Table)...)},
-			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted " +
-				"with, and on how many splits. Settings that are not named have their defaults."), chosen}},
-			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits",
-				Caption: "Without the graph and the eigenpairs, which all models share. Splits that " +
-					"run at the same time count fully.", Charts: []chart.Chart{times}}}},
+			{Title: "Result", Blocks: append(s.Table.TableBlocks(), s.Table.FigureBlocks()...)},
+			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
+			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
 		}, points, []report.Section{{Title: "Run", Blocks: run}}),
 	}
 }
@@ -118,6 +115,6 @@ func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison,
 	}
 
 	add("seed", strconv.FormatUint(a.Seed, 10))
-	k.Pairs = append(k.Pairs, shell.MachineFacts()...)
+	k.Pairs = append(k.Pairs, report.MachineFacts()...)
 	return k
 }

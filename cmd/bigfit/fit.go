@@ -264,7 +264,7 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		}
 
 		if err == nil && page != nil {
-			err = shell.SaveReport(o.report, page)
+			err = report.Save(o.report, page)
 		}
 		return err
 	})

@@ -64,8 +64,7 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *
 			settings.Pairs = append(settings.Pairs, report.KeyValue{Key: key, Value: list[key]})
 		}
 	}
-
-	settings.Pairs = append(settings.Pairs, shell.MachineFacts()...)
+	settings.Pairs = append(settings.Pairs, report.MachineFacts()...)
 	return &report.Report{
 		Title:    "bigfit fit",
 		Subtitle: fmt.Sprintf("%d points, seed %d, bigfit %s", in.Len(), a.Seed, shell.Version),

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 )
@@ -52,8 +53,7 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 
 			about, _, err := root.Find(args)
 			if err != nil {
-				return fmt.Errorf("no command, topic or model has the name %q%s", args[0],
-					shell.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()

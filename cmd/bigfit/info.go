@@ -22,7 +22,7 @@ func (a *app) infoCommand() *cobra.Command {
 		Long: `Print format, arrays or columns and the manifest of any file that bigfit reads or
 writes: by which version it was written, when, and the names and hashes of what it
 was made from. Of a graph the degrees and components are printed too, of a model
-what it is, of a folder (--checkpoint, reproduce) its files.`,
+what it is, of a folder (--checkpoint, demo) its files.`,
 		Args: shell.OneArgument("a file or folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := artifact.Inspect(args[0], int64(a.Memory))

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/demo"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/reproduce"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
@@ -91,12 +91,8 @@ that belongs to no flag is an error.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
 		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
-	root.AddCommand(reproduce.Demo(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
-		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
-		reproduce.Reproduce(a.App), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(),
-		a.nextCommand(), a.solveCommand(), a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(),
-		dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
+	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
+	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/view/chart"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/pipeline"
@@ -35,12 +36,19 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	if err != nil {
 		return nil, err
 	}
-	s := &chart.Surface{Title: m.Name(), Grid: pipeline.GridAround(points.X, points.Y, surfaceCells),
-		Points: *points, Levels: o.levels}
+	s := &chart.Surface{
+		Title:  m.Name(),
+		Grid:   chart.GridAround(points.X, points.Y, surfaceCells),
+		Points: *points,
+		Levels: o.levels,
+	}
 	s.Rows = surfaceCells
+
 	st := a.Progress.Stage("surface")
-	p, err := pipeline.PredictGrid(ctx, m, &s.Grid,
-		func(done, total int) { st.Update(float64(done), float64(total), "") })
+	cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
+	p, err := m.Predict(ctx, cells, &models.PredictSettings{OnProgress: func(done, total int) {
+		st.Update(float64(done), float64(total), "")
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

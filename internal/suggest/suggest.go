@@ -7,16 +7,15 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// most is the number of names that an error suggests at most.
+// most is the largest number of names that an error suggests.
 const most = 2
 
-// Nearest returns the names that a misspelt name may stand for, at most two: those at the
-// smallest edit distance, which may be a third of its letters, and two of short ones. A
-// name that goes on after what was typed is at a distance of one.
+// Nearest returns the names that a misspelt name may stand for, at most two: the names at the
+// smallest edit distance. The distance may be a third of the letters of the name, and two
+// letters of a short one. A name that goes on after what was typed is at a distance of one.
 func Nearest(name string, names []string) []string {
 	least := min(max(2, len(name)/3), len(name)-1)
 	var out []string
-
 	for _, n := range names {
 		edits := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
 		if len(name) > 2 && strings.HasPrefix(n, name) {
@@ -33,9 +32,13 @@ func Nearest(name string, names []string) []string {
 	return out
 }
 
-// DidYouMean is the end of an error about a name that is not among names; empty if none
-// of them is near. Every suggested name is written with prefix before it.
-func DidYouMean(prefix, name string, names []string) string {
+// DidYouMean returns the end of an error about a name that is not among names. It is empty
+// if none of them is near.
+func DidYouMean(name string, names []string) string { return Prefixed("", name, names) }
+
+// Prefixed is [DidYouMean] for names that are all written with a prefix, which name and names
+// leave out.
+func Prefixed(prefix, name string, names []string) string {
 	near := Nearest(name, names)
 	if len(near) == 0 {
 		return ""

@@ -52,7 +52,7 @@ func Find(name string) (models.Learner, error) {
 	}
 	names := Names()
 	return nil, fmt.Errorf("unknown model %q; the models are %s%s",
-		name, strings.Join(names, ", "), suggest.DidYouMean("", name, names))
+		name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
 }
 
 // Learner returns the learner with this name, nil if there is none: see [Find] for names

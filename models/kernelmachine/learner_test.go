@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
@@ -67,7 +68,7 @@ func TestCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every fit runs in a process of its own")
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		learner string
 		values  models.Values
 		sizes   []int
@@ -91,6 +92,9 @@ func TestCosts(t *testing.T) {
 		{VVMRName, models.Values{"landmarks": "500"}, []int{20000}},
 		{VVMRName, models.Values{"kernel": "linear"}, []int{100000}},
 	} {
+		if !testmode.Soak() && i%3 != 0 {
+			continue // each row takes seconds to minutes in processes of its own
+		}
 		l := learner(t, c.learner)
 		modeltest.Costs(t, l, required(l).With(c.values), c.sizes...)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -549,7 +550,15 @@ func (w *watcher) end() (calls int, faults []string) {
 
 // patience is how long a fit may take after it is cancelled, abandoned how long the
 // suite waits for one that goes on.
-const patience, abandoned = slower * time.Second, 20 * slower * time.Second
+var patience, abandoned = slower(time.Second), slower(20 * time.Second)
+
+// slower returns how long what takes d without the race detector may take.
+func slower(d time.Duration) time.Duration {
+	if testmode.In(testmode.Race) {
+		return 5 * d
+	}
+	return d
+}
 
 // checkCancel: a fit that is cancelled, before it begins or while it reports
 // progress, ends within a second with the error of the context.

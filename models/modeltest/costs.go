@@ -8,11 +8,11 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -43,9 +43,7 @@ const costProcess = "BIGFIT_TEST_COST"
 // skipped. As in the command, the collector's percentage is 40.
 func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 	t.Helper()
-	if raceDetected() {
-		t.Skip("the race detector takes memory of its own")
-	}
+	testmode.Skip(t, testmode.Race, "the race detector takes memory of its own")
 	for _, n := range sizes {
 		id := costID(l, v, n)
 		switch os.Getenv(costProcess) {
@@ -85,12 +83,6 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 // costID names a fit.
 func costID(l models.Learner, v models.Values, n int) string {
 	return fmt.Sprintf("%s %d %s", l.Info().Name, n, v)
-}
-
-// raceDetected tells whether the program was built with -race.
-func raceDetected() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // costFault says which bound does not hold, or returns "".

@@ -31,7 +31,6 @@ func main() {
 	default:
 		err = errors.New("usage: service fit X Y MODEL, or service serve MODEL SOCKET")
 	}
-
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,7 +50,6 @@ func fit(ctx context.Context, pointsFile, labelsFile, modelFile string) error {
 	if err != nil {
 		return err
 	}
-
 	in := &models.Input{Points: x, Targets: t, Values: models.Values{"alpha": "0.9"}}
 	graph := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 3}}
 	m, err := (&pipeline.Pipeline{}).Fit(ctx, all.Learner("lgc"), in, graph)
@@ -93,7 +91,6 @@ func answers(model models.Model) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-
 		// The context ends the work when the client is gone.
 		p := &pipeline.Pipeline{Memory: 1 << 30}
 		prediction, err := p.Predict(r.Context(), model, x, models.PredictSettings{}, true)
@@ -103,8 +100,7 @@ func answers(model models.Model) http.HandlerFunc {
 		}
 		var out []answer
 		for i, c := range prediction.Classes {
-			out = append(out, answer{data.ClassName(output.Classes, output.Names, c),
-				prediction.Scores.RawRowView(i)})
+			out = append(out, answer{data.ClassName(output.Classes, output.Names, c), prediction.Scores.RawRowView(i)})
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(out); err != nil {
@@ -129,6 +125,5 @@ func points(body io.Reader, columns int) (data.Points, error) {
 		}
 		copy(x.Row(i), row)
 	}
-
 	return x, nil
 }

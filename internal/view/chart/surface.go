@@ -25,6 +25,39 @@ func (g *Grid) Centre(c, r int) (x, y float64) {
 		g.Bottom + (g.Top-g.Bottom)*(float64(r)+0.5)/float64(g.Rows)
 }
 
+// GridAround returns a rectangle around points with a margin. The rectangle has a number of
+// columns, and rows as high as the columns are wide.
+func GridAround(x, y []float64, columns int) Grid {
+	margin := func(low, high float64) (float64, float64) {
+		d := 0.08 * (high - low)
+		if !(d > 0) {
+			d = 1
+		}
+		return low - d, high + d
+	}
+
+	g := Grid{Columns: columns}
+	g.Left, g.Right = margin(slices.Min(x), slices.Max(x))
+	g.Bottom, g.Top = margin(slices.Min(y), slices.Max(y))
+
+	rows := float64(columns) * (g.Top - g.Bottom) / (g.Right - g.Left)
+	g.Rows = int(max(2, min(2*float64(columns), rows)))
+	return g
+}
+
+// Centres returns the centres of all cells, row by row, the lowest row first: x and y of the
+// first cell, then of the second.
+func (g *Grid) Centres() []float64 {
+	out := make([]float64, 0, 2*g.Columns*g.Rows)
+	for r := range g.Rows {
+		for c := range g.Columns {
+			x, y := g.Centre(c, r)
+			out = append(out, x, y)
+		}
+	}
+	return out
+}
+
 // A Surface shows a decision function over a rectangle: the line f = 0 between
 // two classes, and the colour of each cell's class, the stronger the larger |f|;
 // of more than two classes their areas; of a regression its values as shades and

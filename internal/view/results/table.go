@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // A Table holds the results of an experiment: records of typed values, one value
@@ -196,6 +194,17 @@ func (t *Table) print(r Record, key string) string {
 	return s
 }
 
+// jsonNumber is a float64 whose NaN is null in JSON.
+type jsonNumber float64
+
+// MarshalJSON writes NaN as null.
+func (x jsonNumber) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "%g", float64(x)), nil
+}
+
 // MarshalJSON writes the list of records.
 func (t *Table) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
@@ -241,12 +250,12 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 				err = put(c.Key, int(v.Number))
 			}
 		default:
-			err = put(c.Key, metrics.Number(v.Number))
+			err = put(c.Key, jsonNumber(v.Number))
 			if err == nil && c.Deviation != "" {
-				err = put(c.Deviation, metrics.Number(v.Deviation))
+				err = put(c.Deviation, jsonNumber(v.Deviation))
 			}
 			if err == nil && c.Published != "" {
-				err = put(c.Published, metrics.Number(v.Published))
+				err = put(c.Published, jsonNumber(v.Published))
 			}
 		}
 

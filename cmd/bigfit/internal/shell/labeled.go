@@ -19,8 +19,6 @@ type LabeledOptions struct {
 	Source GraphSource
 	Y      string
 	Label  LabelOptions
-	// Optional labels need not be known.
-	Optional bool
 }
 
 // LabeledPoints is a model with its learner, points and labels.
@@ -140,9 +138,6 @@ func (p *LabeledPoints) Rows() int {
 func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept *models.Kept) error {
 	n := out.Rows()
 	if o.Y == "" {
-		if o.Optional {
-			return nil
-		}
 		if kept == nil || kept.Targets == nil {
 			return fmt.Errorf("%s does not hold which points have a label; give the labels of all "+
 				"points with -y", path)

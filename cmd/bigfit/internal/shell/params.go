@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Help is made of the parameters: fit and tune have the flags of all models and show the flags
@@ -161,7 +161,7 @@ func (a *App) FlagName(name string) string {
 	if a.environment[name] {
 		return variable(name)
 	}
-	return summary.Flag(name)
+	return param.Flag(name)
 }
 
 // CheckParams returns all faults of the parameters of a learner. Those of the environment

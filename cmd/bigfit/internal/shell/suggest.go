@@ -12,10 +12,6 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 )
 
-// DidYouMean is the end of an error about a name that is not among names; empty if none
-// of them is near.
-func DidYouMean(name string, names []string) string { return suggest.DidYouMean("", name, names) }
-
 // formerFlag is the beginning of the annotation of a command that says what to write in
 // place of a flag that it does not have.
 const formerFlag = "former flag "
@@ -50,7 +46,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}
-	if near := suggest.DidYouMean("--", name, flagNames(cmd)); near != "" {
+	if near := suggest.Prefixed("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
 	return fmt.Errorf("%w%s", err, ownersOf(cmd,
@@ -92,11 +88,19 @@ func CommandNames(root *cobra.Command) []string {
 // ModelNames lists the learners.
 func ModelNames() []string { return all.Names() }
 
+// formerCommands says what to do in place of a command that bigfit does not have any more.
+var formerCommands = map[string]string{
+	"reproduce": "the papers' experiments are run by go run ./bench/reproduce in a checkout of the source",
+}
+
 // unknownCommand words the error of a first word that is no command.
 func unknownCommand(root *cobra.Command, name string) error {
 	if all.Learner(name) != nil {
 		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s",
 			name, name, name)
 	}
-	return fmt.Errorf("unknown command %q%s", name, DidYouMean(name, CommandNames(root)))
+	if instead := formerCommands[name]; instead != "" {
+		return fmt.Errorf("%s is not a command of bigfit; %s", name, instead)
+	}
+	return fmt.Errorf("unknown command %q%s", name, suggest.DidYouMean(name, CommandNames(root)))
 }

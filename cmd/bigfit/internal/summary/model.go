@@ -44,7 +44,7 @@ func (s Model) fields() map[string]any {
 	if s.Summary.Warnings != nil {
 		warnings := make([]string, len(s.Summary.Warnings))
 		for i, text := range s.Summary.Warnings {
-			warnings[i] = param.Show(text, Flag)
+			warnings[i] = param.Show(text, param.Flag)
 		}
 		out["warnings"] = warnings
 	}
