@@ -32,6 +32,7 @@ const (
 // arrays need no reader but array, as points, labels and values follow from it.
 type fileFormat struct {
 	name       Format
+	words      string                 // what help and errors call it
 	extensions []string               // of files that are read so although matches fails
 	matches    func(head []byte) bool // whether a file that begins so has the format
 	text       bool
@@ -63,44 +64,44 @@ type fileFormat struct {
 // the last one.
 var formats = []*fileFormat{
 	{
-		name: FormatNPY, extensions: []string{".npy"},
+		name: FormatNPY, words: ".npy", extensions: []string{".npy"},
 		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x93NUMPY")) },
 		packed:  true, inspect: inspectNPY, array: readNPY, points: readPointsNPY,
 	},
 	{
-		name: FormatNPZ, extensions: []string{".npz"}, keys: true,
+		name: FormatNPZ, words: ".npz", extensions: []string{".npz"}, keys: true,
 		matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 		},
 		inspect: inspectNPZ, array: readNPZ, points: readPointsNPZ,
 	},
 	{
-		name: FormatIDX, packed: true,
+		name: FormatIDX, words: "idx", packed: true,
 		matches: func(head []byte) bool {
 			return len(head) >= 4 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]] != ""
 		},
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatParquet, extensions: []string{".parquet"}, table: true,
+		name: FormatParquet, words: "parquet", extensions: []string{".parquet"}, table: true,
 		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
 		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatJSONL, extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
+		name: FormatJSONL, words: "JSON Lines", extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
 		matches: func(head []byte) bool {
 			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 		},
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
+		name: FormatSVMLight, words: "svmlight", extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues,
 		lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, packed: true, table: true,
+		name: FormatCSV, words: "csv", text: true, packed: true, table: true,
 		matches: func([]byte) bool { return true },
 		points:  readCSV, labels: readTextLabels, values: readTextValues,
 	},
@@ -131,4 +132,16 @@ func sniff(head []byte, ext string) *fileFormat {
 
 	// Texts in the order of the table, which ends with csv.
 	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || named(f)) })
+}
+
+// Formats lists the formats that are read, in words. With packed they are those that may be
+// compressed as a whole.
+func Formats(packed bool) []string {
+	var out []string
+	for _, f := range formats {
+		if f.packed || !packed {
+			out = append(out, f.words)
+		}
+	}
+	return out
 }

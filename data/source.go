@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/shards"
 )
@@ -139,8 +140,8 @@ func openSource(path string) (_ *source, err error) {
 		name = shards.WithoutPacking(name)
 	}
 	if s.format = sniff(head, filepath.Ext(name)); s.format == nil {
-		return nil, s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, "+
-			"svmlight, csv, JSON Lines and parquet are read", head[:min(len(head), 16)])
+		return nil, s.fault("the format is not known: the file begins with %q; %s are read",
+			head[:min(len(head), 16)], enum.And(Formats(false)))
 	}
 	if s.packing != "" && !s.format.packed {
 		return nil, s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed", s.format.name, s.packing)

@@ -151,7 +151,7 @@ var metricTable = [...]metricRow{
 	},
 }
 
-var metrics = enum.Of[Metric]("distance", metricTable[:], func(r *metricRow) string { return r.name })
+var metrics = enum.Of[Metric]("distance", len(metricTable), func(i int) string { return metricTable[i].name })
 
 // String returns the name used on the command line and in manifests.
 func (m Metric) String() string { return metrics.String(m) }

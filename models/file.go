@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -94,7 +95,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, r.Err
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, param.Unmarked(err))
 	}
 
 	if err = r.Manifest.describes(m); err == nil {

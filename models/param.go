@@ -434,35 +434,75 @@ func (t Table[S]) Decode(v Values) (S, error) {
 	return s, nil
 }
 
+// Check returns all faults of settings at once, so that a range is written in the table alone.
+// Places that are zero stand for defaults and have no faults, but those of required parameters
+// do. Whether a value matters with the others is not asked: see [CheckValues].
+func (t Table[S]) Check(s *S) error {
+	var faults []error
+	params := t.Params()
+	for i, f := range t {
+		at := f.At(s)
+		if isZero(at) && !f.Required {
+			continue
+		}
+		if err := params[i].Check(textOf(at)); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isZero tells whether a place holds no value; an enumeration always has one.
+func isZero(at any) bool {
+	switch at := at.(type) {
+	case *float64:
+		return *at == 0
+	case *int:
+		return *at == 0
+	case *bool:
+		return !*at
+	case *string:
+		return *at == ""
+	case *[]float64:
+		return len(*at) == 0
+	}
+	return false
+}
+
+// textOf writes the value at the place of a parameter.
+func textOf(at any) string {
+	switch at := at.(type) {
+	case *float64:
+		return FormatFloat(*at)
+	case *int:
+		return strconv.Itoa(*at)
+	case *bool:
+		return strconv.FormatBool(*at)
+	case *string:
+		return *at
+	case *[]float64:
+		parts := make([]string, len(*at))
+		for i, x := range *at {
+			parts[i] = FormatFloat(x)
+		}
+		return strings.Join(parts, ",")
+	case name:
+		if text, err := at.MarshalText(); err == nil {
+			return string(text)
+		}
+	}
+	return fmt.Sprint(at) // no value of its kind
+}
+
 // Encode returns the values of settings: those that are not zero and matter with
 // the others. Decode reads them back.
 func (t Table[S]) Encode(s *S) Values {
 	all := Values{}
 	zero := map[string]bool{}
 	for _, f := range t {
-		switch at := f.At(s).(type) {
-		case *float64:
-			all[f.Name] = FormatFloat(*at)
-			zero[f.Name] = *at == 0 && !f.Required
-		case *int:
-			all[f.Name] = strconv.Itoa(*at)
-			zero[f.Name] = *at == 0 && !f.Required
-		case *bool:
-			all[f.Name], zero[f.Name] = strconv.FormatBool(*at), !*at
-		case *string:
-			all[f.Name] = *at
-			zero[f.Name] = *at == ""
-		case *[]float64:
-			var parts []string
-			for _, x := range *at {
-				parts = append(parts, FormatFloat(x))
-			}
-			all[f.Name] = strings.Join(parts, ",")
-			zero[f.Name] = len(parts) == 0
-		case name:
-			text, _ := at.MarshalText()
-			all[f.Name] = string(text)
-		}
+		at := f.At(s)
+		all[f.Name] = textOf(at)
+		zero[f.Name] = isZero(at) && !f.Required
 	}
 
 	out := Values{}

@@ -50,3 +50,13 @@ func Flag(name string) string {
 	}
 	return "--" + name
 }
+
+// Unmarked returns err with a text without marks, where a name stands for what a file holds and
+// not for what somebody gave.
+func Unmarked(err error) error { return unmarked{err} }
+
+type unmarked struct{ error }
+
+func (e unmarked) Error() string { return Plain(e.error.Error()) }
+
+func (e unmarked) Unwrap() error { return e.error }

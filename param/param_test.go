@@ -37,3 +37,11 @@ func TestShow(t *testing.T) {
 		t.Errorf("Plain gives %q", got)
 	}
 }
+
+func TestUnmarked(t *testing.T) {
+	cause := errors.New("cause")
+	err := param.Unmarked(fmt.Errorf("%s is 0: %w", param.Name("alpha"), cause))
+	if err.Error() != "alpha is 0: cause" || !errors.Is(err, cause) {
+		t.Errorf("%v", err)
+	}
+}

@@ -60,7 +60,7 @@ var GraphParams = models.Table[GraphSettings]{
 	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil,
 		func(s *GraphSettings) any { return &s.Graph.Symmetry }, enum.All[sparse.Symmetry]()...),
 	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy "+
-		"with n_neighbors one more, jaccard those of PhenoGraph", "one", nil,
+		"with n_neighbors one larger than here, jaccard those of PhenoGraph", "one", nil,
 		func(s *GraphSettings) any { return &s.Graph.Weights }, enum.All[knn.Weighting]()...),
 	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil,
 		func(s *GraphSettings) any { return &s.Method }, enum.All[knn.Method]()...),

@@ -64,7 +64,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
 	o.label.Flags(f)
-	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
+	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors")
 	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false,
 		"scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
 	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent,

@@ -106,10 +106,10 @@ converge.`,
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation in a split, at most one a label")
 	f.IntVar(&o.repeats, "repeats", 1, "deal the labels of a split into folds this many times")
 	shell.NameFlag(f, &o.criterion, "metric",
-		"measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
+		"measure; default is error, or rmse of values")
 	f.StringVar(&o.against, "against", summary.Best,
 		"`name` of the model that the others are compared with, or best")
-	shell.NameFlag(f, &o.format, "format", "of the table on stdout: markdown, csv, latex, json")
+	shell.NameFlag(f, &o.format, "format", "of the table on stdout")
 	f.StringSliceVarP(&o.outputs, "output", "o", nil,
 		"`file` of the table, .md, .csv, .tex or .json; may be repeated")
 	f.StringVar(&o.report, "report", "", "write a report to this `file`, .html")

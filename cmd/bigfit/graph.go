@@ -86,7 +86,7 @@ func (a *app) graphCommand() *cobra.Command {
 	o.parts.Flags(f)
 	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
 	shell.NameFlag(f, &o.kind, "lists-kind",
-		"values in --lists: auto goes by their names and order, distances, squared, inner-product")
+		"values in --lists; auto goes by their names and order")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
 	f.VarP(&o.grow.x, "points", "X", shell.PointsHelp+"; with --append those of the graph that is given")
 	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write; a name that ends with / is a "+

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -107,8 +110,9 @@ func dataTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "data",
 		Short: "How points and labels are read",
-		Long: `Points X are .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx,
-svmlight, csv, JSON Lines or parquet; all but .npz and parquet may be compressed with
+		Long: `Points X are ` + enum.Or(data.Formats(false)) + `,
+where a .npz is the array "X", or file.npz:key, or a sparse matrix of SciPy;
+` + enum.And(data.Formats(true)) + ` may be compressed with
 gzip or zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or
 .list with the name of a file on each line are one set of points, in the order of the
 numbers in the names. Files of .npy are mapped into memory and may be larger than it.
@@ -121,7 +125,7 @@ begins, with warnings where it may be meant otherwise. A y of numbers that are n
 integers makes it a regression, where the model can do that. With --labels N a random
 subset of the given labels is used and the error on the rest is printed.
 
-y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
+y may be a table (` + strings.Join(table.Formats, ", ") + `) of the labels of some points. Its column
 of ids is compared with those in --ids FILE, or in the column --id of a table X, or
 holds the numbers of points from 0; columns are found by usual names (id, path,
 name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -62,7 +64,8 @@ others give all points with -X and their labels with -y. The graph may be given 
 		"variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
 	o.Flags(a.App, f)
-	f.StringVarP(&o.out, "output", "o", "next.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	f.StringVarP(&o.out, "output", "o", "next.csv",
+		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/knn"
@@ -101,7 +100,7 @@ many edges a new point has.
 	o.threshold.flags(f)
 	f.Float64Var(&o.interval, "interval", 0, "of a regression, add intervals of this `level`, as 0.9")
 	shell.NameFlag(f, &o.settings.Extension, "extension",
-		"how the eigenmap classifies new points: knn, nystrom")
+		"how the eigenmap classifies new points")
 	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 "+
 		"to vote, or those of knn; of graph methods the graph's)")
 	return cmd
@@ -278,9 +277,9 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	case o.interval > 0 && models.CalibrationOf(m) == nil:
 		return fmt.Errorf("the model has no intervals; fit it again with --calibrate %d",
 			selection.CalibrationFolds(math.MaxInt))
-	case o.interval > 0 && strings.ToLower(filepath.Ext(o.out)) == ".npy":
-		return shell.Usagef("%s: .npy holds one array, and with --interval there are three; write "+
-			".npz, .csv, .jsonl or .parquet", o.out)
+	case o.interval > 0 && table.IsSingle(o.out):
+		return shell.Usagef("%s: the file holds one array, and with --interval there are three; write %s",
+			o.out, enum.Or(table.Several))
 	case o.label.Unlabeled != nil && output.Kind != models.OutputClasses:
 		return shell.Usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -56,7 +58,7 @@ neighbours in the graph, is the one to take where most points have a label.`,
 		"there are formulas, else 10)")
 	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
 	f.StringVarP(&o.out, "output", "o", "suspects.csv",
-		"`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd
 }
 

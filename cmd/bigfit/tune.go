@@ -85,7 +85,7 @@ command with --resume goes on from them to the same bits.`,
 	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
 	f.Lookup("c").DefValue = ""
 	shell.NameFlag(f, &o.criterion, "metric",
-		"measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
+		"measure; default is error, or rmse of values")
 	f.StringVarP(&o.table, "output", "o", "tune.json", "`file` of the results to write")
 	f.StringVar(&o.out, "best", "", "fit the best model on all labels and write it to this `file`")
 	return cmd

@@ -45,11 +45,11 @@ type Names[T ~int] struct {
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
 
-// Of returns the names of an enumeration that has a row in a table for each value.
-func Of[T ~int, R any](kind string, table []R, name func(*R) string) Names[T] {
-	names := make([]string, len(table))
-	for i := range table {
-		names[i] = name(&table[i])
+// Of returns the names of an enumeration whose values are the rows of a table of so many rows.
+func Of[T ~int](kind string, rows int, name func(row int) string) Names[T] {
+	names := make([]string, rows)
+	for i := range names {
+		names[i] = name(i)
 	}
 	return New[T](kind, names...)
 }
@@ -86,13 +86,16 @@ func (n Names[T]) Unmarshal(v *T, text []byte) error {
 // All returns the names of all values, in their order.
 func (n Names[T]) All() []string { return slices.Clone(n.names) }
 
+// Value is a value of an enumeration.
+type Value interface {
+	~int
+	encoding.TextMarshaler
+}
+
 // All returns the names of all values of an enumeration of another package, in their order.
 // Variables of the package of T may not be initialized by it, as the compiler does not see that
 // it needs the names.
-func All[T interface {
-	~int
-	encoding.TextMarshaler
-}]() []string {
+func All[T Value]() []string {
 	var out []string
 	for v := T(0); ; v++ {
 		text, err := v.MarshalText()
@@ -104,13 +107,18 @@ func All[T interface {
 }
 
 // Or writes values as a list in words: "a, b or c".
-func Or[T any](values []T) string {
+func Or[T any](values []T) string { return list(values, " or ") }
+
+// And writes values as a list in words: "a, b and c".
+func And[T any](values []T) string { return list(values, " and ") }
+
+func list[T any](values []T, before string) string {
 	var b strings.Builder
 	for i, v := range values {
 		switch {
 		case i == 0:
 		case i == len(values)-1:
-			b.WriteString(" or ")
+			b.WriteString(before)
 		default:
 			b.WriteString(", ")
 		}

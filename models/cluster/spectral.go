@@ -2,9 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -41,19 +38,7 @@ type SpectralSettings struct {
 
 // fill returns s with its defaults, or all faults at once.
 func (s SpectralSettings) fill() (SpectralSettings, error) {
-	var faults []error
-	if !(s.Gamma > 0) || math.IsInf(s.Gamma, 0) {
-		faults = append(faults, fmt.Errorf("cluster: γ is %v; it must be positive", s.Gamma))
-	}
-	if s.Clusters < 0 || s.Clusters == 1 {
-		faults = append(faults, fmt.Errorf("cluster: %d clusters; there must be at least 2, or 0 for none",
-			s.Clusters))
-	}
-	if s.Components < 0 || s.Landmarks < 0 || s.Restarts < 0 {
-		faults = append(faults, fmt.Errorf("cluster: %d components, %d landmarks and %d restarts; "+
-			"none may be negative", s.Components, s.Landmarks, s.Restarts))
-	}
-
+	err := spectralParams.Check(&spectralChoice{SpectralSettings: s})
 	if s.Components == 0 {
 		s.Components = 2
 		if s.Clusters > 0 {
@@ -64,7 +49,7 @@ func (s SpectralSettings) fill() (SpectralSettings, error) {
 	if s.Restarts == 0 && s.Clusters > 2 {
 		s.Restarts = 10
 	}
-	return s, errors.Join(faults...)
+	return s, err
 }
 
 // Spectral is a regularized Laplacian eigenmap, and with clusters regularized

@@ -50,9 +50,8 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 	if s.Intercept {
 		constant = 1
 	}
-	if s.Eigenfunctions < 0 || s.Landmarks < 0 || s.Folds < 0 || s.Repeats < 0 {
-		fault("%d eigenfunctions, %d landmarks, %d folds, %d repeats; the numbers must be positive, "+
-			"or 0 for the default", s.Eigenfunctions, s.Landmarks, s.Folds, s.Repeats)
+	if err := params.Check(&choice{Settings: s}); err != nil {
+		faults = append(faults, err)
 	}
 	if s.Eigenfunctions+constant > l {
 		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for "+

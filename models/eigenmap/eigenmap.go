@@ -80,13 +80,12 @@ const defaultFolds = 5
 // many eigenvectors, of have.
 func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
-	if s.Eigenvectors < 0 || s.Eigenvectors > have {
+	if err := params.Check(&options{Settings: s}); err != nil {
+		faults = append(faults, err)
+	}
+	if s.Eigenvectors > have {
 		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more "+
 			"or ask for fewer", param.Name("eigenvectors"), s.Eigenvectors, have))
-	}
-	faults = append(faults, s.faults()...)
-	if s.Folds < 0 || s.Folds == 1 {
-		faults = append(faults, fmt.Errorf("eigenmap: %d folds; cross-validation needs at least 2", s.Folds))
 	}
 	if s.Penalty == NoPenalty && s.Gamma != 0 {
 		faults = append(faults, fmt.Errorf("eigenmap: γ is %v but there is no penalty", s.Gamma))

@@ -106,11 +106,7 @@ func (l Learner) table() models.Table[options] {
 		func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
 	if l.Intrinsic {
 		t = append(t, models.Part(normRest, norms)...)
-		t = append(t, models.Field[options]{Param: models.Param{Name: "heat",
-			Doc:     "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf",
-			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
-			Only: &models.Condition{Param: "gamma-i"}},
-			At: func(o *options) any { return &o.Heat }})
+		t = append(t, heatParams...)
 	}
 
 	if l.Method.approximates() {
@@ -122,30 +118,45 @@ func (l Learner) table() models.Table[options] {
 			func(o *options) *ApproximationSettings { return &o.ApproximationSettings })...)
 	}
 
-	switch l.Method {
-	case RLS:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "intercept",
-			Doc: "add a constant without penalty", Default: "false"},
-			At: func(o *options) any { return &o.Intercept }})
-	case SVR:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "epsilon",
-			Doc: "ε of the loss max(0, |y − f| − ε)", Unit: "target", Default: "0.1",
-			Range: models.Positive(), Axis: true},
-			At: func(o *options) any { return &o.Epsilon }})
-	case OneClass:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "nu",
-			Doc: "share ν of the labeled points that may be outside", Default: "0.5",
-			Range: &models.Range{High: 1, OpenLow: true}},
-			At: func(o *options) any { return &o.Nu }})
-	}
-
-	solver := solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
+	t = append(t, methodParams[l.Method]...)
+	solver := iterations
 	if l.Method == RLS {
 		solver = solver.Change("tolerance",
 			func(p *models.Param) { p.Default += ", of nystrom and matrix-free" })
 	}
 	return append(t, solver...)
 }
+
+// Parameters of some methods only, and of the solver.
+var (
+	heatParams = models.Table[options]{
+		{Param: models.Param{Name: "heat",
+			Doc:     "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf",
+			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Heat }},
+	}
+	methodParams = [...]models.Table[options]{
+		RLS: {
+			{Param: models.Param{Name: "intercept", Doc: "add a constant without penalty", Default: "false"},
+				At: func(o *options) any { return &o.Intercept }},
+		},
+		SVR: {
+			{Param: models.Param{Name: "epsilon", Doc: "ε of the loss max(0, |y − f| − ε)", Unit: "target",
+				Default: "0.1", Range: models.Positive(), Axis: true},
+				At: func(o *options) any { return &o.Epsilon }},
+		},
+		OneClass: {
+			{Param: models.Param{Name: "nu", Doc: "share ν of the labeled points that may be outside",
+				Default: "0.5", Range: &models.Range{High: 1, OpenLow: true}},
+				At: func(o *options) any { return &o.Nu }},
+		},
+	}
+	iterations = solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
+
+	// settingsParams are all parameters of [Settings] but the norms, which check themselves.
+	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), iterations)
+)
 
 // solverParams are the parameters of what is solved by iteration.
 func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {

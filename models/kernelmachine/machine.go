@@ -3,7 +3,6 @@ package kernelmachine
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -95,33 +94,23 @@ func (s Settings) fill() (Settings, error) {
 
 	s.Regularizer = r
 	faults := []error{err}
-	if !(s.Heat >= 0) || math.IsInf(s.Heat, 0) {
-		faults = append(faults, fmt.Errorf("kernelmachine: t of exp(tL) is %v; it must be positive", s.Heat))
-	}
 	if s.Heat > 0 && s.Power > 1 {
 		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
 			"exp(tL); give one of them", s.Power, s.Heat))
 	}
-	if s.Method < RLS || s.Method > OneClass {
+	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
 	}
+	faults = append(faults, settingsParams.Check(&options{Settings: s}))
+
 	if s.Method == SVR && s.Epsilon == 0 {
 		s.Epsilon = 0.1
 	}
 	if s.Method == OneClass && s.Nu == 0 {
 		s.Nu = 0.5
 	}
-	if !(s.Epsilon >= 0) || math.IsInf(s.Epsilon, 0) {
-		faults = append(faults, fmt.Errorf("kernelmachine: ε is %v; it must not be negative", s.Epsilon))
-	}
-	if !(s.Nu >= 0 && s.Nu <= 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: ν is %v; it must be positive and at most 1", s.Nu))
-	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-6
-	}
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) || s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: tolerance %v and limit of %d steps must be positive", s.Tolerance, s.MaxIterations))
 	}
 	return s, errors.Join(faults...)
 }

@@ -2,7 +2,6 @@ package kernelmachine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -36,30 +35,19 @@ type VVMRSettings struct {
 
 // fill returns s with its defaults, or all faults at once.
 func (s VVMRSettings) fill() (VVMRSettings, error) {
-	r, err := s.Regularizer.Fill()
+	err := vvmrParams.Check(&vvmrOptions{VVMRSettings: s})
+	r, _ := s.Regularizer.Fill() // its faults are among those of the parameters
 	if r.GammaI == 0 {
 		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 	}
 	s.Regularizer = r
-	faults := []error{err}
-	if !(s.GammaO >= 0 && s.GammaO <= 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: γ_O is %v; it must be between 0 and 1", s.GammaO))
-	}
-	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: tolerance %v; it must be positive and "+
-			"less than 1, or 0 for the default", s.Tolerance))
-	}
-	if s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: limit of %d iterations; it must be "+
-			"positive, or 0 for the default", s.MaxIterations))
-	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-10
 	}
 	if s.MaxIterations == 0 {
 		s.MaxIterations = 1000
 	}
-	return s, errors.Join(faults...)
+	return s, err
 }
 
 // VVMR is a fitted function with n outputs,

@@ -28,12 +28,11 @@ type Transduction struct {
 func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
 	l, c := t.Y.Dims()
 	var faults []error
+	if err := TransductionParams.Check(&TransductionChoice{Weight: s.Weight}); err != nil {
+		faults = append(faults, err)
+	}
 	if s.Weight == 0 {
 		s.Weight = 1
-	}
-	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
-		faults = append(faults, fmt.Errorf("linear: weight %v of an unlabeled point; it must be positive",
-			s.Weight))
 	}
 	if s.Positive == nil {
 		for j := range c {

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -119,62 +118,49 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, fmt.Errorf("propagation: "+format,
 			args...))
 	}
-	if s.Method < Harmonic || s.Method > Poisson {
+	table := solverParams
+	if methods.Valid(s.Method) {
+		table = params(s.Method)
+	} else {
 		fault("graph regularization %v", s.Method)
 	}
 	if y.Classes == nil && (s.Method == LGC || s.Method == Poisson) {
 		fault("%v is for classes; for a regression take %v or %v", s.Method, Harmonic, Tikhonov)
 	}
-	if s.Alpha != 0 && (s.Method != LGC || !(s.Alpha > 0 && s.Alpha < 1)) {
-		fault("α is %v; it lies between 0 and 1 and belongs to %v, not %v", s.Alpha, LGC, s.Method)
-	}
-	if s.Alpha == 0 && s.Method == LGC {
-		s.Alpha = defaultAlpha
-	}
 
-	if s.Method == Tikhonov {
-		r, err := s.Regularizer.Fill()
-		if err != nil {
-			faults = append(faults, err)
-		} else if r.GammaI == 0 {
-			fault("γ_I is 0; it must be positive, or the unlabeled points stay without a value")
-		}
-		s.Regularizer = r
-	} else if s.Regularizer != (regularizer.Regularizer{}) {
+	// Ranges are those of the method's parameters; other methods have no use for theirs.
+	if err := table.Check(&s); err != nil {
+		faults = append(faults, err)
+	}
+	if s.Alpha != 0 && s.Method != LGC {
+		fault("α is %v; it belongs to %v, not %v", s.Alpha, LGC, s.Method)
+	}
+	if s.Method != Tikhonov && s.Regularizer != (regularizer.Regularizer{}) {
 		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
 	}
-
 	if s.MassNormalization && s.Method != Harmonic {
 		fault("class mass normalization belongs to %v", Harmonic)
 	} else if s.MassNormalization && y.Classes == nil {
 		faults = append(faults, models.Faultf("%s is for classes, not for values",
 			param.Name("class-mass")))
 	}
-
 	if s.Solver != nil && s.Regularizer.Power > 1 {
 		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
 			param.Name("power"), s.Regularizer.Power))
 	}
-	if s.Priors != nil {
-		if s.Method != Poisson && !s.MassNormalization {
-			fault("priors belong to %v and to class mass normalization", Poisson)
-		}
-		if len(s.Priors) != len(y.Classes) {
-			faults = append(faults, models.Faultf("%s names %d shares for %d classes",
-				param.Name("priors"), len(s.Priors), len(y.Classes)))
-		}
-		for c, v := range s.Priors {
-			if !(v > 0) || math.IsInf(v, 1) {
-				fault("prior %d is %v; it must be positive", c, v)
-			}
-		}
+	if s.Priors != nil && s.Method != Poisson && !s.MassNormalization {
+		fault("priors belong to %v and to class mass normalization", Poisson)
+	}
+	if s.Priors != nil && len(s.Priors) != len(y.Classes) {
+		faults = append(faults, models.Faultf("%s names %d shares for %d classes",
+			param.Name("priors"), len(s.Priors), len(y.Classes)))
 	}
 
-	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		fault("tolerance %v; it must lie in (0, 1), or be 0 for the default", s.Tolerance)
+	if s.Alpha == 0 && s.Method == LGC {
+		s.Alpha = defaultAlpha
 	}
-	if s.MaxIterations < 0 {
-		fault("%d iterations at most; the number must be positive", s.MaxIterations)
+	if s.Method == Tikhonov {
+		s.Regularizer, _ = s.Regularizer.Fill() // its faults are among those above
 	}
 	if s.Tolerance == 0 {
 		s.Tolerance = defaultTolerance

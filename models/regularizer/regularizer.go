@@ -2,9 +2,7 @@ package regularizer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -152,28 +150,9 @@ func (r Regularizer) Describe() string {
 
 // Fill returns r with its defaults, or all faults at once.
 func (r Regularizer) Fill() (Regularizer, error) {
-	var faults []error
-	if !(r.GammaA > 0) || math.IsInf(r.GammaA, 0) {
-		faults = append(faults, fmt.Errorf("models: γ_A is %v; it must be positive", r.GammaA))
-	}
-	if !(r.GammaI >= 0) || math.IsInf(r.GammaI, 0) {
-		faults = append(faults, fmt.Errorf("models: γ_I is %v; it must not be negative", r.GammaI))
-	}
-	if r.Power < 0 {
-		faults = append(faults, fmt.Errorf("models: power %d of the Laplacian; it must be at least 1", r.Power))
-	}
-	if r.Scaling < Direct || r.Scaling > PerEdge {
-		faults = append(faults, fmt.Errorf("models: scaling %v", r.Scaling))
-	}
-	if r.Laplacian < sparse.Combinatorial || r.Laplacian > sparse.RandomWalk {
-		faults = append(faults, fmt.Errorf("models: Laplacian %v", r.Laplacian))
-	}
-	if r.Laplacian == sparse.RandomWalk {
-		faults = append(faults, fmt.Errorf("models: fᵀLᵖf needs a symmetric Laplacian: combinatorial "+
-			"or normalized"))
-	}
+	err := Params.Check(&r)
 	if r.Power == 0 {
 		r.Power = 1
 	}
-	return r, errors.Join(faults...)
+	return r, err
 }

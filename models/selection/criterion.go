@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -31,7 +32,41 @@ const (
 	AUCCriterion
 )
 
-var criteria = enum.New[Criterion]("metric", "default", "error", "rmse", "f1", "prbep", "auc")
+// targetKind is what a criterion measures answers for.
+type targetKind int
+
+const (
+	ofClasses targetKind = 1 << iota
+	ofLabels
+	ofValues
+)
+
+// criterionTable has a row for each criterion.
+var criterionTable = [...]struct {
+	name   string
+	larger bool // larger values are the better ones
+	of     targetKind
+}{
+	DefaultCriterion: {name: "default"},
+	ErrorCriterion:   {name: "error", of: ofClasses | ofLabels},
+	RMSECriterion:    {name: "rmse", of: ofValues},
+	F1Criterion:      {name: "f1", larger: true, of: ofClasses | ofLabels},
+	PRBEPCriterion:   {name: "prbep", larger: true, of: ofClasses},
+	AUCCriterion:     {name: "auc", larger: true, of: ofClasses | ofLabels},
+}
+
+var criteria = enum.Of[Criterion]("metric", len(criterionTable), func(i int) string { return criterionTable[i].name })
+
+// criteriaOf returns the criteria for targets of a kind.
+func criteriaOf(kind targetKind) []Criterion {
+	var out []Criterion
+	for i := range criterionTable {
+		if criterionTable[i].of&kind != 0 {
+			out = append(out, Criterion(i))
+		}
+	}
+	return out
+}
 
 // String returns the name used on the command line and in reports.
 func (c Criterion) String() string { return criteria.String(c) }
@@ -43,28 +78,25 @@ func (c Criterion) MarshalText() ([]byte, error) { return criteria.Marshal(c) }
 func (c *Criterion) UnmarshalText(text []byte) error { return criteria.Unmarshal(c, text) }
 
 // Larger tells whether larger values are the better ones.
-func (c Criterion) Larger() bool { return c >= F1Criterion }
+func (c Criterion) Larger() bool { return criteria.Valid(c) && criterionTable[c].larger }
 
 // of returns the criterion for targets, in place of the default, or an error if it is
 // not one of theirs.
 func (c Criterion) of(y *models.Targets) (Criterion, error) {
-	values := y.Classes == nil && y.Labels == nil
-	if c == DefaultCriterion {
-		c = ErrorCriterion
-		if values {
-			c = RMSECriterion
-		}
-	}
-
+	kind, what := ofClasses, "classes"
 	switch {
-	case c < ErrorCriterion || c > AUCCriterion || values != (c == RMSECriterion):
-		return c, fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", c,
-			RMSECriterion)
-	case y.Labels != nil && c == PRBEPCriterion:
-		return c, fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", c,
-			ErrorCriterion, F1Criterion, AUCCriterion)
+	case y.Labels != nil:
+		kind, what = ofLabels, "several labels a point"
+	case y.Classes == nil:
+		kind, what = ofValues, "values"
 	}
-
+	fitting := criteriaOf(kind)
+	if c == DefaultCriterion {
+		c = fitting[0]
+	}
+	if !slices.Contains(fitting, c) {
+		return c, fmt.Errorf("selection: criterion %v; for %s take %s", c, what, enum.Or(fitting))
+	}
 	return c, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/bigfit/bigfit/internal/enum"
 )
 
 // Format is a format of tables.
@@ -23,6 +25,9 @@ const (
 	JSONL   Format = "jsonl"
 	Parquet Format = "parquet"
 )
+
+// Formats are the formats of tables in words.
+var Formats = []string{"csv", "JSON Lines", "parquet"}
 
 // converts reports whether values of one kind can be read as another. The fields of a csv
 // file are text, of which the values decide.
@@ -153,7 +158,7 @@ func recognize(path string, f *os.File, size int64, opt Options) (Format, engine
 			"parquet file or damaged; write it again", path, head[:min(len(head), 8)])
 	case bytes.IndexByte(head, 0) >= 0:
 		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are "+
-			"read from csv, JSON Lines and parquet", path, head[:min(len(head), 16)])
+			"read from %s", path, head[:min(len(head), 16)], enum.And(Formats))
 	case ext == ".jsonl", ext == ".ndjson", looksJSON(head):
 		r, err := openRecords(&jsonRecords{text: t}, t, opt)
 		return JSONL, r, err

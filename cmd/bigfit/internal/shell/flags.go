@@ -8,12 +8,14 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/machine"
 )
 
@@ -27,7 +29,7 @@ func (a *App) CommonFlags(root *cobra.Command) {
 		"8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
-	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	NameFlag(f, &a.mode, "progress", "progress on stderr; json has one event a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)
 
@@ -122,5 +124,18 @@ func (v nameValue) Type() string { return "name" }
 // Width is the number of columns that help texts are wrapped at.
 const Width = 120
 
-// NameFlag adds a flag for a name; its default is the value that it has.
-func NameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }
+// NameFlag adds a flag for a value of an enumeration; its default is the value that it has. The
+// help text ends with the names of choices, all values if there are none.
+func NameFlag[T enum.Value, P interface {
+	*T
+	name
+}](f *pflag.FlagSet, v P, flag, usage string, choices ...T) {
+	names := enum.All[T]()
+	if len(choices) > 0 {
+		names = nil
+	}
+	for _, c := range choices {
+		names = append(names, fmt.Sprint(c))
+	}
+	f.Var(nameValue{v}, flag, usage+": "+strings.Join(names, ", "))
+}

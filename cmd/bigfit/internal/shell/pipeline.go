@@ -106,7 +106,7 @@ const DefaultTolerance = 1e-8
 
 // EigsFlags adds the flags of eigenpairs; their defaults are the values that s has.
 func EigsFlags(f *pflag.FlagSet, s *pipeline.EigsSettings) {
-	NameFlag(f, &s.Laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized, random-walk")
+	NameFlag(f, &s.Laplacian, "laplacian", "Laplacian; combinatorial is D−W")
 	f.Float64Var(&s.Tolerance, "tolerance", s.Tolerance,
 		"largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
 }

@@ -26,7 +26,7 @@ type EngineFlags struct {
 // Flags adds the flags; other is the engine that the command can have beside ours.
 func (o *EngineFlags) Flags(f *pflag.FlagSet, other engine.Kind) {
 	shell.NameFlag(f, &o.Kind, "engine",
-		fmt.Sprintf("who computes: bigfit, or %s by MPI (bigfit engine --help)", other))
+		fmt.Sprintf("who computes; %s does by MPI (bigfit engine --help)", other), engine.Ours, other)
 	f.IntVar(&o.Ranks, "ranks", 1, "processes of the engine")
 	f.StringVar(&o.Launcher, "launcher", "",
 		"`command` that starts them, with -n RANKS behind it or in place of {ranks} (default mpirun)")
