@@ -22,6 +22,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
+	_ "github.com/bigfit/bigfit/data/parquet"
 	"github.com/bigfit/bigfit/internal/machine"
 )
 

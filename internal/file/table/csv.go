@@ -228,27 +228,27 @@ func (f *csvField) add(v *Values) bool {
 	s := string(*f)
 	switch v.column.Kind {
 	case Text:
-		v.addText(strings.Clone(s))
+		v.AppendText(strings.Clone(s))
 		return true
 	case Float:
 		x, ok := number(s)
 		if ok {
-			v.addFloat(x, 64)
+			v.AppendFloat(x, 64)
 		}
 		return ok
 	case Bool:
 		x, err := strconv.ParseBool(s)
 		if err == nil {
-			v.addBool(x)
+			v.AppendBool(x)
 		}
 		return err == nil
 	}
 
 	x, err := strconv.ParseInt(s, 10, 64)
-	return err == nil && v.addInt(x) == nil
+	return err == nil && v.AppendInt(x) == nil
 }
 
-func (f *csvField) short() string { return short(string(*f)) }
+func (f *csvField) short() string { return Quote(string(*f)) }
 
 // number parses a number; inf and nan are numbers too.
 func number(s string) (float64, bool) {
@@ -256,8 +256,8 @@ func number(s string) (float64, bool) {
 	return x, err == nil || math.IsInf(x, 0) && errors.Is(err, strconv.ErrRange)
 }
 
-// short is %q of at most 40 bytes.
-func short(s string) string {
+// Quote is %q of at most 40 bytes.
+func Quote(s string) string {
 	if len(s) > 40 {
 		return strconv.Quote(s[:40]) + "…"
 	}

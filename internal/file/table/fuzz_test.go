@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,16 +16,6 @@ func FuzzTable(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	other, err := os.ReadFile("testdata/hyparquet.parquet")
-	if err != nil {
-		f.Fatal(err)
-	}
-	own, err := os.ReadFile(writeRows(f, people(3)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(other)
-	f.Add(own)
 	path := filepath.Join(f.TempDir(), "t")
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -53,32 +42,4 @@ func FuzzTable(f *testing.F) {
 			rows += int64(b.Rows)
 		}
 	})
-}
-
-// Every byte of a small parquet file is damaged once: an error, or as many rows.
-func TestDamagedParquet(t *testing.T) {
-	good, err := os.ReadFile(writeRows(t, people(3)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	step := 3
-	if testing.Short() {
-		step = 17
-	}
-	refused := 0
-	for i := 0; i < len(good); i += step {
-		for _, mask := range []byte{0xff, 0x80, 1} {
-			bad := bytes.Clone(good)
-			bad[i] ^= mask
-			tab, err := Read(write(t, "t.parquet", string(bad)), Options{Limit: 1 << 24})
-			if err != nil {
-				refused++
-			} else if tab.Rows != 3 {
-				t.Errorf("byte %d: %d rows", i, tab.Rows)
-			}
-		}
-	}
-	if refused < len(good)/step {
-		t.Errorf("%d of %d damaged files were refused", refused, 3*len(good)/step)
-	}
 }

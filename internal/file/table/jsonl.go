@@ -69,7 +69,7 @@ func (j *jsonRecords) next() ([]field, error) {
 		return nil, err
 	}
 	if !json.Valid(line) || line[0] != '{' {
-		return nil, j.fault("%s is not a JSON object; write one object a line", short(string(line)))
+		return nil, j.fault("%s is not a JSON object; write one object a line", Quote(string(line)))
 	}
 	for i := range j.cells {
 		j.cells[i] = nil
@@ -202,17 +202,17 @@ func (f *jsonField) add(v *Values) bool {
 	if b[0] != '"' && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') {
 		switch want {
 		case Text:
-			v.addText(string(b))
+			v.AppendText(string(b))
 			return true
 		case Float:
 			x, ok := number(string(b))
 			if ok {
-				v.addFloat(x, 64)
+				v.AppendFloat(x, 64)
 			}
 			return ok
 		case Int:
 			x, err := strconv.ParseInt(string(b), 10, 64)
-			return err == nil && v.addInt(x) == nil
+			return err == nil && v.AppendInt(x) == nil
 		}
 
 		return false
@@ -222,14 +222,14 @@ func (f *jsonField) add(v *Values) bool {
 	case have == FloatList && want == FloatList:
 		return f.vector(v)
 	case have == Bool && (want == Bool || want == Text):
-		v.addBool(b[0] == 't')
+		v.AppendBool(b[0] == 't')
 		return true
 	case have == Text && want == Text:
 		var s string
 		if json.Unmarshal(b, &s) != nil {
 			return false
 		}
-		v.addText(s)
+		v.AppendText(s)
 		return true
 	}
 
@@ -266,4 +266,4 @@ func (f *jsonField) vector(v *Values) bool {
 	return true
 }
 
-func (f *jsonField) short() string { return short(string(*f)) }
+func (f *jsonField) short() string { return Quote(string(*f)) }

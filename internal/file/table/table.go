@@ -114,25 +114,28 @@ type Options struct {
 type Reader struct {
 	path   string
 	format Format
-	eng    engine
+	eng    Engine
 	chosen []int    // columns of the file
 	want   []Column // what they are read as
 	row    int64
 	done   bool
 }
 
-// engine is a format's reader.
-type engine interface {
-	columns() []Column
-	// rows returns the number of rows, −1 if only reading tells.
-	rows() int64
-	// choose sets the columns that fill reads; it is called before the first fill.
-	choose(at []int, as []Column) error
-	// fill reads at most a batch of rows into b. At the end it returns io.EOF and no row.
-	fill(b *Batch) error
-	// scan reads the whole file to make the columns and their kinds exact.
-	scan() error
-	close() error
+// Engine is a format's reader.
+type Engine interface {
+	// Columns returns the columns of the file.
+	Columns() []Column
+	// Rows returns the number of rows, −1 if only reading tells.
+	Rows() int64
+	// Choose sets the columns that Fill reads, by their numbers in the file, and the kinds
+	// that they are read as. It is called before the first Fill.
+	Choose(at []int, as []Column) error
+	// Fill reads at most a batch of rows into b. At the end it returns io.EOF and no row.
+	Fill(b *Batch) error
+	// Scan reads the whole file to make the columns and their kinds exact.
+	Scan() error
+	// Close closes the file.
+	Close() error
 }
 
 // Open opens a table and recognizes its format by its content: parquet by its mark,
@@ -155,19 +158,19 @@ func (r *Reader) Format() Format { return r.format }
 
 // Columns returns the columns of the file. The kinds of text formats are those of the
 // first rows, unless [Reader.Scan] was called.
-func (r *Reader) Columns() []Column { return slices.Clone(r.eng.columns()) }
+func (r *Reader) Columns() []Column { return slices.Clone(r.eng.Columns()) }
 
 // Names returns the names of the columns of the file.
 func (r *Reader) Names() []string {
 	var out []string
-	for _, c := range r.eng.columns() {
+	for _, c := range r.eng.Columns() {
 		out = append(out, c.Name)
 	}
 	return out
 }
 
 // Rows returns the number of rows, and false if only reading tells.
-func (r *Reader) Rows() (int64, bool) { n := r.eng.rows(); return max(n, 0), n >= 0 }
+func (r *Reader) Rows() (int64, bool) { n := r.eng.Rows(); return max(n, 0), n >= 0 }
 
 // Header reports whether the first line of a csv file was taken for names.
 func (r *Reader) Header() bool {
@@ -178,7 +181,7 @@ func (r *Reader) Header() bool {
 // Scan reads a text file once to its end, so that [Reader.Columns] holds every column and
 // the kind that all of its values have: integers and numbers are numbers, other mixtures
 // text. It must be called before [Reader.Choose]. For parquet it does nothing.
-func (r *Reader) Scan() error { return r.eng.scan() }
+func (r *Reader) Scan() error { return r.eng.Scan() }
 
 // Choose sets the columns that are read, in the given order, and their kinds. Without
 // names all columns are read but those of kind Other. It is called at most once, before
@@ -190,7 +193,7 @@ func (r *Reader) Scan() error { return r.eng.scan() }
 func (r *Reader) Choose(want ...Column) error {
 	var at []int
 	var as []Column
-	for i, c := range r.eng.columns() {
+	for i, c := range r.eng.Columns() {
 		if len(want) == 0 && c.Kind != Other {
 			at = append(at, i)
 			as = append(as, c)
@@ -202,7 +205,7 @@ func (r *Reader) Choose(want ...Column) error {
 		if err != nil {
 			return err
 		}
-		c := r.eng.columns()[p]
+		c := r.eng.Columns()[p]
 		if c.Kind == Other {
 			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, "+
 				"text or lists of one length", r.path, c.Name, c.Why)
@@ -221,18 +224,16 @@ func (r *Reader) Choose(want ...Column) error {
 	}
 
 	if len(at) == 0 {
-		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path,
-			names(r.eng.columns()))
+		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path, names(r.eng.Columns()))
 	}
-	r.chosen = at
-	r.want = as
-	return r.eng.choose(at, as)
+	r.chosen, r.want = at, as
+	return r.eng.Choose(at, as)
 }
 
 // find returns the number of a column by its name, or by its number.
 func (r *Reader) find(name string) (int, error) {
 	for again := range 2 {
-		have := r.eng.columns()
+		have := r.eng.Columns()
 		at := -1
 		for i, c := range have {
 			if c.Name == name && at >= 0 {
@@ -254,14 +255,12 @@ func (r *Reader) find(name string) (int, error) {
 		}
 
 		if again == 0 && r.format == JSONL { // fields may first appear in a late row
-			if err := r.eng.scan(); err != nil {
+			if err := r.eng.Scan(); err != nil {
 				return 0, err
 			}
 		}
 	}
-
-	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name,
-		names(r.eng.columns()))
+	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name, names(r.eng.Columns()))
 }
 
 // names lists the names of at most 20 columns.
@@ -293,8 +292,7 @@ func (r *Reader) Next() (*Batch, error) {
 		b.Values[i].column = c
 		b.Values[i].Width = c.Width
 	}
-
-	if err := r.eng.fill(b); err != nil {
+	if err := r.eng.Fill(b); err != nil {
 		r.done = true
 		return nil, err
 	}
@@ -302,8 +300,20 @@ func (r *Reader) Next() (*Batch, error) {
 	return b, nil
 }
 
+// Metadata returns the text that the file has under a key, and false if it has none: text
+// formats have no room for it.
+func (r *Reader) Metadata(key string) (string, bool) {
+	m, ok := r.eng.(interface {
+		Metadata(key string) (string, bool)
+	})
+	if !ok {
+		return "", false
+	}
+	return m.Metadata(key)
+}
+
 // Close closes the file.
-func (r *Reader) Close() error { return r.eng.close() }
+func (r *Reader) Close() error { return r.eng.Close() }
 
 // Batch holds consecutive rows of the chosen columns.
 type Batch struct {

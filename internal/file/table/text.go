@@ -127,16 +127,21 @@ func (t *text) fault(err error) error {
 }
 
 // recognize returns the format of a file and its reader.
-func recognize(path string, f *os.File, size int64, opt Options) (Format, engine, error) {
+func recognize(path string, f *os.File, size int64, opt Options) (Format, Engine, error) {
 	if size == 0 {
 		return "", nil, fmt.Errorf("%s: the file is empty", path)
 	}
 	var mark [4]byte
-	if n, err := f.ReadAt(mark[:], 0); err != nil && err != io.EOF {
+	n, err := f.ReadAt(mark[:], 0)
+	if err != nil && err != io.EOF {
 		return "", nil, fmt.Errorf("%s: %w", path, err)
-	} else if s := string(mark[:n]); s == "PAR1" || s == "PARE" {
-		p, err := openParquet(path, f, size, opt)
-		return Parquet, p, err
+	}
+	if b := markedBinary(mark[:n]); b != nil {
+		if err := b.check(path); err != nil {
+			return "", nil, err
+		}
+		eng, err := b.codec.Open(path, f, size, opt)
+		return b.format, eng, err
 	}
 
 	t, err := openText(path, f)
@@ -284,19 +289,23 @@ func join(a, b Kind) Kind {
 	return Text
 }
 
-func (r *textReader) columns() []Column { return r.cols }
-func (r *textReader) rows() int64       { return -1 }
+// Columns returns the columns of the first rows, or of all after Scan.
+func (r *textReader) Columns() []Column { return r.cols }
 
-func (r *textReader) scan() error {
+// Rows returns −1: only reading tells.
+func (r *textReader) Rows() int64 { return -1 }
+
+// Scan reads all rows for the columns and their kinds.
+func (r *textReader) Scan() error {
 	if r.scanned {
 		return nil
 	}
 	return r.sample(-1)
 }
 
-func (r *textReader) choose(at []int, as []Column) error {
-	r.chosen = at
-	r.as = as
+// Choose sets the columns that Fill reads.
+func (r *textReader) Choose(at []int, as []Column) error {
+	r.chosen, r.as = at, as
 	return nil
 }
 
@@ -306,7 +315,8 @@ const (
 	textBytes = 4 << 20
 )
 
-func (r *textReader) fill(b *Batch) error {
+// Fill reads a batch of rows.
+func (r *textReader) Fill(b *Batch) error {
 	b.lines = make([]int, 0, 64)
 	budget := textBytes
 	for b.Rows < textBatch && budget > 0 {
@@ -323,7 +333,7 @@ func (r *textReader) fill(b *Batch) error {
 		for i, c := range r.chosen {
 			v := &b.Values[i]
 			if c >= len(fields) || fields[c].missing() {
-				v.null()
+				v.AppendMissing()
 				continue
 			}
 			if !fields[c].add(v) {
@@ -376,7 +386,8 @@ func (r *textReader) mismatch(f field, c Column, v *Values) error {
 	return e
 }
 
-func (r *textReader) close() error {
+// Close closes the file.
+func (r *textReader) Close() error {
 	r.text.stop()
 	return r.text.file.Close()
 }

@@ -33,8 +33,11 @@ func (v *Values) Len() int { return v.n }
 // Missing reports whether the value of row i is missing.
 func (v *Values) Missing(i int) bool { return v.Null != nil && v.Null[i] }
 
-// null appends a missing value.
-func (v *Values) null() {
+// NewValues returns no values yet, of a column.
+func NewValues(c Column) *Values { return &Values{column: c, Width: c.Width} }
+
+// AppendMissing appends a missing value.
+func (v *Values) AppendMissing() {
 	if v.Null == nil {
 		v.Null = make([]bool, v.n, max(2*v.n, 16))
 	}
@@ -58,6 +61,10 @@ func (v *Values) null() {
 	}
 }
 
+// AppendedVectors counts k vectors whose numbers the caller appended to Float32s or
+// Float64s, and whose length it set as Width.
+func (v *Values) AppendedVectors(k int) { v.present(k) }
+
 // present counts k values that were appended and are not missing.
 func (v *Values) present(k int) {
 	v.n += k
@@ -66,9 +73,9 @@ func (v *Values) present(k int) {
 	}
 }
 
-// addInt appends an integer as the kind of the column. A number beyond ±2⁵³ that float64
+// AppendInt appends an integer as the kind of the column. A number beyond ±2⁵³ that float64
 // does not hold is refused.
-func (v *Values) addInt(x int64) error {
+func (v *Values) AppendInt(x int64) error {
 	switch v.column.Kind {
 	case Int:
 		v.Ints = append(v.Ints, x)
@@ -87,8 +94,9 @@ func (v *Values) addInt(x int64) error {
 	return nil
 }
 
-// addFloat appends a number as the kind of the column.
-func (v *Values) addFloat(x float64, bits int) {
+// AppendFloat appends a number as the kind of the column; as text it is the shortest one
+// that is read as x again with so many bits.
+func (v *Values) AppendFloat(x float64, bits int) {
 	if v.column.Kind == Text {
 		v.Texts = append(v.Texts, strconv.FormatFloat(x, 'g', -1, bits))
 	} else {
@@ -97,7 +105,8 @@ func (v *Values) addFloat(x float64, bits int) {
 	v.present(1)
 }
 
-func (v *Values) addBool(x bool) {
+// AppendBool appends a truth value as the kind of the column, a boolean or text.
+func (v *Values) AppendBool(x bool) {
 	if v.column.Kind == Text {
 		v.Texts = append(v.Texts, strconv.FormatBool(x))
 	} else {
@@ -106,7 +115,8 @@ func (v *Values) addBool(x bool) {
 	v.present(1)
 }
 
-func (v *Values) addText(x string) {
+// AppendText appends text.
+func (v *Values) AppendText(x string) {
 	v.Texts = append(v.Texts, x)
 	v.present(1)
 }

@@ -2,10 +2,8 @@ package table
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,11 +28,11 @@ func result(ids bool) *Output {
 	return o
 }
 
-// What is written is read again, in every format.
+// What is written as text is read again.
 func TestWrite(t *testing.T) {
 	for _, ids := range []bool{false, true} {
 		o := result(ids)
-		for _, ext := range []string{".csv", ".jsonl", ".parquet"} {
+		for _, ext := range []string{".csv", ".jsonl"} {
 			path := filepath.Join(t.TempDir(), "out"+ext)
 			if err := Write(path, o); err != nil {
 				t.Fatal(err)
@@ -110,41 +108,5 @@ func TestWriteArrays(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "nan.jsonl")); string(text) != "{\"id\": 0, \"x\": null}\n{\"id\": 1, \"x\": 1}\n" {
 		t.Errorf("%q", text)
-	}
-}
-
-// A parquet file is read by an independent reader, where BIGFIT_HYPARQUET names a folder with
-// testdata/hyparquet.mjs and its packages.
-func TestOtherReader(t *testing.T) {
-	dir := os.Getenv("BIGFIT_HYPARQUET")
-	if dir == "" {
-		t.Skip("BIGFIT_HYPARQUET is not set")
-	}
-	path := filepath.Join(t.TempDir(), "out.parquet")
-	o := result(true)
-	if err := Write(path, o); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("node", "hyparquet.mjs", path)
-	cmd.Dir = dir
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []struct {
-		ID, Label string
-		Score     float64
-		Vector    []float64
-	}
-	if err := json.Unmarshal(text, &rows); err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 3000 {
-		t.Fatalf("%d rows", len(rows))
-	}
-	for i, r := range rows {
-		if r.ID != o.IDs[i] || r.Label != o.Columns[0].Values.([]string)[i] || r.Score != float64(i)/3 || len(r.Vector) != 3 || r.Vector[1] != -float64(i) {
-			t.Fatalf("row %d is %+v", i, r)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package table
+package parquet
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // ordered is a group with its fields in the given order; the library's has them sorted.
@@ -29,7 +30,7 @@ func (o ordered) Fields() []parquet.Field {
 
 // node describes a column; repeated says that its values repeat, so that a dictionary is
 // worth it.
-func (r *Result) node(repeated bool) parquet.Node {
+func node(r *table.Result, repeated bool) parquet.Node {
 	var n parquet.Node
 	switch r.Values.(type) {
 	case []int64, []int32:
@@ -50,8 +51,8 @@ func (r *Result) node(repeated bool) parquet.Node {
 	return n
 }
 
-// value is value k of column c, the first or a later one of its row.
-func (r *Result) value(k, c int, first bool) parquet.Value {
+// value is value k of r, which is column c, the first or a later one of its row.
+func value(r *table.Result, k, c int, first bool) parquet.Value {
 	var v parquet.Value
 	switch x := r.Values.(type) {
 	case []int64:
@@ -77,17 +78,17 @@ func (r *Result) value(k, c int, first bool) parquet.Value {
 	return v.Level(rep, def, c)
 }
 
-// parquet writes the rows in groups of some 64 MiB.
-func (o *Output) parquet(out io.Writer, rows int) error {
-	columns := make([]Result, 0, len(o.Columns)+1)
+// write writes the rows in groups of some 64 MiB.
+func write(out io.Writer, o *table.Output, rows int) error {
+	columns := make([]table.Result, 0, len(o.Columns)+1)
 	if o.IDs != nil {
-		columns = append(columns, Result{Name: "id", Values: o.IDs})
+		columns = append(columns, table.Result{Name: "id", Values: o.IDs})
 	} else {
 		ids := make([]int64, rows)
 		for i := range ids {
 			ids[i] = int64(i)
 		}
-		columns = append(columns, Result{Name: "id", Values: ids})
+		columns = append(columns, table.Result{Name: "id", Values: ids})
 	}
 
 	columns = append(columns, o.Columns...)
@@ -97,7 +98,7 @@ func (o *Output) parquet(out io.Writer, rows int) error {
 		if root.Group[columns[i].Name] != nil {
 			return fmt.Errorf("two columns have the name %q", columns[i].Name)
 		}
-		root.Group[columns[i].Name] = columns[i].node(i > 0)
+		root.Group[columns[i].Name] = node(&columns[i], i > 0)
 		root.names = append(root.names, columns[i].Name)
 		width += max(columns[i].Width, 1)
 	}
@@ -122,7 +123,7 @@ func (o *Output) parquet(out io.Writer, rows int) error {
 			for c := range columns {
 				each := max(columns[c].Width, 1)
 				for j := range each {
-					row = append(row, columns[c].value((i+b)*each+j, c, j == 0))
+					row = append(row, value(&columns[c], (i+b)*each+j, c, j == 0))
 				}
 			}
 			batch[b] = row

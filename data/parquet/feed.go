@@ -1,4 +1,4 @@
-package table
+package parquet
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ const plainDictionary format.Encoding = 2
 // feed hands the pages of a chunk to the library, decompressed, with sizes that are true,
 // as the bytes from feedStart on of a file that never is. They are read in order.
 type feed struct {
-	p     *parquetFile
+	p     *reader
 	leaf  *parquet.Column
 	codec format.CompressionCodec
 	group int

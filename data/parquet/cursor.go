@@ -1,4 +1,4 @@
-package table
+package parquet
 
 import (
 	"errors"
@@ -10,13 +10,15 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // cursor reads one column of a parquet file, page by page.
 type cursor struct {
-	p        *parquetFile
+	p        *reader
 	leaf     *parquet.Column
-	col      Column
+	col      table.Column
 	unsigned bool
 	list     bool
 	depth    byte // definition level of an element of the list, missing or not
@@ -36,10 +38,9 @@ type cursor struct {
 	texts   []string // of the dictionary
 }
 
-func (p *parquetFile) newCursor(i int, as Column) *cursor {
+func (p *reader) newCursor(i int, as table.Column) *cursor {
 	leaf := p.leaves[i]
-	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == FloatList, group: -1,
-		unsigned: p.unsigned(leaf.Index())}
+	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1, unsigned: p.unsigned(leaf.Index())}
 	if c.list {
 		at := p.clean.Root().Columns()[i]
 		for !at.Repeated() {
@@ -144,7 +145,7 @@ func (c *cursor) nextPage() error {
 		c.indexes = nil
 		if d := page.Dictionary(); d != nil {
 			c.indexes, c.values = c.values.Int32(), d.Page().Data()
-			if c.texts == nil && c.col.Kind == Text {
+			if c.texts == nil && c.col.Kind == table.Text {
 				c.texts = make([]string, d.Len())
 			}
 		}
@@ -158,7 +159,7 @@ func (c *cursor) nextPage() error {
 }
 
 // fill appends at most the given number of rows to v and returns their number.
-func (c *cursor) fill(v *Values, rows int) (got int, err error) {
+func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 	defer c.p.guard(&err)
 	for got < rows {
 		if c.at == c.n {
@@ -179,7 +180,7 @@ func (c *cursor) fill(v *Values, rows int) (got int, err error) {
 		case c.list:
 			err = c.vector(v)
 		case c.def != nil && int(c.def[c.at]) < c.leaf.MaxDefinitionLevel():
-			v.null()
+			v.AppendMissing()
 			c.at++
 		default:
 			err = c.scalar(v)
@@ -208,46 +209,46 @@ func (c *cursor) next() int {
 }
 
 // scalar appends the next value.
-func (c *cursor) scalar(v *Values) error {
+func (c *cursor) scalar(v *table.Values) error {
 	k := c.next()
 	switch c.leaf.Type().Kind() {
 	case parquet.Boolean:
-		v.addBool(c.values.Boolean()[k/8]>>(k%8)&1 == 1)
+		v.AppendBool(c.values.Boolean()[k/8]>>(k%8)&1 == 1)
 	case parquet.Int32, parquet.Int64:
 		x, err := c.integer(k)
 		if err == nil {
-			err = v.addInt(x)
+			err = v.AppendInt(x)
 		}
 		if err != nil {
 			return c.fault("is %w", err)
 		}
 	case parquet.Float:
 		x := c.values.Float()[k]
-		v.addFloat(float64(x), 32)
+		v.AppendFloat(float64(x), 32)
 	case parquet.Double:
-		v.addFloat(c.values.Double()[k], 64)
+		v.AppendFloat(c.values.Double()[k], 64)
 	case parquet.FixedLenByteArray:
 		if data, size := c.values.FixedLenByteArray(); size == 16 { // a UUID
 			b := data[16*k : 16*k+16]
-			v.addText(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+			v.AppendText(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 			return nil
 		}
-		v.addFloat(float64(c.half(k)), 32)
+		v.AppendFloat(float64(c.half(k)), 32)
 	default:
 		if c.indexes != nil && c.texts[k] != "" {
-			v.addText(c.texts[k])
+			v.AppendText(c.texts[k])
 			return nil
 		}
 		data, offsets := c.values.ByteArray()
 		b := data[offsets[k]:offsets[k+1]]
 		if !utf8.Valid(b) {
-			return c.fault("is %s, which is not text in UTF-8; write text", short(string(b)))
+			return c.fault("is %s, which is not text in UTF-8; write text", table.Quote(string(b)))
 		}
 		s := string(b)
 		if c.indexes != nil {
 			c.texts[k] = s
 		}
-		v.addText(s)
+		v.AppendText(s)
 	}
 
 	return nil
@@ -288,7 +289,7 @@ func (c *cursor) half(k int) float32 {
 }
 
 // vector appends the next list, whose first level is in the page.
-func (c *cursor) vector(v *Values) error {
+func (c *cursor) vector(v *table.Values) error {
 	if c.rep[c.at] != 0 {
 		return c.fault("begins inside a list; the file is damaged, write it again")
 	}
@@ -297,7 +298,7 @@ func (c *cursor) vector(v *Values) error {
 		if d == c.depth-1 { // the list is there and empty
 			return c.ragged(0, v.Width)
 		}
-		v.null()
+		v.AppendMissing()
 		c.at++
 		return nil
 	}
@@ -339,9 +340,9 @@ func (c *cursor) vector(v *Values) error {
 	}
 
 	if v.Width == 0 {
-		if v.n > 0 { // missing lists came first
-			v.Float32s, v.Float64s = padded(v.Float32s, v.n*width, c.col.Bits == 32),
-				padded(v.Float64s, v.n*width, c.col.Bits != 32)
+		if n := v.Len(); n > 0 { // missing lists came first
+			v.Float32s = padded(v.Float32s, n*width, c.col.Bits == 32)
+			v.Float64s = padded(v.Float64s, n*width, c.col.Bits != 32)
 		}
 		v.Width = width
 	}
@@ -349,7 +350,7 @@ func (c *cursor) vector(v *Values) error {
 	if width != v.Width {
 		return c.ragged(width, v.Width)
 	}
-	v.present(1)
+	v.AppendedVectors(1)
 	return nil
 }
 
@@ -370,7 +371,7 @@ func (c *cursor) ragged(have, want int) error {
 }
 
 // elements appends k numbers.
-func (c *cursor) elements(v *Values, k int) error {
+func (c *cursor) elements(v *table.Values, k int) error {
 	kind := c.leaf.Type().Kind()
 	if c.indexes == nil {
 		at := c.value

@@ -1,8 +1,7 @@
-package table
+package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,19 +12,16 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
-// The parquet library takes as much memory as a header claims, so it sees neither footer nor
-// pages of a file: the footer is walked, bounded and written anew, and feed.go hands the
-// library pages that were bounded and decompressed before. Its panics become errors.
-
-// parquetFile reads a parquet file.
+// reader reads a parquet file.
 //
 // The library sees neither footer nor pages of the file itself: the footer is checked,
 // rid of what is not needed (indexes, compression, offsets) and written anew, and pages
 // are found, bounded and decompressed by a feed. So no length in the file is believed by
 // more than a bound.
-type parquetFile struct {
+type reader struct {
 	path  string
 	file  *os.File
 	size  int64
@@ -34,7 +30,7 @@ type parquetFile struct {
 	meta   format.FileMetaData // as in the file
 	clean  *parquet.File       // without data
 	leaves []*parquet.Column   // of the columns, nil where they cannot be read
-	cols   []Column
+	cols   []table.Column
 
 	cursors []*cursor
 }
@@ -43,26 +39,27 @@ type parquetFile struct {
 const mostClaimed = 1 << 30
 
 // bound is the number of bytes that a claim may take.
-func (p *parquetFile) bound() int64 {
+func (p *reader) bound() int64 {
 	if p.limit > 0 {
 		return min(p.limit, mostClaimed)
 	}
 	return mostClaimed
 }
 
-func (p *parquetFile) fault(format string, args ...any) error {
+func (p *reader) fault(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{p.path}, args...)...)
 }
 
 // guard turns a panic of the library into an error.
-func (p *parquetFile) guard(err *error) {
+func (p *reader) guard(err *error) {
 	if r := recover(); r != nil {
 		*err = p.fault("the file is damaged or uses what is not read (%v); write it again", r)
 	}
 }
 
-func openParquet(path string, f *os.File, size int64, opt Options) (p *parquetFile, err error) {
-	p = &parquetFile{path: path, file: f, size: size, limit: opt.Limit}
+// open reads the footer of a parquet file and describes the columns.
+func open(path string, f *os.File, size int64, opt table.Options) (_ table.Engine, err error) {
+	p := &reader{path: path, file: f, size: size, limit: opt.Limit}
 	defer p.guard(&err)
 	if err := p.readFooter(); err != nil {
 		return nil, err
@@ -79,7 +76,7 @@ func openParquet(path string, f *os.File, size int64, opt Options) (p *parquetFi
 }
 
 // readFooter reads the metadata at the end of the file.
-func (p *parquetFile) readFooter() error {
+func (p *reader) readFooter() error {
 	var tail [8]byte
 	if p.size < 12 {
 		return p.fault("it has %d bytes, too few for a parquet file; write it again", p.size)
@@ -125,7 +122,7 @@ func (p *parquetFile) readFooter() error {
 }
 
 // checkGroups compares what the footer says of row groups with the file.
-func (p *parquetFile) checkGroups() error {
+func (p *reader) checkGroups() error {
 	var rows int64
 	for g := range p.meta.RowGroups {
 		group := &p.meta.RowGroups[g]
@@ -168,7 +165,7 @@ func chunkRange(m *format.ColumnMetaData) (start, end int64) {
 
 // openClean gives the library a file of nothing but a footer: the schema, and chunks without
 // compression whose pages come from feeds.
-func (p *parquetFile) openClean() error {
+func (p *reader) openClean() error {
 	meta := format.FileMetaData{Version: p.meta.Version, Schema: p.meta.Schema, NumRows: p.meta.NumRows}
 	for g := range p.meta.RowGroups {
 		group := format.RowGroup{NumRows: p.meta.RowGroups[g].NumRows}
@@ -212,7 +209,7 @@ func (m memory) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // describe sets the columns.
-func (p *parquetFile) describe() {
+func (p *reader) describe() {
 	var elements []*format.SchemaElement // of leaves, in order
 	for i := range p.meta.Schema {
 		if p.meta.Schema[i].Type.Valid {
@@ -221,7 +218,7 @@ func (p *parquetFile) describe() {
 	}
 
 	for _, top := range p.clean.Root().Columns() {
-		c := Column{Name: top.Name(), Kind: Other, Bits: 64}
+		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
 		leaf := onlyLeaf(top)
 		switch {
 		case leaf == nil:
@@ -230,10 +227,9 @@ func (p *parquetFile) describe() {
 			c.Kind, c.Bits, c.Why = leafKind(elements[leaf.Index()])
 		case leaf.MaxRepetitionLevel() == 1:
 			kind, bits, why := leafKind(elements[leaf.Index()])
-			if kind == Float || kind == Int {
-				c.Kind = FloatList
-				c.Bits = bits
-				if kind == Int {
+			if kind == table.Float || kind == table.Int {
+				c.Kind, c.Bits = table.FloatList, bits
+				if kind == table.Int {
 					c.Bits = 64
 				}
 			} else if c.Why = "a list of " + why; why == "" {
@@ -248,7 +244,7 @@ func (p *parquetFile) describe() {
 	}
 
 	for i := range p.cols {
-		if p.cols[i].Kind == FloatList {
+		if p.cols[i].Kind == table.FloatList {
 			p.cols[i].Width = p.width(i)
 		}
 	}
@@ -266,48 +262,44 @@ func onlyLeaf(c *parquet.Column) *parquet.Column {
 }
 
 // leafKind returns the kind of the values of a leaf, or why they cannot be read.
-func leafKind(e *format.SchemaElement) (kind Kind, bits int, why string) {
-	logical := e.LogicalType.Value
-	converted := e.ConvertedType
+func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
+	logical, converted := e.LogicalType.Value, e.ConvertedType
 	plain := logical == nil && !converted.Valid
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
-		return Bool, 64, ""
+		return table.Bool, 64, ""
 	case parquet.Int32, parquet.Int64:
 		_, isInt := logical.(*format.IntType)
-		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 &&
-			converted.V <= deprecated.Int64 {
-			return Int, 64, ""
+		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 && converted.V <= deprecated.Int64 {
+			return table.Int, 64, ""
 		}
-		return Other, 64, "dates, times or decimals"
+		return table.Other, 64, "dates, times or decimals"
 	case parquet.Float:
-		return Float, 32, ""
+		return table.Float, 32, ""
 	case parquet.Double:
-		return Float, 64, ""
+		return table.Float, 64, ""
 	case parquet.ByteArray:
 		switch logical.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
-			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum ||
-				converted.V == deprecated.Json {
-				return Text, 64, ""
+			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum || converted.V == deprecated.Json {
+				return table.Text, 64, ""
 			}
 		}
-		return Other, 64, "bytes that are no text"
+		return table.Other, 64, "bytes that are no text"
 	case parquet.FixedLenByteArray:
 		if _, half := logical.(*format.Float16Type); half && e.TypeLength.V == 2 {
-			return Float, 32, ""
+			return table.Float, 32, ""
 		}
 		if _, uuid := logical.(*format.UUIDType); uuid && e.TypeLength.V == 16 {
-			return Text, 64, ""
+			return table.Text, 64, ""
 		}
-		return Other, 64, "bytes that are no text"
+		return table.Other, 64, "bytes that are no text"
 	}
-
-	return Other, 64, "times of 96 bits"
+	return table.Other, 64, "times of 96 bits"
 }
 
 // unsigned reports whether the integers of leaf i are.
-func (p *parquetFile) unsigned(i int) bool {
+func (p *reader) unsigned(i int) bool {
 	for _, e := range p.meta.Schema {
 		if !e.Type.Valid {
 			continue
@@ -328,11 +320,11 @@ func (p *parquetFile) unsigned(i int) bool {
 
 // width returns the length of the first list of a column; 0 if there is none, or it cannot
 // be read, which reading it will say.
-func (p *parquetFile) width(i int) int {
+func (p *reader) width(i int) int {
 	c := p.newCursor(i, p.cols[i])
 	defer c.close()
 	for range 1 << 16 {
-		v := &Values{column: p.cols[i]}
+		v := table.NewValues(p.cols[i])
 		n, err := c.fill(v, 1)
 		if err != nil || n == 0 {
 			return 0
@@ -345,11 +337,17 @@ func (p *parquetFile) width(i int) int {
 	return 0
 }
 
-func (p *parquetFile) columns() []Column { return p.cols }
-func (p *parquetFile) rows() int64       { return p.meta.NumRows }
-func (p *parquetFile) scan() error       { return nil }
+// Columns returns the columns of the file.
+func (p *reader) Columns() []table.Column { return p.cols }
 
-func (p *parquetFile) choose(at []int, as []Column) error {
+// Rows returns the number of rows, which the footer says.
+func (p *reader) Rows() int64 { return p.meta.NumRows }
+
+// Scan does nothing: the schema says the kinds of all columns.
+func (p *reader) Scan() error { return nil }
+
+// Choose makes a cursor for each column that is read.
+func (p *reader) Choose(at []int, as []table.Column) error {
 	for i := range at {
 		p.cursors = append(p.cursors, p.newCursor(at[i], as[i]))
 	}
@@ -362,7 +360,8 @@ const (
 	batchBytes = 4 << 20
 )
 
-func (p *parquetFile) fill(b *Batch) error {
+// Fill reads the next rows, as many of every column.
+func (p *reader) Fill(b *table.Batch) error {
 	rows := batchRows
 	for _, c := range b.Columns {
 		rows = min(rows, max(1, batchBytes/(8*max(c.Width, 1))))
@@ -390,130 +389,16 @@ func (p *parquetFile) fill(b *Batch) error {
 	return nil
 }
 
-func (p *parquetFile) close() error {
+// Close closes the cursors and the file.
+func (p *reader) Close() error {
 	for _, c := range p.cursors {
 		c.close()
 	}
 	return p.file.Close()
 }
 
-// mostDepth bounds how deep structures of a footer are nested.
-const mostDepth = 64
-
-var errThrift = errors.New("its structure is not that of Thrift's compact protocol")
-
-// walkThrift goes through a structure in Thrift's compact protocol. It returns its length
-// and the number of structures in lists, and an error if a list or a text is longer than
-// the bytes that are there, or if structures are nested too deeply.
-func walkThrift(b []byte) (n int, structs int64, err error) {
-	w := thriftWalk{b: b}
-	w.structure(0)
-	if w.bad {
-		return 0, 0, errThrift
-	}
-	return w.at, w.structs, nil
-}
-
-type thriftWalk struct {
-	b       []byte
-	at      int
-	structs int64
-	bad     bool
-}
-
-func (w *thriftWalk) byte() byte {
-	if w.at >= len(w.b) {
-		w.bad = true
-		return 0
-	}
-	w.at++
-	return w.b[w.at-1]
-}
-
-func (w *thriftWalk) varint() uint64 {
-	v, n := binary.Uvarint(w.b[w.at:])
-	if n <= 0 {
-		w.bad = true
-		return 0
-	}
-	w.at += n
-	return v
-}
-
-func (w *thriftWalk) skip(n uint64) {
-	if n > uint64(len(w.b)-w.at) {
-		w.bad = true
-		return
-	}
-	w.at += int(n)
-}
-
-func (w *thriftWalk) structure(depth int) {
-	w.bad = w.bad || depth > mostDepth
-	for !w.bad {
-		h := w.byte()
-		if h == 0 {
-			return
-		}
-		if h>>4 == 0 {
-			w.varint()
-		}
-		if kind := h & 15; kind > 2 { // the kind of a boolean field is its value
-			w.value(kind, depth)
-		}
-	}
-}
-
-func (w *thriftWalk) value(kind byte, depth int) {
-	switch kind {
-	case 1, 2, 3:
-		w.byte()
-	case 4, 5, 6:
-		w.varint()
-	case 7:
-		w.skip(8)
-	case 8:
-		w.skip(w.varint())
-	case 9, 10:
-		h := w.byte()
-		n := uint64(h >> 4)
-		if n == 15 {
-			n = w.varint()
-		}
-		w.elements(n, depth, h&15)
-	case 11:
-		if n := w.varint(); n > 0 {
-			h := w.byte()
-			w.elements(n, depth, h>>4, h&15)
-		}
-	case 12:
-		w.structure(depth + 1)
-	default:
-		w.bad = true
-	}
-}
-
-// elements goes through n elements of a list, or n pairs of a map.
-func (w *thriftWalk) elements(n uint64, depth int, kinds ...byte) {
-	if w.bad = w.bad || n > uint64(len(w.b)-w.at) || depth > mostDepth; w.bad {
-		return
-	}
-	w.structs += int64(n)
-	for range n {
-		for _, k := range kinds {
-			if w.value(k, depth+1); w.bad {
-				return
-			}
-		}
-	}
-}
-
-// Metadata returns the text that a parquet file has under a key, and false if it has none.
-func (r *Reader) Metadata(key string) (string, bool) {
-	p, ok := r.eng.(*parquetFile)
-	if !ok {
-		return "", false
-	}
+// Metadata returns the text that the file has under a key, and false if it has none.
+func (p *reader) Metadata(key string) (string, bool) {
 	for _, kv := range p.meta.KeyValueMetadata {
 		if kv.Key == key {
 			return kv.Value, true
