@@ -27,8 +27,58 @@ type written struct {
 	write     func(o *Output, path string, rows int) error
 }
 
-// CheckExtension returns an error unless [Write] can write files of these names. Empty
-// names are skipped.
+// outputs are the formats that [Output.Write] writes.
+var outputs = []written{
+	{extension: ".npy", single: true, write: func(o *Output, path string, _ int) error {
+		e := o.Columns[0].entry()
+		return npy.WriteFile(path, e.Shape, e.Data)
+	}},
+	{extension: ".npz", manifest: true, write: func(o *Output, path string, _ int) error {
+		return npy.WriteArchive(path, o.entries())
+	}},
+	{extension: ".csv", table: true, write: atomically((*Output).csv)},
+	{extension: ".jsonl", table: true, write: atomically((*Output).jsonl)},
+	{extension: ".parquet", manifest: true, table: true, write: func(o *Output, path string, rows int) error {
+		codec := binaryOf(path).codec
+		return atomicfile.Atomically(path, func(w io.Writer) error { return codec.Write(w, o, rows) })
+	}},
+}
+
+// atomically returns the function that writes a file by a function of a stream.
+func atomically(write func(o *Output, w io.Writer, rows int) error) func(*Output, string, int) error {
+	return func(o *Output, path string, rows int) error {
+		return atomicfile.Atomically(path, func(w io.Writer) error { return write(o, w, rows) })
+	}
+}
+
+func extensions(ok func(*written) bool) []string {
+	var out []string
+	for i := range outputs {
+		if ok(&outputs[i]) {
+			out = append(out, outputs[i].extension)
+		}
+	}
+	return out
+}
+
+var (
+	// Extensions are those of the files that [Output.Write] writes.
+	Extensions = extensions(func(*written) bool { return true })
+	// Several are the extensions of files that may hold several columns.
+	Several = extensions(func(f *written) bool { return !f.single })
+)
+
+// outputOf returns the format of a file of this name, nil if there is none.
+func outputOf(path string) *written {
+	at := slices.Index(Extensions, strings.ToLower(filepath.Ext(path)))
+	if at < 0 {
+		return nil
+	}
+	return &outputs[at]
+}
+
+// CheckExtension returns an error unless [Output.Write] can write files of these names. Empty
+// names are none.
 func CheckExtension(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
@@ -137,8 +187,7 @@ func Write(path string, o *Output) error {
 		return fmt.Errorf("%s: %s holds one array and there are %d; write %s", path, f.extension,
 			len(o.Columns), enum.Or(Several))
 	}
-	codec := binaryOf(path).codec
-	return atomicfile.Atomically(path, func(w io.Writer) error { return codec.Write(w, o, rows) })
+	return f.write(o, path, rows)
 }
 
 func (r *Result) entry() archive.Array {
