@@ -217,18 +217,18 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
 
-	var seats []int32
+	var quotas []int32
 	if parts, ok := l.(models.PartPaired); ok {
-		if seats, err = parts.Seats(in); err != nil {
+		if quotas, err = parts.Quotas(in); err != nil {
 			return nil, err
 		}
 	}
 
 	find := p.keptEigenpairs
-	if seats != nil {
+	if quotas != nil {
 		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
 			start *mat.Dense) (*lanczos.Result, error) {
-			return p.partEigenpairs(ctx, g, s, seats, start)
+			return p.partEigenpairs(ctx, g, s, quotas, start)
 		}
 	}
 

@@ -98,12 +98,12 @@ func (s *shared) pair(ctx context.Context, l models.Learner, in *models.Input) e
 	}
 	settings := lanczos.Settings{K: w.k, Tolerance: w.tolerance, Seed: in.Seed, MemoryLimit: in.Memory}
 	in.Laplacian = w.laplacian.Kind()
-	if w.seats == nil {
+	if w.quotas == nil {
 		in.Pairs, err = s.solve(ctx, w.laplacian, in.Graph.Components, &settings)
 		return err
 	}
 
-	in.Pairs, err = lanczos.Parts(ctx, w.laplacian, in.Graph.Components, w.seats,
+	in.Pairs, err = lanczos.Parts(ctx, w.laplacian, in.Graph.Components, w.quotas,
 		func(p *lanczos.Part) (*lanczos.Result, error) {
 			one := settings
 			one.K = p.K
@@ -113,12 +113,12 @@ func (s *shared) pair(ctx context.Context, l models.Learner, in *models.Input) e
 }
 
 // wanted are the eigenpairs that a fit takes: the k smallest of a Laplacian, or those of
-// the components of its graph that seats name.
+// the components of its graph that quotas name.
 type wanted struct {
 	laplacian *sparse.Laplacian
 	k         int
 	tolerance float64
-	seats     []int32
+	quotas    []int32
 }
 
 // wantedPairs returns those of a learner with the graph of in.
@@ -131,7 +131,7 @@ func wantedPairs(l models.Paired, in *models.Input) (w wanted, err error) {
 		return w, err
 	}
 	if parts, ok := l.(models.PartPaired); ok {
-		w.seats, err = parts.Seats(in)
+		w.quotas, err = parts.Quotas(in)
 	}
 	return w, err
 }
@@ -148,12 +148,12 @@ type most struct {
 
 // add makes room for w.
 func (m *most) add(w wanted) {
-	if w.seats == nil {
+	if w.quotas == nil {
 		m.whole = max(m.whole, w.k)
 		return
 	}
 	counts := make([]int, m.graph.Components.Count())
-	for _, id := range w.seats {
+	for _, id := range w.quotas {
 		counts[id]++
 	}
 	if m.parts == nil {
