@@ -235,9 +235,10 @@ type Paired interface {
 // of a graph.
 type PartPaired interface {
 	Paired
-	// Seats returns the component of in.Graph that each eigenpair is to be of, as
-	// lanczos.Parts takes them; nil wants the smallest of the whole graph.
-	Seats(in *Input) ([]int32, error)
+	// Quotas returns the component of in.Graph from which each eigenpair comes, in the form
+	// that lanczos.Parts takes: a component that is named m times has a quota of m pairs. nil
+	// asks for the smallest pairs of the whole graph.
+	Quotas(in *Input) ([]int32, error)
 }
 
 // Chooser is a learner with a value that it chooses by sizes, as the way to fit.

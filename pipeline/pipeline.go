@@ -306,19 +306,19 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
 
 	// Some learners say how many eigenvectors each component is to have.
-	var seats []int32
+	var quotas []int32
 	if parts, ok := l.(models.PartPaired); ok {
-		if seats, err = parts.Seats(in); err != nil {
+		if quotas, err = parts.Quotas(in); err != nil {
 			return nil, err
 		}
 	}
 
 	// Either way the checkpoint is asked first.
 	find := p.keptEigenpairs
-	if seats != nil {
+	if quotas != nil {
 		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
 			start *mat.Dense) (*lanczos.Result, error) {
-			return p.partEigenpairs(ctx, g, s, seats, start)
+			return p.partEigenpairs(ctx, g, s, quotas, start)
 		}
 	}
 

@@ -192,7 +192,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 		return nil, err
 	}
 
-	eq.reached = b.census.reached
+	eq.reached = b.counts.reached
 	progress(1, steps, "")
 	if choose {
 		err := m.crossValidate(ctx, e, y, eq,
@@ -245,13 +245,13 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 		}
 
 		if b.columns == nil {
-			shared.add(y, b.census, out[i], most)
+			shared.add(y, b.counts, out[i], most)
 		} else {
 			eq, err := newNormalEquations(ctx, b.Vectors, most, y, y.Labeled())
 			if err != nil {
 				return nil, err
 			}
-			eq.reached = b.census.reached
+			eq.reached = b.counts.reached
 			for _, m := range out[i] {
 				m.finish(b.Result, c, y, eq)
 			}
@@ -282,7 +282,7 @@ func (b *basis) begin(s *Settings, y *data.Labels) (*Classifier, error) {
 		have = b.given // the error names what the caller knows
 	}
 
-	filled, err := want.fill(len(y.Labeled()), b.census.least, have)
+	filled, err := want.fill(len(y.Labeled()), b.counts.least, have)
 	if err != nil {
 		return nil, err
 	}

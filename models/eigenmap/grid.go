@@ -81,7 +81,7 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 		components := componentsOf(graph)
-		labels := newCensus(components, g.Targets.ClassLabels())
+		labels := newLabelCounts(components, g.Targets.ClassLabels())
 		pairs, same, fault := most(g, all, group, labels.least)
 		if fault != nil {
 			g.Fail(slices.DeleteFunc(group, func(i int) bool { return slices.Contains(same, i) }), fault)
@@ -115,8 +115,8 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
-// eigenpairs returns those of a graph: see [Learner.Seats].
-func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o *options,
+// eigenpairs returns those of a graph: see [Learner.Quotas].
+func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *labelCounts, o *options,
 	k int) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
@@ -126,7 +126,7 @@ func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o
 	if c.Count() == 1 {
 		return g.Solve(ctx, l, c.Components, &s)
 	}
-	return lanczos.Parts(ctx, l, c.Components, c.seats(k), func(p *lanczos.Part) (*lanczos.Result, error) {
+	return lanczos.Parts(ctx, l, c.Components, c.quotas(k), func(p *lanczos.Part) (*lanczos.Result, error) {
 		s.K = p.K
 		return g.Solve(ctx, p.Laplacian, p.Components, &s)
 	})

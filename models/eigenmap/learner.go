@@ -113,7 +113,7 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 	}
 	least := 2
 	if g := in.Graph; g != nil && (g.Components != nil || g.W != nil) && in.Targets.Classes != nil {
-		least = newCensus(componentsOf(g), in.Targets.ClassLabels()).least
+		least = newLabelCounts(componentsOf(g), in.Targets.ClassLabels()).least
 	}
 	if k, err = o.pairs(len(in.Targets.Labeled), least, in.Len()); err != nil {
 		return 0, 0, 0, err
@@ -121,9 +121,9 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 	return k, o.Laplacian, o.tolerance(), nil
 }
 
-// Seats spends the eigenvectors of Pairs on the components with a label: see
+// Quotas spends the eigenvectors of Pairs on the components with a label: see
 // [lanczos.Parts]. It is nil for a connected graph.
-func (l Learner) Seats(in *models.Input) ([]int32, error) {
+func (l Learner) Quotas(in *models.Input) ([]int32, error) {
 	c := componentsOf(in.Graph)
 	if c.Count() == 1 || in.Targets.Classes == nil {
 		return nil, nil
@@ -132,7 +132,7 @@ func (l Learner) Seats(in *models.Input) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newCensus(c, in.Targets.ClassLabels()).seats(k), nil
+	return newLabelCounts(c, in.Targets.ClassLabels()).quotas(k), nil
 }
 
 // componentsOf returns the components of a graph, which may know them.

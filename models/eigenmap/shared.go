@@ -24,15 +24,15 @@ type draws struct {
 	several    bool       // more than one draw is fitted in all
 	whole      *mat.Dense // Gram matrix of all rows and columns, once it is needed
 	ys         []*data.Labels
-	census     []*census
+	counts     []*labelCounts
 	fits       [][]*Classifier
 	most       int // eigenvectors of a fit
 }
 
 // add adds a draw with its classifiers, of at most so many eigenvectors.
-func (d *draws) add(y *data.Labels, c *census, fits []*Classifier, most int) {
+func (d *draws) add(y *data.Labels, c *labelCounts, fits []*Classifier, most int) {
 	d.ys = append(d.ys, y)
-	d.census = append(d.census, c)
+	d.counts = append(d.counts, c)
 	d.fits = append(d.fits, fits)
 	d.most = max(d.most, most)
 }
@@ -65,14 +65,14 @@ func (d *draws) fit(ctx context.Context) error {
 	}
 
 	par.For(len(d.ys), 1, func(i, _ int) {
-		eqs[i].reached = d.census[i].reached
+		eqs[i].reached = d.counts[i].reached
 		for _, m := range d.fits[i] {
 			m.finish(d.result, d.components, d.ys[i], eqs[i])
 		}
 	})
 
 	d.ys = nil
-	d.census = nil
+	d.counts = nil
 	d.fits = nil
 	d.most = 0
 	return ctx.Err()

@@ -12,19 +12,33 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// fileFit is the part of a model in its manifest that is no parameter.
+// fileFit is the part of the manifest of a model that is no parameter. The arrays beside it,
+// for n points, c columns of answers and l labels, are
+//
+//	member            dtype    shape   meaning
+//	scores            float64  n×c     answers for the training points; probabilities for classes
+//	classes           int64    c       names of the classes, as numbers, ascending
+//	given_labels      int32    l       positions in classes of the labels
+//	class_factors     float64  c       q_c/r_c of classFactors; only with class-shares "points"
+//	(given targets)                    see models.Given.Entries
+//	(neighbourhood)                    see models.Neighborhood.Encode
+//	part0_NAME, …                      array NAME of part 0, of part 1, …
+//
+// An array of a part that equals an earlier one is not written again: Shared of the part gives
+// the name under which it stands.
 type fileFit struct {
 	Choice  Choice `json:"choice"`
 	Points  int    `json:"points"`
 	Labeled int    `json:"labeled"`
 	Factors bool   `json:"class_factors,omitempty"` // there are some
-	// Neighborhood is that of the graph that was given; parts have cut theirs from it.
+	// Neighborhood describes the graph that was given; the graphs of the parts were cut from
+	// it.
 	Neighborhood models.RawState `json:"neighborhood"`
 	Parts        []filePart      `json:"parts"`
 }
 
-// filePart is a model inside the file: its arrays have the name of the part in front,
-// but for those that an earlier part has already.
+// filePart is a part inside the file: the manifest that the part would have as a model of its
+// own, its weight and its scale.
 type filePart struct {
 	models.Manifest
 	Weight float64 `json:"weight"`
@@ -33,13 +47,11 @@ type filePart struct {
 	Shared map[string]string `json:"shared,omitempty"`
 }
 
-// arrayName is that of an array of a part.
+// arrayName returns the name in the file of an array of a part.
 func arrayName(part int, name string) string { return fmt.Sprintf("part%d_%s", part, name) }
 
-// Encode returns scores (n×c), of classes also classes (c), given_labels (l) and, where
-// shares are those of the points, class_factors (c), the arrays of the given targets and of the
-// neighbourhood, and those of the parts. Arrays that
-// parts share, as those of their graph, are there once.
+// Encode returns the manifest and the arrays that fileFit draws. Arrays that several parts
+// share, such as their graph, are written once.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.neighborhood.Encode()
 	if err != nil {
@@ -53,6 +65,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		}
 	}
 
+	// The arrays of the model itself come first, so that parts can refer to them too.
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
 	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points),
 		Factors: m.factors != nil, Neighborhood: state}
@@ -68,6 +81,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		own := filePart{Weight: p.weight, Scale: p.scale,
 			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values,
 				Fit: raw}}
+		// An array of this part that is there already is replaced by its name.
 		for _, a := range e.Arrays {
 			if i := slices.IndexFunc(out.Arrays,
 				func(b archive.Array) bool { return sameArray(a, b) }); i >= 0 {
@@ -139,6 +153,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, r.Err
 	}
 
+	// For classes the answers have columns, but the given targets hold positions and no
+	// values.
 	n, values := m.scores.Dims()
 	if classes != nil {
 		values = 0
@@ -154,6 +170,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if m.neighborhood, err = r.Neighborhood(f.Neighborhood, n, true); err != nil {
 		return nil, err
 	}
+	// Extends and Searches follow from the parts, and are not believed of the manifest.
 	m.output.Classes = classes
 	m.output.Extends = false
 	m.output.Searches = false
@@ -170,7 +187,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	return m, m.check(&f)
 }
 
-// decodePart reads a part.
+// decodePart decodes part k through a reader that maps the names of its arrays to their names
+// in the file.
 func (l Learner) decodePart(r *models.Reader, m *Model, k int, p *filePart) (models.Model, error) {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Learner })
 	if i < 0 {
@@ -195,7 +213,8 @@ func (l Learner) decodePart(r *models.Reader, m *Model, k int, p *filePart) (mod
 	return model, nil
 }
 
-// check returns an error unless the parts of the model fit together.
+// check returns an error unless the parts of the model agree with one another and with the
+// manifest.
 func (m *Model) check(f *fileFit) error {
 	if len(m.parts) == 0 {
 		return errors.New("pool: the model has no part")
@@ -208,6 +227,8 @@ func (m *Model) check(f *fileFit) error {
 		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)
 	}
 
+	// Predict divides by the factors' sum and indexes by the labels, so both are checked
+	// before use.
 	if m.output.Classes != nil {
 		if m.factors != nil && len(m.factors) != c {
 			return fmt.Errorf("pool: %d factors of %d classes", len(m.factors), c)
@@ -228,6 +249,7 @@ func (m *Model) check(f *fileFit) error {
 		}
 	}
 
+	// The parts may take the principal components of the points in place of the points.
 	if d, own := m.Dim(), m.neighborhood.Dim(); d > 0 && own != d {
 		return fmt.Errorf("pool: the graph is on points of %d columns, the model for %d", own, d)
 	}

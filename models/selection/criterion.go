@@ -25,8 +25,8 @@ const (
 	RMSECriterion
 	// F1Criterion, PRBEPCriterion and AUCCriterion are [metrics.Confusion.F1], [metrics.PRBEP]
 	// and [metrics.AUC] of the larger of two classes, or the mean over more classes, each
-	// against all others, where it is defined. For several labels a point F1 is
-	// that of all entries and AUC the mean over the labels.
+	// against all others, where it is defined. For several labels a point, F1 counts the
+	// entries of all labels together and AUC is the mean over the labels.
 	F1Criterion
 	PRBEPCriterion
 	AUCCriterion
@@ -80,8 +80,8 @@ func (c *Criterion) UnmarshalText(text []byte) error { return criteria.Unmarshal
 // Larger tells whether larger values are the better ones.
 func (c Criterion) Larger() bool { return criteria.Valid(c) && criterionTable[c].larger }
 
-// of returns the criterion for targets, in place of the default, or an error if it is
-// not one of theirs.
+// of returns the criterion for targets, with the default replaced, or an error if it does not
+// fit them.
 func (c Criterion) of(y *models.Targets) (Criterion, error) {
 	kind, what := ofClasses, "classes"
 	switch {
@@ -111,10 +111,12 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 		return measureValues(t, s, a)
 	}
 
+	// Classes of the training part may be fewer, so positions are turned into class names.
 	truth := make([]int64, len(s.Held))
 	predicted := make([]int64, len(s.Held))
 	for i, q := range s.Held {
-		truth[i], predicted[i] = t.Classes[t.Class(q)], s.Train.Classes[a.Classes[i]]
+		truth[i] = t.Classes[t.Class(q)]
+		predicted[i] = s.Train.Classes[a.Classes[i]]
 	}
 	r, err := metrics.NewReport(truth, predicted)
 	if err != nil {
@@ -127,6 +129,8 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 		return 0, err
 	}
 
+	// With more than two classes there is no positive class, and the mean over the classes
+	// counts.
 	if len(t.Classes) > 2 {
 		return map[Criterion]float64{F1Criterion: r.MacroF1, PRBEPCriterion: float64(*r.MacroPRBEP),
 			AUCCriterion: float64(*r.MacroAUC)}[c], nil
@@ -144,7 +148,8 @@ func measureValues(t *models.Targets, s *models.Split, a models.Answer) (float64
 	for i, q := range s.Held {
 		for j, v := range t.Y.RawRowView(q) {
 			if !math.IsNaN(v) {
-				truth, predicted = append(truth, v), append(predicted, a.Scores.At(i, j))
+				truth = append(truth, v)
+				predicted = append(predicted, a.Scores.At(i, j))
 			}
 		}
 	}

@@ -64,11 +64,10 @@ func (s Setting) MarshalJSON() ([]byte, error) {
 	return v.MarshalJSON()
 }
 
-// settings returns the settings of the grid, each once, or all faults at once. They
-// come in the order of the strength of regularization, strongest first: by the
-// learner's parameters in their order, then by fewer neighbours. in has the points
-// that values such as the median distance are computed on; neighbors is the number
-// where the grid has none.
+// settings returns the settings of the grid, each once, or all faults at once. They come in
+// the order of the strength of regularization, strongest first: by the learner's parameters in
+// their order, then by fewer neighbours. Values such as the median distance are computed on
+// the points of in. neighbors is the number of neighbours where the grid has none.
 func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 	params := g.Learner.Params()
 	all := g.combinations(params)
@@ -81,6 +80,8 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 	}
 	info := g.Learner.Info()
 
+	// Different rules may give the same number, and a parameter may not matter: such settings
+	// are equal, are neighbours in the order, and only one of them stays.
 	rules := resolver{learner: g.Learner, in: in, known: map[string]models.Values{}}
 	var out []Setting
 	for _, v := range all {
@@ -101,9 +102,11 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 	return slices.CompactFunc(out, func(a, b Setting) bool { return stronger(params, a, b) == 0 }), nil
 }
 
-// combinations returns all combinations of the values of the axes, with what is
-// fixed and without what does not matter.
+// combinations returns all combinations of the values of the axes, joined with the fixed
+// values and without the values that do not matter.
 func (g *Grid) combinations(params []models.Param) []models.Values {
+	// The list starts with the joint values and is multiplied by one axis after the other, in
+	// the order of the parameters.
 	all := []models.Values{g.Fixed}
 	if len(g.Joint) > 0 {
 		all = nil
@@ -175,6 +178,7 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 		}
 	}
 
+	// Combinations repeat the faults of their values; add keeps each once.
 	for _, v := range all {
 		joined, ok := models.CheckValues(params, v).(interface{ Unwrap() []error })
 		if !ok {
@@ -188,8 +192,8 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 	return errors.Join(faults...)
 }
 
-// relevant returns v without parameters that do not matter with the others. One
-// that cannot matter in any setting stays, and is a fault.
+// relevant returns v without parameters that do not matter in combination with the others. A
+// parameter that cannot matter in any setting stays, so that the check reports it.
 func relevant(params []models.Param, varied map[string]bool, v models.Values) models.Values {
 	out := v.With(nil)
 	for i := range params {
@@ -213,7 +217,8 @@ type resolver struct {
 	known   map[string]models.Values // what rules stand for, by key
 }
 
-// key names what rules depend on: values that are names, and which are given.
+// key names the values that the result of rules depends on: all values that are words, and
+// which parameters have a number.
 func (r *resolver) key(v models.Values) string {
 	names := v.With(nil)
 	for name, text := range v {
@@ -238,6 +243,7 @@ func (r *resolver) resolve(v models.Values) (models.Values, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Only the values in words are replaced: others are the user's own numbers.
 		numbers = models.Values{}
 		for name, text := range resolved {
 			if _, err := strconv.ParseFloat(v[name], 64); err != nil {
@@ -253,6 +259,8 @@ func (r *resolver) resolve(v models.Values) (models.Values, error) {
 // stronger orders settings by the strength of their regularization, strongest
 // first.
 func stronger(params []models.Param, a, b Setting) int {
+	// The first parameter with a difference decides. Texts may differ and the numbers be
+	// equal, 1 and 1.0 say; then the next parameter decides.
 	for i := range params {
 		p := &params[i]
 		if x, y := a.Values[p.Name], b.Values[p.Name]; x != y {

@@ -24,16 +24,18 @@ type HeldOut struct {
 	Answers []models.Answer // for the points held of each split
 }
 
-// NewHeldOut deals the labels of in into folds and answers for those of each with a model
-// fitted to the others, with the values of in. folds of 0 are [CalibrationFolds] of the
-// number of labels. What in has of graph and eigenpairs serves all folds, as they do not
-// depend on labels. Folds run in parallel; the result has the same bits at any GOMAXPROCS.
-// An error that is [models.Usable] comes with the answers that were reached.
+// NewHeldOut deals the labels of in into folds. For each fold it fits a model with the values
+// of in to the other labels, and keeps its answers for the points of the fold. Where folds is
+// 0, [CalibrationFolds] gives the number. The graph and the eigenpairs of in serve all folds,
+// as they do not depend on labels. Folds run in parallel; the result has the same bits at any
+// GOMAXPROCS. An error that is [models.Usable] comes with the answers of the fits as they are.
 func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds int) (*HeldOut, error) {
 	h, err := heldOut(in, folds)
 	if err != nil {
 		return nil, err
 	}
+	// A grid of one setting lets a learner share work between the folds. A grid computes its
+	// own eigenpairs, so a learner with given ones fits each fold by itself.
 	g := h.grid(l, in)
 	faults := error(nil)
 	g.Fail = func(_ []int, err error) { faults = err }
@@ -52,20 +54,20 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds i
 	if err := errors.Join(ctx.Err(), err, faults); err != nil {
 		return nil, err
 	}
-	var short error
+	var unconverged error
 	for _, a := range h.Answers {
 		if !models.Usable(a.Err) {
 			return nil, a.Err
 		}
-		if short == nil {
-			short = a.Err
+		if unconverged == nil {
+			unconverged = a.Err
 		}
 	}
 
-	return h, short
+	return h, unconverged
 }
 
-// heldOut deals the folds.
+// heldOut deals the labels into folds and makes room for the answers.
 func heldOut(in *models.Input, folds int) (*HeldOut, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func heldOut(in *models.Input, folds int) (*HeldOut, error) {
 	return h, nil
 }
 
-// grid is that of the one setting.
+// grid returns the grid of the one setting, with the folds as its splits.
 func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 	info := l.Info()
 	g := &models.Grid{Input: *in, Settings: []models.Values{in.Values}, Splits: h.Splits,
@@ -105,7 +107,9 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 		}}
 
 	g.Edges = in.EdgeCount()
-	g.Graph, g.Start, g.Progress = nil, nil, nil
+	g.Graph = nil
+	g.Start = nil
+	g.Progress = nil
 	return g
 }
 
@@ -124,6 +128,7 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 	_, columns := t.Y.Dims()
 	columns = max(columns, len(t.Classes))
 
+	// Without dealing, a stand-in fold trains on all labels and holds out its part of them.
 	var cost stage.Cost
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		all := data.Range(0, labels)
@@ -144,6 +149,7 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 			Remedy: c.Remedy}.Cost(folds)
 	}
 
+	// The codes of the labels of every fold, the answers, and their copies in the calibration.
 	cost.Bytes += 8 * int64(folds+4) * int64(labels) * int64(columns)
 	if t.Classes != nil {
 		cost.Operations += calibration.Operations(labels, columns)
@@ -151,13 +157,14 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 	return cost, nil
 }
 
-// CalibrationFolds is the number of folds in which l labels are held out: 10, or every
-// label alone where they are fewer. A model of a fold knows a tenth fewer labels.
+// CalibrationFolds returns the number of folds in which l labels are held out: 10, or l folds
+// of one label where there are fewer. With 10 folds a model knows a tenth of the labels less
+// than the final one, which makes its scores little less certain.
 func CalibrationFolds(l int) int { return min(10, l) }
 
-// Calibration fits a calibration to the answers: of classes probabilities, of values
-// intervals. A class of one label teaches nothing, as no model knows it while that label is
-// held out. Targets of several labels a point are an error.
+// Calibration fits a calibration to the answers: probabilities for classes, intervals for
+// values. A class with one label contributes nothing, as no model knows the class while that
+// label is held out. Targets of several labels a point are an error.
 func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	out := &calibration.Calibration{Folds: h.Folds}
 	t := h.Targets
@@ -176,6 +183,7 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 		return out, err
 	}
 
+	// The shares of the classes in the labels are the prior of each class.
 	priors := make([]float64, len(t.Classes))
 	for q := range t.Labeled {
 		priors[t.Class(q)]++
@@ -192,7 +200,7 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 }
 
 // heldBreakEven returns the threshold at the break-even point of held-out answers of two
-// classes; nil if none of them is of the second.
+// classes, and nil if none of the answers belongs to the second class.
 func heldBreakEven(held []calibration.Answer) (*float64, error) {
 	scores := make([]float64, len(held))
 	second := make([]bool, len(held))
@@ -201,6 +209,7 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 		second[i] = a.Class == 1
 	}
 
+	// PRBEP differs from itself only when it is NaN.
 	b, err := metrics.BreakEven(scores, second)
 	if err != nil || b.PRBEP != b.PRBEP {
 		return nil, err
@@ -208,7 +217,8 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 	return &b.Threshold, nil
 }
 
-// classAnswers are the held-out scores of points whose class the model of the fold knows.
+// classAnswers returns the held-out scores of the points with a class that the model of their
+// fold knows.
 func (h *HeldOut) classAnswers() []calibration.Answer {
 	var out []calibration.Answer
 	for f, s := range h.Splits {
@@ -226,14 +236,14 @@ func (h *HeldOut) classAnswers() []calibration.Answer {
 	return out
 }
 
-// residuals are the differences of answers and values, a row for each labeled point.
+// residuals returns values minus answers, one row for each labeled point.
 func (h *HeldOut) residuals() (*mat.Dense, error) {
 	l, m := h.Targets.Y.Dims()
 	out := mat.NewDense(l, m, nil)
 	for f, s := range h.Splits {
 		for i, q := range s.Held {
 			for j, v := range h.Targets.Y.RawRowView(q) {
-				if v-v != 0 {
+				if v-v != 0 { // NaN or infinite
 					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
 						"need all values of a labeled point", h.Targets.Labeled[q], j)
 				}

@@ -38,11 +38,11 @@ func cliques(t *testing.T, sizes []int, chained func(i int) bool) *modeltest.Pro
 func learned(t *testing.T, p *modeltest.Problem, y *data.Labels, v models.Values) *Model {
 	t.Helper()
 	in := &models.Input{Graph: p.Graph(), Targets: modeltest.ClassTargets(t, y), Values: v}
-	seats, err := Learner{}.Seats(in)
+	quotas, err := Learner{}.Quotas(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Pairs, err = lanczos.Parts(t.Context(), p.L, p.C, seats, func(part *lanczos.Part) (*lanczos.Result, error) {
+	in.Pairs, err = lanczos.Parts(t.Context(), p.L, p.C, quotas, func(part *lanczos.Part) (*lanczos.Result, error) {
 		return lanczos.Laplacian(context.Background(), part.Laplacian, part.Components, &lanczos.Settings{K: part.K})
 	})
 	if err != nil {
@@ -119,20 +119,20 @@ func TestManyComponentsFewLabels(t *testing.T) {
 	}
 }
 
-// Seats of fewer eigenvectors are the first of those of more, and end with the vertices.
-func TestSeats(t *testing.T) {
+// Quotas of fewer eigenvectors are the first of those of more, and end with the vertices.
+func TestQuotas(t *testing.T) {
 	p := cliques(t, []int{9, 4, 2, 5}, func(int) bool { return false })
-	c := newCensus(p.C, modeltest.Labels(20, map[int]int64{0: 1, 1: 1, 2: 1, 3: 1, 9: 1, 10: 2, 13: 5}))
+	c := newLabelCounts(p.C, modeltest.Labels(20, map[int]int64{0: 1, 1: 1, 2: 1, 3: 1, 9: 1, 10: 2, 13: 5}))
 	if c.reached != 3 || c.least != 4 {
 		t.Errorf("%d components with labels, %d eigenvectors at least", c.reached, c.least)
 	}
-	all := c.seats(100)
+	all := c.quotas(100)
 	if want := []int32{0, 1, 2, 1, 0, 0, 0, 0, 0, 1, 0}; !slices.Equal(all[:11], want) || len(all) != 15 {
-		t.Errorf("seats %v, want %v first of 15", all, want)
+		t.Errorf("quotas %v, want %v first of 15", all, want)
 	}
 	for q := range all {
-		if got := c.seats(q); !slices.Equal(got, all[:q]) {
-			t.Errorf("%d seats: %v", q, got)
+		if got := c.quotas(q); !slices.Equal(got, all[:q]) {
+			t.Errorf("%d quotas: %v", q, got)
 		}
 	}
 }

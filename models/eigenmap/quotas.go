@@ -11,8 +11,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// census counts the labels of the components of a graph.
-type census struct {
+// labelCounts counts the labels of the components of a graph.
+type labelCounts struct {
 	*sparse.Components
 	labels  []int  // of each component
 	mixed   []bool // tells whether they are of several classes
@@ -22,8 +22,8 @@ type census struct {
 	least int
 }
 
-func newCensus(c *sparse.Components, y *data.Labels) *census {
-	out := &census{Components: c, labels: make([]int, c.Count()), mixed: make([]bool, c.Count())}
+func newLabelCounts(c *sparse.Components, y *data.Labels) *labelCounts {
+	out := &labelCounts{Components: c, labels: make([]int, c.Count()), mixed: make([]bool, c.Count())}
 	first := make([]int32, c.Count())
 	for i, class := range y.Index {
 		id := c.Of[i]
@@ -44,14 +44,14 @@ func newCensus(c *sparse.Components, y *data.Labels) *census {
 	return out
 }
 
-// seats spends p eigenvectors on the components by their labels, and returns the
+// quotas spends p eigenvectors on the components by their labels, and returns the
 // component of each in the order in which they are spent; p is cut to the vertices of
 // components with a label. First every such component gets one, its null vector, those
 // with most labels first, then those with labels of several classes a second one. Then
 // the next goes to the component of s eigenvectors and l labels with the largest
 // l/(s + 1), the first of equals, so that numbers become proportional to labels (the
-// rule of D'Hondt). The first q of p seats are those of q alone.
-func (c *census) seats(p int) []int32 {
+// rule of D'Hondt). The first q of p quotas are those of q alone.
+func (c *labelCounts) quotas(p int) []int32 {
 	order := make([]int32, 0, c.reached)
 	for id, l := range c.labels {
 		if l > 0 {
@@ -93,7 +93,7 @@ type basis struct {
 	// columns are those of the eigenpairs that it was made of; nil if it is all of them.
 	columns []int
 	given   int // number of those eigenpairs
-	census  *census
+	counts  *labelCounts
 }
 
 // mostlyElsewhere is the share of the squares of an eigenvector below which its entries
@@ -102,9 +102,9 @@ const mostlyElsewhere = 1e-8
 
 // basisOf leaves out of e the eigenvectors that vanish on all components with a label:
 // least squares would give them no coefficient. Null vectors come in the order of
-// [census.seats]. e itself is the basis if nothing changes; else it is copied.
+// [labelCounts.quotas]. e itself is the basis if nothing changes; else it is copied.
 func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *basis {
-	c := newCensus(components, y)
+	c := newLabelCounts(components, y)
 	if c.Count() == 1 {
 		return &basis{e, nil, len(e.Values), c}
 	}
