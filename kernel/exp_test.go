@@ -39,7 +39,8 @@ func TestNegExp(t *testing.T) {
 }
 
 func BenchmarkNegExp(b *testing.B) {
-	x, y := make([]float64, 1024), make([]float64, 1024)
+	x := make([]float64, 1024)
+	y := make([]float64, 1024)
 	for i := range x {
 		x[i] = -float64(i) / 100
 	}

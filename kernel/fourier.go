@@ -63,7 +63,8 @@ func FourierTo(dst *mat.Dense, x data.Points, lo, hi int, frequencies *mat.Dense
 			to := dst.RawRowView(i)
 			for j, v := range angles.RawRowView(i) {
 				sin, cos := math.Sincos(v)
-				to[2*j], to[2*j+1] = scale*cos, scale*sin
+				to[2*j] = scale * cos
+				to[2*j+1] = scale * sin
 			}
 		}
 	})
@@ -78,7 +79,8 @@ func FourierError(phi *mat.Dense, x data.Points, k Kernel, seed uint64) (float64
 	one := mat.NewDense(1, 1, nil)
 	var sum float64
 	for range pairs {
-		i, j := rng.IntN(n), rng.IntN(n)
+		i := rng.IntN(n)
+		j := rng.IntN(n)
 		if err := Cross(one, data.Select(x, []int{i}), data.Select(x, []int{j}), k); err != nil {
 			return 0, err
 		}

@@ -61,7 +61,8 @@ func symmetrize(g *mat.Dense) error {
 	}
 	for i := range n {
 		for j := range i {
-			a, b := g.At(i, j), g.At(j, i)
+			a := g.At(i, j)
+			b := g.At(j, i)
 			if !(max(a-b, b-a) <= 1e-6*top) {
 				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
 			}

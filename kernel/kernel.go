@@ -78,7 +78,9 @@ func (k Kernel) Fill() (Kernel, error) {
 			faults = append(faults, fmt.Errorf("kernel: the width σ of the %v kernel is %v; it must be positive", k.Kind, k.Sigma))
 		}
 	case k.Kind == Polynomial:
-		out.Degree, out.Scale, out.Offset = k.Degree, k.Scale, k.Offset
+		out.Degree = k.Degree
+		out.Scale = k.Scale
+		out.Offset = k.Offset
 		if k.Degree == 0 {
 			out.Degree = 3
 		}

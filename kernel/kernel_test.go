@@ -187,7 +187,8 @@ func TestGram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			diag, line := make([]float64, n), make([]float64, n)
+			diag := make([]float64, n)
+			line := make([]float64, n)
 			side.DiagonalTo(diag)
 			for _, i := range []int{0, 3, n - 1} {
 				side.RowTo(line, i)
@@ -251,7 +252,8 @@ func TestSameBits(t *testing.T) {
 			var whole, product *mat.Dense
 			for _, threads := range []int{1, 2, 5} {
 				runtime.GOMAXPROCS(threads)
-				w, p := mat.NewDense(n, n, nil), mat.NewDense(n, 2, nil)
+				w := mat.NewDense(n, n, nil)
+				p := mat.NewDense(n, 2, nil)
 				if err := side.CrossTo(w, x, 0, n); err != nil {
 					t.Fatal(err)
 				}
@@ -259,7 +261,8 @@ func TestSameBits(t *testing.T) {
 				if whole != nil && (!mat.Equal(w, whole) || !mat.Equal(p, product)) {
 					t.Fatalf("%s, %v: other bits with %d threads", name, k.Kind, threads)
 				}
-				whole, product = w, p
+				whole = w
+				product = p
 			}
 			for i := range n {
 				for j := range i {
@@ -270,7 +273,8 @@ func TestSameBits(t *testing.T) {
 			}
 			for _, part := range [][2]int{{0, 1}, {5, 12}, {n - 17, n}, {1, n - 1}} {
 				m := part[1] - part[0]
-				block, p := mat.NewDense(m, n, nil), mat.NewDense(m, 2, nil)
+				block := mat.NewDense(m, n, nil)
+				p := mat.NewDense(m, 2, nil)
 				if err := side.CrossTo(block, x, part[0], part[1]); err != nil {
 					t.Fatal(err)
 				}
@@ -463,7 +467,9 @@ func TestFewRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for _, size := range []struct{ n, d int }{{3, 1}, {64, 7}, {130, 200}, {90, 300}, {70, 777}, {65, 1793}, {40, 4000}, {2100, 12}} {
 		columns := 3 + 70*(size.n%2) // more than a panel, too
-		z, x, a := data.NewDense[float64](size.n, size.d), data.NewDense[float64](9, size.d), mat.NewDense(size.n, columns, nil)
+		z := data.NewDense[float64](size.n, size.d)
+		x := data.NewDense[float64](9, size.d)
+		a := mat.NewDense(size.n, columns, nil)
 		for _, p := range [][]float64{z.Data, x.Data, a.RawMatrix().Data} {
 			for i := range p {
 				p[i] = rng.NormFloat64()

@@ -55,7 +55,8 @@ func Features(ctx context.Context, g *mat.Dense) (*mat.Dense, error) {
 		first++
 	}
 	// In the memory of the eigenvectors: a row moves towards the first.
-	r, width := vectors.RawMatrix(), n-first
+	r := vectors.RawMatrix()
+	width := n - first
 	for i := range n {
 		row := r.Data[i*width:][:width]
 		for j, v := range r.Data[i*r.Stride+first:][:width] {

@@ -33,7 +33,9 @@ func TestNystromOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, want, got := mat.NewDense(40, 2, nil), mat.NewDense(40, 2, nil), mat.NewDense(40, 2, nil)
+	v := mat.NewDense(40, 2, nil)
+	want := mat.NewDense(40, 2, nil)
+	got := mat.NewDense(40, 2, nil)
 	for i := range 40 {
 		v.SetRow(i, []float64{float64(i%7) - 3, 1})
 	}

@@ -68,7 +68,8 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 	if h, c := dst.Dims(); h != rows || a.RawMatrix().Cols != c || a.RawMatrix().Rows != s.n {
 		panic(mat.ErrShape)
 	}
-	k, r := make([]float64, rows*s.n), a.RawMatrix()
+	k := make([]float64, rows*s.n)
+	r := a.RawMatrix()
 	s.denseRows(k, s.n, x, 0, rows)
 	var part [panelPoints]float64
 	for i := range rows {
@@ -98,7 +99,8 @@ func (q *panels) addRows(to, part, x []float64, ld int, factors []float64) {
 // denseRows is denseTiles from the panels, for dense points.
 func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
 	s.across.fill(s)
-	row, sq := make([]float64, s.d), make([]float64, 1)
+	row := make([]float64, s.d)
+	sq := make([]float64, 1)
 	grain := max(1, 1<<17/(panelPoints*(s.d+16)))
 	for i := lo; i < hi; i++ {
 		s.load(row, x, i)

@@ -134,7 +134,8 @@ func (s *Side) block(dst *mat.Dense, x data.Points, lo, hi, columns int) {
 // denseTiles fills rows of values from products of dense tiles; a sparse set is
 // made dense by tiles if the other one is.
 func (s *Side) denseTiles(dst []float64, ld int, x data.Points, lo, hi, columns int) {
-	a, sq := make([]float64, min(tileRows, hi-lo)*s.d), make([]float64, min(tileRows, hi-lo))
+	a := make([]float64, min(tileRows, hi-lo)*s.d)
+	sq := make([]float64, min(tileRows, hi-lo))
 	var scratch []float64
 	for i := lo; i < hi; i += tileRows {
 		m := min(tileRows, hi-i)

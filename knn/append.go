@@ -46,7 +46,8 @@ func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *Sta
 
 func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (*Neighbors, Index, error) {
 	total, _ := x.Dims()
-	old, k := nb.Len(), nb.K
+	old := nb.Len()
+	k := nb.K
 	ix, err := NewIndex(x, m, s)
 	if err != nil || old == total {
 		return nb, ix, err
@@ -59,7 +60,8 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 	list := make([]topk.Pair, 0, 2*k)
 	for i := range old {
 		index, dist := nb.Row(i)
-		mine, theirs := 0, nearer[i]
+		mine := 0
+		theirs := nearer[i]
 		topk.Sort(theirs)
 		for list = list[:0]; len(list) < k; {
 			// The numbers of new points are the larger ones.
@@ -84,7 +86,8 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 // numbered from 0, that are nearer than the last in its list.
 func meet(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m Method, s *DescentSettings) (found *Neighbors, nearer [][]topk.Pair, err error) {
 	total, _ := ix.Dims()
-	k, old := nb.K, nb.Len()
+	k := nb.K
+	old := nb.Len()
 	fresh := data.Slice(x, old, total)
 	if own, ok := ix.(*index); ok {
 		if e, ok := own.engine.(joiner); ok {
@@ -324,7 +327,8 @@ func (nb *Neighbors) CheckLists(n int, m Metric) error {
 	}
 	least, kind := 0.0, "finite, not negative"
 	if m == InnerProduct {
-		least, kind = math.Inf(-1), "finite"
+		least = math.Inf(-1)
+		kind = "finite"
 	}
 	for i := range n {
 		index, dist := nb.Row(i)

@@ -38,7 +38,8 @@ func TestAppendIsASearchAnew(t *testing.T) {
 			{knn.KDTree, knn.Euclidean}, {knn.KDTree, knn.Manhattan}, {knn.BallTree, knn.Euclidean}, {knn.BallTree, knn.Angle}, {knn.BallTree, knn.Cosine}}).Draw(t, "way")
 		sets := w.Metric == knn.Hamming || w.Metric == knn.Jaccard
 		if sets {
-			levels, d = 2, 8*d
+			levels = 2
+			d = 8 * d
 		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := make([][]float64, n)

@@ -72,9 +72,11 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, n := range sizes {
 		for _, c := range []struct{ d, values int }{{1, 2}, {3, 3}, {21, 256}, {301, 256}} {
-			x, q := randomBytes(n, c.d, c.values, 1), randomBytes(70, c.d, c.values, 2)
+			x := randomBytes(n, c.d, c.values, 1)
+			q := randomBytes(70, c.d, c.values, 2)
 			k := min(5, n-1)
-			want, wantQuery := byDefinition(x, x, k, true), byDefinition(x, q, k, false)
+			want := byDefinition(x, x, k, true)
+			wantQuery := byDefinition(x, q, k, false)
 			for _, threads := range []int{1, 2, 3} {
 				runtime.GOMAXPROCS(threads)
 				for _, p := range []data.Points{x, asFloat64(x)} {
@@ -110,7 +112,8 @@ func TestBytesLimit(t *testing.T) {
 		for _, m := range []Metric{Euclidean, Angle} {
 			x := randomBytes(6, d, 256, 3)
 			for j := range d {
-				x.Row(1)[j], x.Row(4)[j] = 255, 0
+				x.Row(1)[j] = 255
+				x.Row(4)[j] = 0
 			}
 			ix, err := NewBrute(x, &Settings{Metric: m})
 			if err != nil {

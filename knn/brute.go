@@ -149,7 +149,8 @@ func (q *side) panel() int {
 func (ix *denseIndex) compare(q *side) *blocks.Blocks[float32] {
 	if q.bytes != nil {
 		b := blocks.NewFloats(q.bytes.Panel(), ix.bytes.Panel())
-		b.Row, b.Col = q.sq, ix.own.sq
+		b.Row = q.sq
+		b.Col = ix.own.sq
 		b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
 			if w.Ints == nil {
 				w.Ints = make([]int32, len(w.C))
@@ -163,7 +164,8 @@ func (ix *denseIndex) compare(q *side) *blocks.Blocks[float32] {
 		return b
 	}
 	b := blocks.NewFloats(q.left.Panel(), ix.right.Panel())
-	b.Row, b.Col = q.sq, ix.own.sq
+	b.Row = q.sq
+	b.Col = ix.own.sq
 	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
 		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.C, b.Block, &w.Scratch)
 	}
@@ -275,7 +277,9 @@ func (ix *denseIndex) compareOwn(b *blocks.Blocks[float32]) *comparison {
 // candidates of a query has D no smaller than all of them; where the k-th distance
 // does not rule it out, all points that may be as near are measured.
 func (c *comparison) confirm(lo, hi int, found *blocks.Candidates[float32], out *Neighbors) {
-	q, m, k := c.queries, c.measurer, out.K
+	q := c.queries
+	m := c.measurer
+	k := out.K
 	available := c.n
 	if q.self {
 		available--
@@ -329,7 +333,8 @@ func (c *comparison) confirm(lo, hi int, found *blocks.Candidates[float32], out 
 func (nb *Neighbors) set(i int, list []topk.Pair) {
 	index, distance := nb.Row(i)
 	for p, b := range list {
-		index[p], distance[p] = b.Index, b.Dist
+		index[p] = b.Index
+		distance[p] = b.Dist
 	}
 }
 
@@ -448,7 +453,8 @@ func (m *measurer) load(x data.Points, i int) {
 func (m *measurer) loadOnce(q *side, i int) {
 	if m.from != q || m.loaded != i {
 		m.load(q.x, q.first+i)
-		m.from, m.loaded = q, i
+		m.from = q
+		m.loaded = i
 	}
 }
 
@@ -500,10 +506,12 @@ func fromRows(rows [][]topk.Pair) *sparse.CSR {
 	for i, row := range rows {
 		m.Ptr[i+1] = m.Ptr[i] + int64(len(row))
 	}
-	m.Col, m.Val = make([]int32, 0, m.Ptr[len(rows)]), make([]float64, 0, m.Ptr[len(rows)])
+	m.Col = make([]int32, 0, m.Ptr[len(rows)])
+	m.Val = make([]float64, 0, m.Ptr[len(rows)])
 	for _, row := range rows {
 		for _, p := range row {
-			m.Col, m.Val = append(m.Col, p.Index), append(m.Val, p.Dist)
+			m.Col = append(m.Col, p.Index)
+			m.Val = append(m.Val, p.Dist)
 		}
 	}
 	return m

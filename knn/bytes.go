@@ -56,7 +56,8 @@ func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
 
 func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks.Blocks[int32] {
 	b := blocks.NewInts(left.Panel(), ix.right.Panel())
-	b.Row, b.Col = sq, ix.sq
+	b.Row = sq
+	b.Col = ix.sq
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.C, b.Block)
 	}

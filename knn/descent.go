@@ -413,7 +413,8 @@ func (ix *descent) set(rows prepared.Rows) nndescent.Set {
 // is estimated.
 func descentBytes(x data.Points, m Metric, k int) int64 {
 	n, d := x.Dims()
-	rows, part := 4*int64(n)*int64(d), 8*int64(min(n, partSize))*int64(d)
+	rows := 4 * int64(n) * int64(d)
+	part := 8 * int64(min(n, partSize)) * int64(d)
 	switch z := x.(type) {
 	case *sparse.CSR:
 		columns := min(int64(d), int64(z.NNZ())) // of a dense point of each goroutine
@@ -428,7 +429,8 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 		}
 	}
 	if _, ok := x.(*sparse.CSR); m.ofSets() && !ok {
-		rows, part = int64(n)*int64(d)/8+8*int64(n), int64(min(n, partSize))*int64(d)/8
+		rows = int64(n)*int64(d)/8 + 8*int64(n)
+		part = int64(min(n, partSize)) * int64(d) / 8
 	}
 	return int64(n)*(12*int64(k+3)+30) + rows + part
 }

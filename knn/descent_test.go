@@ -45,7 +45,8 @@ func selfOf(t testing.TB, ix knn.Index, k int) *knn.Neighbors {
 
 // asBytes stores a set in bytes.
 func asBytes(x *data.Dense[float32]) *data.Dense[uint8] {
-	low, high := slices.Min(x.Data), slices.Max(x.Data)
+	low := slices.Min(x.Data)
+	high := slices.Max(x.Data)
 	out := data.NewDense[uint8](x.Rows, x.Cols)
 	for i, v := range x.Data {
 		out.Data[i] = uint8(255 * (v - low) / (high - low))
@@ -72,7 +73,9 @@ func TestDescentThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 		if self == nil {
-			self, query, stats = nb, found, ix.Stats()
+			self = nb
+			query = found
+			stats = ix.Stats()
 			continue
 		}
 		if !slices.Equal(nb.Index, self.Index) || !slices.Equal(nb.Distance, self.Distance) {
@@ -93,7 +96,8 @@ func TestDescentRecall(t *testing.T) {
 		n = 4000
 	}
 	manifold := synthetic.Manifold(n+500, 32, 8, 0.01, 1)
-	inside, outside := make([]int, n), make([]int, 500)
+	inside := make([]int, n)
+	outside := make([]int, 500)
 	for i := range inside {
 		inside[i] = i
 	}
@@ -103,7 +107,8 @@ func TestDescentRecall(t *testing.T) {
 	for _, metric := range []knn.Metric{knn.Euclidean, knn.Angle} {
 		for _, all := range []data.Points{manifold, asBytes(manifold)} {
 			t.Run(fmt.Sprintf("%v/%T", metric, all), func(t *testing.T) {
-				x, q := data.Select(all, inside), data.Select(all, outside)
+				x := data.Select(all, inside)
+				q := data.Select(all, outside)
 				ix := newDescent(t, x, knn.DescentSettings{Settings: knn.Settings{Metric: metric}})
 				nb := selfOf(t, ix, k)
 				r, err := knn.RecallOf(context.Background(), x, metric, nb, n, 0)
@@ -174,7 +179,10 @@ func TestDescentHard(t *testing.T) {
 		x     *data.Dense[float64]
 		floor float64
 	}{
-		{"all equal", set(3, func(_ int, row []float64) { row[0], row[2] = 1, 1e5 }), 1},
+		{"all equal", set(3, func(_ int, row []float64) {
+			row[0] = 1
+			row[2] = 1e5
+		}), 1},
 		{"clusters 2e6 apart", set(8, func(i int, row []float64) {
 			normal(i, row)
 			row[3] += 2e6*float64(i%2) - 1e6
@@ -188,7 +196,10 @@ func TestDescentHard(t *testing.T) {
 				row[j] = t * float64(j-4)
 			}
 		}), 0.99},
-		{"grid", set(2, func(i int, row []float64) { row[0], row[1] = float64(i%50), float64(i/50) }), 0.99},
+		{"grid", set(2, func(i int, row []float64) {
+			row[0] = float64(i % 50)
+			row[1] = float64(i / 50)
+		}), 0.99},
 		{"bits", set(12, func(_ int, row []float64) {
 			for j := range row {
 				row[j] = float64(r.IntN(2))

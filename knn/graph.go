@@ -151,7 +151,8 @@ func (s *GraphSettings) weigh(m *sparse.CSR) *sparse.CSR {
 		col, dist := m.Row(i)
 		for p, d := range dist {
 			if w := s.weight(d, 0); w > 0 {
-				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
+				out.Col = append(out.Col, col[p])
+				out.Val = append(out.Val, w)
 			}
 		}
 		out.Ptr[i+1] = int64(len(out.Col))

@@ -126,7 +126,8 @@ func TestGraphAngleRadius(t *testing.T) {
 
 func TestGraphFaults(t *testing.T) {
 	ctx := context.Background()
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	for _, c := range []struct {
 		s     knn.GraphSettings
 		parts []string
@@ -275,7 +276,8 @@ func TestGraphProperty(t *testing.T) {
 			}
 			graphs[s.Symmetry] = w
 		}
-		either, both := graphs[sparse.Either], graphs[sparse.Both]
+		either := graphs[sparse.Either]
+		both := graphs[sparse.Both]
 		for i := range at {
 			if either.At(i, i) != 0 {
 				t.Fatalf("point %d is joined with itself", i)

@@ -116,7 +116,8 @@ func (p progress) ordered() progress {
 		mu.Lock()
 		defer mu.Unlock()
 		if done > most || total != last {
-			most, last = done, total
+			most = done
+			last = total
 			p(done, total)
 		}
 	}

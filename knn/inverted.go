@@ -55,7 +55,8 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 		if val != nil {
 			v = val[p]
 		}
-		row, known := int(c), true
+		row := int(c)
+		known := true
 		if q.ix.used != nil {
 			row, known = slices.BinarySearch(q.ix.used, c)
 		}
@@ -79,7 +80,9 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 // all points from a query of squared norm sq, to within bound; for other metrics to
 // the distances.
 func (q *sparseQuery) compare(sq float64) {
-	near, norms, inverse := q.near[:len(q.dots)], q.ix.sq[:len(q.dots)], q.ix.inverse[:len(q.dots)]
+	near := q.near[:len(q.dots)]
+	norms := q.ix.sq[:len(q.dots)]
+	inverse := q.ix.inverse[:len(q.dots)]
 	own := 2 * inverseRoot(sq)
 	switch m := q.ix.metric; {
 	case m == Euclidean:

@@ -36,7 +36,8 @@ func (nb *Neighbors) Len() int { return len(nb.Index) / nb.K }
 
 // Row returns the neighbours of point i and their distances; both alias nb.
 func (nb *Neighbors) Row(i int) (index []int32, distance []float64) {
-	lo, hi := i*nb.K, (i+1)*nb.K
+	lo := i * nb.K
+	hi := (i + 1) * nb.K
 	return nb.Index[lo:hi:hi], nb.Distance[lo:hi:hi]
 }
 
@@ -53,7 +54,8 @@ func (nb *Neighbors) Trim(k int) *Neighbors {
 	out := &Neighbors{K: k, Index: make([]int32, 0, n*k), Distance: make([]float64, 0, n*k)}
 	for i := range n {
 		index, distance := nb.Row(i)
-		out.Index, out.Distance = append(out.Index, index[:k]...), append(out.Distance, distance[:k]...)
+		out.Index = append(out.Index, index[:k]...)
+		out.Distance = append(out.Distance, distance[:k]...)
 	}
 	return out
 }
@@ -179,7 +181,8 @@ func BruteBytes(x data.Points, k int) int64 {
 		return lists + 2*dense.BytesU8(n, d)
 	}
 	if inParts(x, Euclidean) {
-		lists, n = lists+12*int64(n)*int64(k+1), partSize
+		lists = lists + 12*int64(n)*int64(k+1)
+		n = partSize
 	}
 	return lists + 2*4*int64(n)*int64(d)
 }

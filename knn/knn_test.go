@@ -90,7 +90,8 @@ func (p pointType) String() string { return []string{"float64", "float32", "uint
 
 // of stores the rows in the type; they must fit.
 func (p pointType) of(rows [][]float64) data.Points {
-	n, d := len(rows), len(rows[0])
+	n := len(rows)
+	d := len(rows[0])
 	switch p {
 	case float32s:
 		return store[float32](rows)
@@ -228,7 +229,8 @@ func distance(m knn.Metric, a, b []float64) float64 {
 		} else {
 			sum += d * d
 		}
-		aa, bb = aa+a[j]*a[j], bb+b[j]*b[j]
+		aa = aa + a[j]*a[j]
+		bb = bb + b[j]*b[j]
 	}
 	switch m.String() {
 	case "euclidean":
@@ -271,10 +273,13 @@ func distance(m knn.Metric, a, b []float64) float64 {
 		}
 		// Kahan's formula, exact near 0 and π.
 		var minus, plus float64
-		aa, bb = math.Sqrt(aa), math.Sqrt(bb)
+		aa = math.Sqrt(aa)
+		bb = math.Sqrt(bb)
 		for j := range a {
-			u, v := a[j]/aa, b[j]/bb
-			minus, plus = minus+(u-v)*(u-v), plus+(u+v)*(u+v)
+			u := a[j] / aa
+			v := b[j] / bb
+			minus = minus + (u-v)*(u-v)
+			plus = plus + (u+v)*(u+v)
 		}
 		return 2 * math.Atan2(math.Sqrt(minus), math.Sqrt(plus))
 	}
@@ -645,7 +650,8 @@ func (s *suite) checkThreads(t *testing.T, m knn.Metric, typ pointType) {
 	var firstWithin *sparse.CSR
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
-		most, calls := 0, atomic.Int32{} // of a search
+		most := 0
+		calls := atomic.Int32{} // of a search
 		ix, err := s.build(x, &knn.Settings{Metric: m, OnProgress: func(done, total int) {
 			if calls.Add(1) > 1 {
 				t.Error("two calls of the progress overlap")
@@ -680,7 +686,9 @@ func (s *suite) checkThreads(t *testing.T, m knn.Metric, typ pointType) {
 			}
 		}
 		if first == nil {
-			first, firstQuery, firstWithin = self, query, within
+			first = self
+			firstQuery = query
+			firstWithin = within
 			continue
 		}
 		if !slices.Equal(first.Index, self.Index) || !slices.Equal(first.Distance, self.Distance) {

@@ -105,9 +105,11 @@ func (m Method) Supports(metric Metric, x data.Points) error {
 	if !ok {
 		return fmt.Errorf("knn: no distance is called %v", metric)
 	}
-	kind, can := "dense", known.dense
+	kind := "dense"
+	can := known.dense
 	if _, ok := x.(*sparse.CSR); ok {
-		kind, can = "sparse", known.sparse
+		kind = "sparse"
+		can = known.sparse
 	}
 	if m == Auto && len(can) > 0 || slices.Contains(can, m) {
 		return nil

@@ -66,7 +66,8 @@ func TestInnerProduct(t *testing.T) {
 					return row
 				}), least, 40).Draw(t, name)
 			}
-			rows, queries := points(2, "rows"), points(1, "queries")
+			rows := points(2, "rows")
+			queries := points(1, "queries")
 			k := rapid.IntRange(1, len(rows)-1).Draw(t, "k")
 			for _, qt := range []pointType{float64s, typ, sparseRows} {
 				checkBrute(t, typ.of(rows), qt.of(queries), knn.InnerProduct, k)
@@ -91,9 +92,11 @@ func TestInnerProductFloats(t *testing.T) {
 		queries := slices.Clone(rows[:40])
 		queries[7] = []float64{1e4, -1e4, 1e4, 0, 1e4, 3, 2, 1, 0}
 		for _, typ := range []pointType{float64s, float32s, sparseRows} {
-			x, q := typ.of(rows), typ.of(queries)
+			x := typ.of(rows)
+			q := typ.of(queries)
 			ix := brute(t, x, knn.InnerProduct)
-			kept, asked := load(x), load(q)
+			kept := load(x)
+			asked := load(q)
 			nb, err := ix.Self(context.Background(), 12)
 			if err != nil {
 				t.Fatal(err)
@@ -144,7 +147,8 @@ func TestSets(t *testing.T) {
 					}
 					return rows
 				}
-				rows, queries := points(rapid.IntRange(2, 60).Draw(t, "n")), points(9)
+				rows := points(rapid.IntRange(2, 60).Draw(t, "n"))
+				queries := points(9)
 				k := rapid.IntRange(1, len(rows)-1).Draw(t, "k")
 				for _, qt := range []pointType{float64s, typ, sparseRows} {
 					checkBrute(t, typ.of(rows), qt.of(queries), m, k)

@@ -46,7 +46,8 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 	queries, _ := x.Dims()
 	out := newNeighbors(queries, k)
 	for i := range out.Index {
-		out.Index[i], out.Distance[i] = math.MaxInt32, math.Inf(1)
+		out.Index[i] = math.MaxInt32
+		out.Distance[i] = math.Inf(1)
 	}
 	for lo := 0; lo < n; lo += partSize {
 		if n > 8*partSize && lo%(4*partSize) == 0 {

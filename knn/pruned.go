@@ -41,7 +41,8 @@ func prunes(x data.Points, m Metric, queries, k int) bool {
 			return false
 		}
 	}
-	pairs, components := float64(n)*float64(queries), float64(pruned.SampleSize(n, d)+10*d)*float64(d)
+	pairs := float64(n) * float64(queries)
+	components := float64(pruned.SampleSize(n, d)+10*d) * float64(d)
 	many := n > 8192 && d >= 48 && pairs >= 32*components
 	return many && (m == Euclidean || m.angular()) && prunedBytes(x, m, k) <= BruteBytes(x, k)
 }
@@ -70,7 +71,8 @@ func (e *prunedIndex) space() *pruned.Space {
 // exact returns what makes functions that measure points of x from those of the index.
 func (e *prunedIndex) exact(x data.Points) func() pruned.Exact {
 	return func() pruned.Exact {
-		m, loaded := newMeasurer(e.x, e.metric), -1
+		m := newMeasurer(e.x, e.metric)
+		loaded := -1
 		return func(i, j int) float64 {
 			if i != loaded {
 				m.load(x, i)
@@ -100,7 +102,8 @@ func (e *prunedIndex) find(ctx context.Context, x data.Points, k int) (*pruned.I
 	if bytes {
 		s.Plain += float64(d)
 	} else {
-		s.Plain, s.Refined = s.Plain+pruned.Column()*float64(d), pruned.Row(4*d)
+		s.Plain = s.Plain + pruned.Column()*float64(d)
+		s.Refined = pruned.Row(4 * d)
 	}
 	index, err := pruned.New(ctx, e.space(), e.exact(e.x), s)
 	if errors.Is(err, pruned.ErrNothing) {
@@ -129,7 +132,8 @@ func (e *prunedIndex) all() (engine, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.plain, e.index = p, nil // one of them is enough to hold
+		e.plain = p
+		e.index = nil // one of them is enough to hold
 	}
 	return e.plain, nil
 }

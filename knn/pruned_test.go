@@ -150,7 +150,8 @@ func sameLists(t *testing.T, name string, got, want *knn.Neighbors) {
 
 // TestPrunedQueriesOfOtherTypes has queries whose elements are not those of the points.
 func TestPrunedQueriesOfOtherTypes(t *testing.T) {
-	x, q := clustered(600, 30, 1, 0), clustered(90, 30, 1.3, 0.2)
+	x := clustered(600, 30, 1, 0)
+	q := clustered(90, 30, 1.3, 0.2)
 	kinds := map[string][2]data.Points{"float64": {x, q}, "float32": {toFloats(x), toFloats(q)}, "float16": {toHalves(x), toHalves(q)}, "bytes": {toBytes(x), toBytes(q)}}
 	for points, p := range kinds {
 		for queries, other := range kinds {

@@ -46,7 +46,8 @@ func NewRanks(x *data.Dense[float32]) *Ranks {
 // smallest float32.
 func (r *Ranks) rounding(norm float64) float64 {
 	const u, tiny = 1.0 / (1 << 24), 0x1p-149
-	d, most := float64(r.d), max(norm, r.largest)
+	d := float64(r.d)
+	most := max(norm, r.largest)
 	return 4 * (u*(norm*most*(d+8)+4*most*most) + tiny*(d+8))
 }
 
@@ -61,7 +62,8 @@ func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int, answe
 		}
 		return nil
 	}
-	right, col := dense.NewPackedB32(len(points), r.d), make([]float32, len(points))
+	right := dense.NewPackedB32(len(points), r.d)
+	col := make([]float32, len(points))
 	right.Set(0, len(points), r.gather(points), r.d)
 	for p, i := range points {
 		col[p] = r.sq[i]
@@ -73,7 +75,8 @@ func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int, answe
 			return
 		}
 		rows := queries[lo:hi]
-		left, row := dense.NewPackedA32(len(rows), r.d), make([]float32, len(rows))
+		left := dense.NewPackedA32(len(rows), r.d)
+		row := make([]float32, len(rows))
 		left.Set(0, len(rows), r.gather(rows), r.d)
 		for q, i := range rows {
 			row[q] = r.sq[i]
@@ -110,7 +113,8 @@ func (r *Ranks) gather(rows []int) []float32 {
 // compare returns the comparison of rows to the left with rows to the right.
 func (r *Ranks) compare(left, right *dense.Packed32, row, col []float32) *blocks.Blocks[float32] {
 	b := blocks.NewFloats(dense.NewPackedA32(0, 0).Panel(), right.Panel())
-	b.Row, b.Col = row, col
+	b.Row = row
+	b.Col = col
 	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
 		dense.Mul32(left, i0, i1, right, j0, j1, w.C, b.Block, &w.Scratch)
 	}
@@ -126,7 +130,8 @@ func (r *Ranks) order(near []int, hits []blocks.Hit, sq float32) bool {
 		if hits[p+1] == blocks.NoHit {
 			return false
 		}
-		this, next := float64(blocks.DistanceOf[float32](hits[p])), float64(blocks.DistanceOf[float32](hits[p+1]))
+		this := float64(blocks.DistanceOf[float32](hits[p]))
+		next := float64(blocks.DistanceOf[float32](hits[p+1]))
 		if !(next-this > apart+next*0x1p-40) {
 			return false
 		}

@@ -100,6 +100,7 @@ func (s *RecallSample) Estimate(dist func(i int) []float64) Recall {
 	const z = 1.959964
 	center := (p + z*z/(2*trials)) / (1 + z*z/trials)
 	half := z / (1 + z*z/trials) * math.Sqrt(p*(1-p)/trials+z*z/(4*trials*trials))
-	out.Low, out.High = max(0, center-half), min(1, center+half)
+	out.Low = max(0, center-half)
+	out.High = min(1, center+half)
 	return out
 }

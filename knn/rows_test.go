@@ -29,7 +29,8 @@ func documents(n, words int, seed uint64) *sparse.CSR {
 		}
 		for w := range int32(words) {
 			if v := row[w]; v > 0 {
-				out.Col, out.Val = append(out.Col, w), append(out.Val, v)
+				out.Col = append(out.Col, w)
+				out.Val = append(out.Val, v)
 			}
 		}
 		out.Ptr = append(out.Ptr, int64(len(out.Col)))
@@ -165,7 +166,8 @@ func TestBruteInParts(t *testing.T) {
 		if testing.Short() && m != knn.Euclidean {
 			continue
 		}
-		got, want := selfOf(t, brute(t, x, m), 6), selfOf(t, brute(t, widened, m), 6)
+		got := selfOf(t, brute(t, x, m), 6)
+		want := selfOf(t, brute(t, widened, m), 6)
 		if !slices.Equal(got.Index, want.Index) || !slices.Equal(got.Distance, want.Distance) {
 			t.Errorf("%v: other neighbours than of dense points", m)
 		}

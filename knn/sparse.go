@@ -76,7 +76,8 @@ type sparseMeter struct {
 
 // load makes point i of x, which is sparse, the query.
 func (m *sparseMeter) load(x data.Points, i int) {
-	m.from, m.row = x.(*sparse.CSR), i
+	m.from = x.(*sparse.CSR)
+	m.row = i
 	m.norm = m.from.SquaredNorm(i)
 }
 

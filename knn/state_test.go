@@ -80,7 +80,8 @@ func TestRestore(t *testing.T) {
 			for _, typ := range []pointType{float64s, float32s, bytes} {
 				for _, n := range []int{1, 2, 16, 17, 700} {
 					t.Run(fmt.Sprintf("%v/%v/%v/%d", method, m, typ, n), func(t *testing.T) {
-						x, q := withZeros(n, 5, typ), withZeros(60, 5, typ)
+						x := withZeros(n, 5, typ)
+						q := withZeros(60, 5, typ)
 						k := min(6, n-1)
 						ix := searched(t, x, method, m, k)
 						if k == 0 {
@@ -140,7 +141,8 @@ func sameAnswers(t testing.TB, want, got knn.Index, q data.Points, kq, k int) {
 	if k == 0 {
 		return
 	}
-	a, b = selfOf(t, want, k), selfOf(t, got, k)
+	a = selfOf(t, want, k)
+	b = selfOf(t, got, k)
 	if !slices.Equal(a.Index, b.Index) || !slices.Equal(a.Distance, b.Distance) {
 		t.Error("other neighbours of the points themselves")
 	}
@@ -253,7 +255,10 @@ func TestRestoreRejects(t *testing.T) {
 		{"large leaf", descent(func(st *knn.State) { st.Leaf = n }), "for 0 inner nodes"},
 		{"cut splits", descent(func(st *knn.State) { st.Splits = st.Splits[:len(st.Splits)-1] }), "index_splits has"},
 		{"cut thresholds", descent(func(st *knn.State) { st.Thresholds = st.Thresholds[1:] }), "index_thresholds"},
-		{"cut both", descent(func(st *knn.State) { st.Splits, st.Thresholds = st.Splits[:3], st.Thresholds[:1] }), "end before"},
+		{"cut both", descent(func(st *knn.State) {
+			st.Splits = st.Splits[:3]
+			st.Thresholds = st.Thresholds[:1]
+		}), "end before"},
 		{"NaN", descent(func(st *knn.State) { st.Thresholds[1] = float32(math.NaN()) }), "element 1 of index_thresholds is NaN"},
 		{"infinite", descent(func(st *knn.State) { st.Thresholds[0] = float32(math.Inf(1)) }), "element 0 of index_thresholds is +Inf"},
 		{"empty side", descent(func(st *knn.State) { st.Splits[0] = 0 }), "row 0 of index_splits parts"},
@@ -286,7 +291,8 @@ func TestRestoreRejects(t *testing.T) {
 // Whatever is in a state, it is an error or gives an index that works: a tree
 // an exact one, NN-descent one whose answers are points at their distances.
 func TestRestoreRandomDamage(t *testing.T) {
-	x, q := withZeros(300, 4, float64s), withZeros(10, 4, float64s)
+	x := withZeros(300, 4, float64s)
+	q := withZeros(10, 4, float64s)
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int32{-1, 0, 1, 7, 299, 300, math.MaxInt32, math.MinInt32}
 	spoil := func(a []int32) []int32 {
@@ -294,7 +300,8 @@ func TestRestoreRandomDamage(t *testing.T) {
 			if len(a) == 0 {
 				return a
 			}
-			i, j := r.IntN(len(a)), r.IntN(len(a))
+			i := r.IntN(len(a))
+			j := r.IntN(len(a))
 			switch r.IntN(4) {
 			case 0:
 				a[i] = values[r.IntN(len(values))]
@@ -328,7 +335,8 @@ func TestRestoreRandomDamage(t *testing.T) {
 			}
 			if st.Stats != nil && r.IntN(4) == 0 {
 				st.Leaf = r.IntN(400) - 10
-				st.Stats.K, st.Stats.Width = r.IntN(12)-2, r.IntN(12)-2
+				st.Stats.K = r.IntN(12) - 2
+				st.Stats.Width = r.IntN(12) - 2
 			}
 			again, err := knn.Restore(x, st, settingsOf(knn.Euclidean))
 			if err != nil {
@@ -343,7 +351,8 @@ func TestRestoreRandomDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			points, queries := load(x), load(q)
+			points := load(x)
+			queries := load(q)
 			for i := range nb.Len() {
 				index, dist := nb.Row(i)
 				for p, j := range index {

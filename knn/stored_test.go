@@ -51,7 +51,8 @@ func TestStoredNeighbors(t *testing.T) {
 					}
 					return nb
 				}
-				a, b := find(got, data.Slice(half, 290, 310)), find(want, data.Slice(x, 290, 310))
+				a := find(got, data.Slice(half, 290, 310))
+				b := find(want, data.Slice(x, 290, 310))
 				if method == NNDescent {
 					found += agree(a, b)
 					asked += len(a.Index)

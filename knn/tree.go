@@ -279,13 +279,16 @@ func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pair
 	for i := range n {
 		out.Ptr[i+1] += out.Ptr[i]
 	}
-	out.Col, out.Val = make([]int32, out.Ptr[n]), make([]float64, out.Ptr[n])
+	out.Col = make([]int32, out.Ptr[n])
+	out.Val = make([]float64, out.Ptr[n])
 	par.For(len(chunks), 1, func(c, _ int) {
 		pairs := chunks[c].pairs
 		for _, i := range chunks[c].query {
-			lo, hi := out.Ptr[i], out.Ptr[i+1]
+			lo := out.Ptr[i]
+			hi := out.Ptr[i+1]
 			for p := lo; p < hi; p++ {
-				out.Col[p], out.Val[p] = pairs[p-lo].Index, pairs[p-lo].Dist
+				out.Col[p] = pairs[p-lo].Index
+				out.Val[p] = pairs[p-lo].Dist
 			}
 			pairs = pairs[hi-lo:]
 		}

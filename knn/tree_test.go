@@ -32,9 +32,11 @@ var trees = []struct {
 // Trees return the bits that brute force does.
 func TestTreesEqualBrute(t *testing.T) {
 	ctx := context.Background()
-	n, dims := 1000, []int{1, 2, 3, 4, 9}
+	n := 1000
+	dims := []int{1, 2, 3, 4, 9}
 	if testing.Short() {
-		n, dims = 400, []int{2, 9}
+		n = 400
+		dims = []int{2, 9}
 	}
 	for _, d := range dims {
 		wide := uniform[float64](n, d)
@@ -104,7 +106,8 @@ func masses(n int) map[string]*data.Dense[float64] {
 		"all equal": fill(3, func(_ int, row []float64) { copy(row, []float64{0.1, 0.2, 0.3}) }),
 		"all zero":  fill(3, func(int, []float64) {}),
 		"two values": fill(2, func(_ int, row []float64) {
-			row[0], row[1] = float64(rng.IntN(2)), 0.7
+			row[0] = float64(rng.IntN(2))
+			row[1] = 0.7
 		}),
 		"half equal": fill(3, func(i int, row []float64) {
 			for j := range row {
@@ -123,16 +126,20 @@ func masses(n int) map[string]*data.Dense[float64] {
 			}
 		}),
 		"fine grid": fill(2, func(i int, row []float64) {
-			row[0], row[1] = float64(i%250), float64(i/250)
+			row[0] = float64(i % 250)
+			row[1] = float64(i / 250)
 		}),
 		"sorted line": fill(1, func(i int, row []float64) { row[0] = float64(i) }),
 		"organ pipe":  fill(1, func(i int, row []float64) { row[0] = float64(min(i, n-i)) }),
 		"far line": fill(3, func(_ int, row []float64) {
 			t := rng.Float64()
-			row[0], row[1], row[2] = 1e6+t, 1e6-t, 1e6
+			row[0] = 1e6 + t
+			row[1] = 1e6 - t
+			row[2] = 1e6
 		}),
 		"geometric": fill(2, func(i int, row []float64) {
-			row[0], row[1] = math.Exp(-float64(i%700)), math.Exp(float64(i%300))
+			row[0] = math.Exp(-float64(i % 700))
+			row[1] = math.Exp(float64(i % 300))
 		}),
 	}
 }

@@ -123,7 +123,8 @@ const rowGrain = 256
 
 // weighLists returns the weights between points and the first K of their neighbours.
 func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
-	n, k := nb.Len(), s.K
+	n := nb.Len()
+	k := s.K
 	m := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, n*k)}
 	var weights []float64
 	var by fill
@@ -132,7 +133,8 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 	}
 	kept := make([]int, n)
 	par.For(n, rowGrain, func(lo, hi int) {
-		w, order := make([]float64, k), make([]int, 0, k)
+		w := make([]float64, k)
+		order := make([]int, 0, k)
 		for i := lo; i < hi; i++ {
 			index, dist := nb.First(i, k)
 			order = order[:0]

@@ -46,13 +46,17 @@ for path, arg in zip(sys.argv[1::2], sys.argv[2::2]):
     sp.save_npz(path + '.out.npz', sp.csr_matrix(w, dtype=float))
 `}
 	for c, one := range cases {
-		n, k := one.nb.Len(), one.nb.K+1
-		index, dist := make([]int64, 0, n*k), make([]float64, 0, n*k)
+		n := one.nb.Len()
+		k := one.nb.K + 1
+		index := make([]int64, 0, n*k)
+		dist := make([]float64, 0, n*k)
 		for i := range n {
 			own, d := one.nb.Row(i)
-			index, dist = append(index, int64(i)), append(dist, 0)
+			index = append(index, int64(i))
+			dist = append(dist, 0)
 			for p, j := range own {
-				index, dist = append(index, int64(j)), append(dist, d[p])
+				index = append(index, int64(j))
+				dist = append(dist, d[p])
 			}
 		}
 		path := filepath.Join(dir, strconv.Itoa(c))
@@ -194,7 +198,8 @@ func TestGaussAndJaccardBesideNumPy(t *testing.T) {
 			}
 		}
 		for i, want := range peers(t, c.script, cases) {
-			nb, s := cases[i].nb, sparse.Symmetry(i%2)
+			nb := cases[i].nb
+			s := sparse.Symmetry(i % 2)
 			t.Run(fmt.Sprintf("%s, %d, %s", c.name, nb.K, s), func(t *testing.T) {
 				if s.String() != cases[i].arg {
 					t.Fatalf("case %d is of %s", i, cases[i].arg)

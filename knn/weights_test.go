@@ -17,7 +17,10 @@ func TestListWeights(t *testing.T) {
 	e := math.Exp
 	// σ² is the mean of the squares of two distances.
 	gauss := func(d, a, b float64) float64 { return math.Sqrt(2*math.Sqrt(a*b)/(a+b)) * e(-d*d/(a+b)) }
-	s0, s1, s2, s3 := 5., 2.5, 6.5, 26.
+	s0 := 5.
+	s1 := 2.5
+	s2 := 6.5
+	s3 := 26.
 	for _, c := range []struct {
 		s     knn.GraphSettings
 		edges []edge

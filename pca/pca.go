@@ -112,7 +112,8 @@ func (p *Projection) setComponents(k int, values []float64, vectors *mat.Dense) 
 // covariance returns the mean m and 1/n Σ (x_i − m)(x_i − m)ᵀ.
 func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.Dense) {
 	n, d := x.Dims()
-	mean, cov = data.Mean(x), mat.NewDense(d, d, nil)
+	mean = data.Mean(x)
+	cov = mat.NewDense(d, d, nil)
 	block := mat.NewDense(min(maxBlock, n), d, nil)
 	for lo := 0; lo < n && ctx.Err() == nil; lo += maxBlock {
 		hi := min(lo+maxBlock, n)
@@ -128,9 +129,12 @@ func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.De
 // so that the entries (n Σ x_i x_iᵀ − Σ x_i Σ x_iᵀ)/n² are rounded a few times only,
 // without cancellation.
 func byteCovariance(ctx context.Context, x *data.Dense[uint8]) (mean []float64, cov *mat.Dense) {
-	n, d := x.Rows, x.Cols
-	sum, gram := byteSums(x), byteGram(ctx, x)
-	mean, cov = make([]float64, d), mat.NewDense(d, d, nil)
+	n := x.Rows
+	d := x.Cols
+	sum := byteSums(x)
+	gram := byteGram(ctx, x)
+	mean = make([]float64, d)
+	cov = mat.NewDense(d, d, nil)
 	for i, s := range sum {
 		mean[i] = float64(s) / float64(n)
 	}

@@ -147,9 +147,11 @@ func TestPCATypes(t *testing.T) {
 	for i := range 300 {
 		copy(x.Row(i), digits.Row(i)[300:])
 	}
-	wide, wider := data.NewDense[float32](x.Rows, x.Cols), data.NewDense[float64](x.Rows, x.Cols)
+	wide := data.NewDense[float32](x.Rows, x.Cols)
+	wider := data.NewDense[float64](x.Rows, x.Cols)
 	for i, v := range x.Data {
-		wide.Data[i], wider.Data[i] = float32(v), float64(v)
+		wide.Data[i] = float32(v)
+		wider.Data[i] = float64(v)
 	}
 	var want *Projection
 	var applied *data.Dense[float32]
@@ -163,7 +165,8 @@ func TestPCATypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want == nil {
-			want, applied = got, y
+			want = got
+			applied = y
 			continue
 		}
 		// Bytes may take a way of their own.
@@ -199,7 +202,8 @@ func TestPCAThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 		if first == nil {
-			first, coordinates = p, y
+			first = p
+			coordinates = y
 			continue
 		}
 		if !mat.Equal(p.Components, first.Components) || !slices.Equal(p.Variance, first.Variance) || !slices.Equal(y.Data, coordinates.Data) {
@@ -233,12 +237,14 @@ func TestPCADegenerate(t *testing.T) {
 			t.Errorf("%T: variance %v of %v", x, p.Variance, p.Total)
 		}
 	}
-	x, far := pcaPoints(500, 3, 0.3), pcaPoints(500, 3, 0.3)
+	x := pcaPoints(500, 3, 0.3)
+	far := pcaPoints(500, 3, 0.3)
 	for i := range far.Data {
 		far.Data[i] += 1e6
 	}
 	for i := range x.Rows {
-		x.Row(i)[2], far.Row(i)[2] = 7, 7
+		x.Row(i)[2] = 7
+		far.Row(i)[2] = 7
 	}
 	p, err := New(t.Context(), x, 3)
 	if err != nil {

@@ -77,7 +77,8 @@ func Approximate(ctx context.Context, x data.Points, k int) (*Projection, error)
 func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed uint64, multiply func(y, q *mat.Dense)) error {
 	d := len(p.Mean)
 	rng := rand.New(rand.NewPCG(seed, 0x9ca))
-	q, y := mat.NewDense(d, l, nil), mat.NewDense(d, l, nil)
+	q := mat.NewDense(d, l, nil)
+	y := mat.NewDense(d, l, nil)
 	for i := range q.RawMatrix().Data {
 		q.RawMatrix().Data[i] = rng.NormFloat64()
 	}
@@ -135,10 +136,12 @@ func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x dat
 	n, d := x.Dims()
 	_, l := q.Dims()
 	rows := blockRows(d, n)
-	block, product := mat.NewDense(rows, d, nil), mat.NewDense(rows, l, nil)
+	block := mat.NewDense(rows, d, nil)
+	product := mat.NewDense(rows, l, nil)
 	for lo := 0; lo < n && ctx.Err() == nil; lo += rows {
 		hi := min(lo+rows, n)
-		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
+		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
+		c := product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
 		data.Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
@@ -197,7 +200,8 @@ func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y
 
 // rowsOf returns rows lo to hi of x, which share its memory.
 func rowsOf(x *sparse.CSR, lo, hi int) *sparse.CSR {
-	a, b := x.Ptr[lo], x.Ptr[hi]
+	a := x.Ptr[lo]
+	b := x.Ptr[hi]
 	part := &sparse.CSR{Rows: hi - lo, Cols: x.Cols, Ptr: make([]int64, hi-lo+1), Col: x.Col[a:b]}
 	if x.Val != nil {
 		part.Val = x.Val[a:b]

@@ -168,8 +168,11 @@ func TestByteCovariance(t *testing.T) {
 			for j := range c.d {
 				var si, sj, sij int64
 				for r := range c.n {
-					a, b := int64(x.Row(r)[i]), int64(x.Row(r)[j])
-					si, sj, sij = si+a, sj+b, sij+a*b
+					a := int64(x.Row(r)[i])
+					b := int64(x.Row(r)[j])
+					si = si + a
+					sj = sj + b
+					sij = sij + a*b
 				}
 				n := int64(c.n)
 				if want := float64(n*sij-si*sj) / float64(n*n); cov.At(i, j) != want {

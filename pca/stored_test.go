@@ -22,7 +22,8 @@ func inFiles[T npy.Half | float32 | float64](t *testing.T, v []T, d int, sizes .
 		if err := npy.WriteFile(path, []int{n, d}, v[:n*d]); err != nil {
 			t.Fatal(err)
 		}
-		v, paths = v[n*d:], append(paths, path)
+		v = v[n*d:]
+		paths = append(paths, path)
 	}
 	x, err := data.ReadFiles(paths, data.ReadOptions{})
 	if err != nil {
@@ -39,11 +40,15 @@ func TestStored(t *testing.T) {
 	const n, d = 5050, 20
 	r := rand.New(rand.NewPCG(3, d))
 	half := make([]npy.Half, n*d)
-	x16, x32, x64 := data.NewDense[float32](n, d), data.NewDense[float32](n, d), data.NewDense[float64](n, d)
+	x16 := data.NewDense[float32](n, d)
+	x32 := data.NewDense[float32](n, d)
+	x64 := data.NewDense[float64](n, d)
 	for i := range half {
 		bits := simd.ToHalf(float32(r.NormFloat64()))
-		half[i], x16.Data[i] = npy.Half(bits), simd.FromHalf(bits)
-		x32.Data[i], x64.Data[i] = float32(r.NormFloat64()), r.NormFloat64()
+		half[i] = npy.Half(bits)
+		x16.Data[i] = simd.FromHalf(bits)
+		x32.Data[i] = float32(r.NormFloat64())
+		x64.Data[i] = r.NormFloat64()
 	}
 	for _, c := range []struct{ stored, same data.Points }{
 		{inFiles(t, half, d, 100, 4000, 950), x16},

@@ -35,7 +35,8 @@ type Work struct {
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m knn.Method) float64 {
 	n, dims := w.X.Dims()
-	d, queries := float64(dims), float64(n)
+	d := float64(dims)
+	queries := float64(n)
 	if w.Queries > 0 {
 		queries = float64(w.Queries)
 	}

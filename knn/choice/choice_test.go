@@ -35,7 +35,8 @@ func scattered(n, columns, entries int) *sparse.CSR {
 func TestChoose(t *testing.T) {
 	dense := func(n, d int) data.Points { return &data.Dense[float32]{Rows: n, Cols: d} }
 	sparsePoints := &sparse.CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 0, 0}}
-	manySets, fewSets := scattered(200_000, 30_000, 40), scattered(3_000, 30_000, 40)
+	manySets := scattered(200_000, 30_000, 40)
+	fewSets := scattered(3_000, 30_000, 40)
 	for _, c := range []struct {
 		x        data.Points
 		metric   knn.Metric

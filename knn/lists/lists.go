@@ -92,9 +92,11 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 		topk.Sort(row)
 		to, dist := nb.Row(i)
 		for p := range to {
-			to[p], dist[p] = fill, math.Inf(1)
+			to[p] = fill
+			dist[p] = math.Inf(1)
 			if p < len(row) {
-				to[p], dist[p] = row[p].Index, row[p].Dist
+				to[p] = row[p].Index
+				dist[p] = row[p].Dist
 			}
 		}
 	}
@@ -103,7 +105,8 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 
 // row returns the entries of row i up to its fill.
 func (r *Raw) row(i int) (index []int64, value []float64) {
-	index, value = r.Index[i*r.K:(i+1)*r.K], r.Value[i*r.K:(i+1)*r.K]
+	index = r.Index[i*r.K : (i+1)*r.K]
+	value = r.Value[i*r.K : (i+1)*r.K]
 	end := len(index)
 	for end > 0 && index[end-1] == fill {
 		end--
@@ -185,7 +188,8 @@ func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 // vectors of float16 have norm one.
 func (r *Raw) products() (most float64, unit bool) {
 	const tolerance = 4e-3
-	most, unit = math.Inf(-1), true
+	most = math.Inf(-1)
+	unit = true
 	for i := range len(r.Index) / r.K {
 		index, value := r.row(i)
 		for p, v := range value {

@@ -142,7 +142,8 @@ func TestRead(t *testing.T) {
 	}
 	fails("a sparse matrix", "--csr")
 
-	i, d := filepath.Join(dir, "I.npy"), filepath.Join(dir, "D.npy")
+	i := filepath.Join(dir, "I.npy")
+	d := filepath.Join(dir, "D.npy")
 	path = i + "," + d
 	pair := func(shape ...int) {
 		t.Helper()

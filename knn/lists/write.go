@@ -11,7 +11,8 @@ import (
 
 // WithSelf returns lists of one more: each begins with its point at distance 0.
 func WithSelf(nb *knn.Neighbors) *knn.Neighbors {
-	n, k := nb.Len(), nb.K+1
+	n := nb.Len()
+	k := nb.K + 1
 	out := &knn.Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
 	for i := range n {
 		index, dist := out.Row(i)

@@ -32,7 +32,8 @@ func (c *centres) count() int { return len(c.offset) }
 // scores sets dst, rows×count, to the scores of rows without ‖x‖², which is the same for
 // all centres.
 func (c *centres) scores(dst, rows []float32) {
-	m, k := len(rows)/c.d, c.count()
+	m := len(rows) / c.d
+	k := c.count()
 	dense.Gemm32(dense.NoTrans, dense.Transposed, m, k, c.d, -2, rows, c.d, c.at, c.d, 0, dst, k)
 	par.For(m, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -143,7 +144,8 @@ func draw(v []float32, r *rand.Rand) int {
 
 // move puts every centre in the middle of its rows. One without rows stays.
 func (c *centres) move(own []int32, rows []float32) {
-	sum, count := make([]float64, len(c.at)), make([]int, c.count())
+	sum := make([]float64, len(c.at))
+	count := make([]int, c.count())
 	for i, p := range own {
 		count[p]++
 		to := sum[int(p)*c.d:][:c.d]
@@ -164,9 +166,11 @@ func (c *centres) move(own []int32, rows []float32) {
 // number of rows: that of a cell with too many grows, in smaller and smaller steps, and the
 // offsets with the smallest largest cell stay.
 func (c *centres) balance(ctx context.Context, rows []float32, overlap int) error {
-	n, k := len(rows)/c.d, c.count()
+	n := len(rows) / c.d
+	k := c.count()
 	want := float64(n) * float64(overlap) / float64(k)
-	best, least := slices.Clone(c.offset), math.Inf(1)
+	best := slices.Clone(c.offset)
+	least := math.Inf(1)
 	own := make([]uint16, n*overlap)
 	step := 0.0
 	for s := range balanceSteps {

@@ -222,8 +222,10 @@ func (div *division) members(p int, own bool) []int32 {
 // number counts the points of every part.
 func (div *division) number() {
 	overlap := div.overlap()
-	div.rank, div.first = make([]uint32, len(div.of)), make([]uint32, div.N)
-	seen, own := make([]uint32, len(div.Sizes)), make([]uint32, len(div.Sizes))
+	div.rank = make([]uint32, len(div.of))
+	div.first = make([]uint32, div.N)
+	seen := make([]uint32, len(div.Sizes))
+	own := make([]uint32, len(div.Sizes))
 	for i, p := range div.of {
 		div.rank[i] = seen[p]
 		seen[p]++

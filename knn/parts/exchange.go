@@ -24,7 +24,8 @@ func (s *idSet) add(i uint32) { s.word[i/64] |= 1 << (i % 64) }
 
 // number counts the points; it must be called after the last add.
 func (s *idSet) number() {
-	s.before, s.count = make([]int32, len(s.word)), 0
+	s.before = make([]int32, len(s.word))
+	s.count = 0
 	for w, v := range s.word {
 		s.before[w] = int32(s.count)
 		s.count += bits.OnesCount64(v)
@@ -59,7 +60,8 @@ func (r *Run) merged(words []uint32, ids []int32) error {
 			return err
 		}
 	}
-	width, overlap := r.s.width(), r.s.Overlap
+	width := r.s.width()
+	overlap := r.s.Overlap
 	const block = 1 << 12
 	for first := 0; first < len(ids); first += block {
 		end := min(first+block, len(ids))
@@ -102,7 +104,8 @@ func mergeList(words, other []uint32) {
 // farther.
 func offer(words []uint32, j, d uint32) bool {
 	width := len(words) / 2
-	index, dist := words[:width:width], words[width:][:width:width]
+	index := words[:width:width]
+	dist := words[width:][:width:width]
 	p := width
 	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1] > j) {
 		p--
@@ -115,7 +118,8 @@ func offer(words []uint32, j, d uint32) bool {
 	}
 	copy(index[p+1:], index[p:])
 	copy(dist[p+1:], dist[p:])
-	index[p], dist[p] = j, d
+	index[p] = j
+	dist[p] = d
 	return true
 }
 
@@ -164,7 +168,8 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, error) {
 	width := r.s.width()
 	m := meeting{own: own, width: width, each: width, shift: chunkShift(r.rows.d), out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
-	from, back := r.merged, []uint32(nil)
+	from := r.merged
+	back := []uint32(nil)
 	if last != nil {
 		from, back, m.each = last.lists, last.listing(own, width), 2*width
 	}
@@ -196,7 +201,8 @@ func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, 
 	m.all.addList(second)
 	m.all.number()
 	m.introduce(second)
-	second, m.near = nil, nil
+	second = nil
+	m.near = nil
 	runtime.GC() // else the lists stand beside the rows
 	return m.out, m.measure(ctx, r.rows)
 }
@@ -300,9 +306,12 @@ func (m *meeting) introduce(second []uint32) {
 	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
 		w := &workers[worker]
 		if w.seen == nil {
-			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
+			w.meeting = m
+			w.second = second
+			w.seen = make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
 		}
-		w.ids, w.from = w.ids[:0], w.from[:0]
+		w.ids = w.ids[:0]
+		w.from = w.from[:0]
 		for i := lo; i < hi; i++ {
 			w.point(i)
 			w.from = append(w.from, len(w.ids))
@@ -372,7 +381,8 @@ func (w *introducer) point(i int) {
 
 // sorted returns the ids of all points by chunks.
 func (w *introducer) sorted() encounters {
-	chunks, points := w.chunks(), len(w.from)
+	chunks := w.chunks()
+	points := len(w.from)
 	e := encounters{whom: make([]uint16, len(w.ids)), end: make([]int32, chunks*points)}
 	each := func(visit func(at int, v int32)) {
 		i := 0

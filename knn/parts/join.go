@@ -42,7 +42,8 @@ func (t *tables[T]) lists(words []uint32, ids []int32) error {
 	for at, i := range ids {
 		list := words[at*stride:][:stride]
 		for p := range list[:stride/2] {
-			list[p], list[stride/2+p] = none, infinite
+			list[p] = none
+			list[stride/2+p] = infinite
 		}
 		for p, v := range t.row(i) {
 			list[p] = uint32(v)
@@ -210,7 +211,8 @@ func (j *joiner) weight(i int32, p int) float64 {
 
 // own returns the rows of the weights of the lists.
 func (j *joiner) own() *sparse.CSR {
-	n, k := j.near.div.N, j.near.width
+	n := j.near.div.N
+	k := j.near.width
 	m := &sparse.CSR{Rows: j.hi - j.lo, Cols: n, Ptr: make([]int64, 1, j.hi-j.lo+1), Col: make([]int32, 0, (j.hi-j.lo)*k)}
 	if j.weights != nil {
 		m.Val = make([]float64, 0, (j.hi-j.lo)*k)
@@ -240,7 +242,8 @@ func (j *joiner) own() *sparse.CSR {
 // transposed returns the rows of the transpose of the weights of the lists: one pass over all
 // lists.
 func (j *joiner) transposed() *sparse.CSR {
-	n, rows := j.near.div.N, j.hi-j.lo
+	n := j.near.div.N
+	rows := j.hi - j.lo
 	m := &sparse.CSR{Rows: rows, Cols: n, Ptr: make([]int64, rows+1)}
 	type entry struct {
 		row, col int32

@@ -45,15 +45,18 @@ const exactBlock = 1 << 14
 // exact measures the lists of points, which ascend, in float64, and returns the nearest K of
 // each, ordered as those of exact searches.
 func (r *Run) exact(ctx context.Context, own []int32, words []uint32, width int) (index []uint32, dist []float64, err error) {
-	stride, k := len(words)/max(1, len(own)), r.s.Graph.K
-	index, dist = make([]uint32, 0, len(own)*k), make([]float64, 0, len(own)*k)
+	stride := len(words) / max(1, len(own))
+	k := r.s.Graph.K
+	index = make([]uint32, 0, len(own)*k)
+	dist = make([]float64, 0, len(own)*k)
 	for lo := 0; lo < len(own); lo += exactBlock {
 		hi := min(lo+exactBlock, len(own))
 		near, far, err := r.exactly(ctx, own[lo:hi], words[lo*stride:hi*stride], width)
 		if err != nil {
 			return nil, nil, err
 		}
-		index, dist = append(index, near...), append(dist, far...)
+		index = append(index, near...)
+		dist = append(dist, far...)
 	}
 	return index, dist, nil
 }
@@ -86,7 +89,8 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 		return nil, nil, err
 	}
 	k := r.s.Graph.K
-	index, dist = make([]uint32, len(own)*k), make([]float64, len(own)*k)
+	index = make([]uint32, len(own)*k)
+	dist = make([]float64, len(own)*k)
 	short := make([]bool, len(own))
 	par.For(len(own), 1024, func(lo, hi int) {
 		var list []topk.Pair
@@ -101,7 +105,8 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 				continue
 			}
 			for p, c := range list[:k] {
-				index[i*k+p], dist[i*k+p] = uint32(c.Index), c.Dist
+				index[i*k+p] = uint32(c.Index)
+				dist[i*k+p] = c.Dist
 			}
 		}
 	})
@@ -212,7 +217,8 @@ func (r *Run) exchangeAll(ctx context.Context) error {
 
 // exchange makes the lists of the points of which p is the nearest part.
 func (r *Run) exchange(ctx context.Context, p int) error {
-	own, k := r.div.members(p, true), r.s.Graph.K
+	own := r.div.members(p, true)
+	k := r.s.Graph.K
 	index := make([]uint32, len(own)*k)
 	var lengths []float64
 	if r.s.needsLengths() {
@@ -258,7 +264,8 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 // the weights need them. If not, the order does not matter, and lists are measured in float64
 // only where rounding may have put another neighbour in the place of the last.
 func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index []uint32, dist []float64, err error) {
-	k, width := r.s.Graph.K, r.s.width()
+	k := r.s.Graph.K
+	width := r.s.width()
 	if r.s.needsLengths() {
 		return r.exact(ctx, own, words, width)
 	}
@@ -267,12 +274,14 @@ func (r *Run) nearest(ctx context.Context, own []int32, words []uint32) (index [
 	for i := range own {
 		list := words[2*i*width:][:2*width]
 		copy(index[i*k:][:k], list)
-		last, next := math.Float32frombits(list[width+k-1]), math.Float32frombits(list[width+k])
+		last := math.Float32frombits(list[width+k-1])
+		next := math.Float32frombits(list[width+k])
 		if !(next-last > roundingOf(next, r.rows.d)) {
 			close = append(close, int32(i))
 		}
 	}
-	ids, some := make([]int32, len(close)), make([]uint32, 0, 2*width*len(close))
+	ids := make([]int32, len(close))
+	some := make([]uint32, 0, 2*width*len(close))
 	for p, i := range close {
 		ids[p] = own[i]
 		some = append(some, words[2*int(i)*width:][:2*width]...)

@@ -32,7 +32,8 @@ func divideBytes(n, d int, s *Settings) int64 {
 // NN-descent keeps, or in the end its lists and those that are written.
 func searchBytes(x data.Points, m int, s *Settings) int64 {
 	_, d := x.Dims()
-	k, width := int64(s.Graph.K), int64(s.width())
+	k := int64(s.Graph.K)
+	width := int64(s.width())
 	if method := s.methodOf(m); method != knn.NNDescent {
 		return int64(m)*(12*int64(d)+4+8*width) + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width))
 	}
@@ -43,12 +44,17 @@ func searchBytes(x data.Points, m int, s *Settings) int64 {
 // block of them has three times as many neighbours in the lists of the parts, six times with those
 // that list it, and those twice as many.
 func exchangeBytes(n, d, m, round int, s *Settings) int64 {
-	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, s.blockSize(d)))
-	each, around := width, 3*block
+	k := int64(s.Graph.K)
+	width := int64(s.width())
+	block := int64(min(m, s.blockSize(d)))
+	each := width
+	around := 3 * block
 	if round > 1 {
-		each, around = 2*width, 6*block
+		each = 2 * width
+		around = 6 * block
 	}
-	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift(d))
+	around, all := min(int64(n), around), min(int64(n), 2*around)
+	chunk := min(int64(n), 1<<chunkShift(d))
 	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
@@ -107,7 +113,8 @@ type Plan struct {
 func (r *Run) Plan() (*Plan, error) {
 	n, d := r.x.Dims()
 	p := &Plan{Points: n, Columns: d, Parts: r.s.Parts, Overlap: r.s.Overlap, PerPart: n * r.s.Overlap / r.s.Parts, Missing: r.s.Parts}
-	size, own := int(math.Ceil(1.1*float64(p.PerPart))), n/r.s.Parts
+	size := int(math.Ceil(1.1 * float64(p.PerPart)))
+	own := n / r.s.Parts
 	if r.div != nil {
 		missing, err := r.Missing()
 		if err != nil {
@@ -115,7 +122,8 @@ func (r *Run) Plan() (*Plan, error) {
 		}
 		p.Missing = len(missing)
 	}
-	k, width := int64(r.s.Graph.K), int64(r.s.width())
+	k := int64(r.s.Graph.K)
+	width := int64(r.s.width())
 	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
 	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), exchangeBytes(n, d, 2*own, mostRounds, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
 	p.Memory = max(p.Job, p.Merge)

@@ -67,7 +67,8 @@ func (s *Settings) methodOf(size int) knn.Method {
 
 // descend searches by NN-descent. Rows are read once and then change places in memory.
 func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, order []int32) {
 		if order == nil {
@@ -94,7 +95,8 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 	out := make([]uint32, 2*m*width)
 	par.For(m, 1024, func(lo, hi int) {
 		var list []int32
-		near, dist := make([]int32, width), make([]float32, width)
+		near := make([]int32, width)
+		dist := make([]float32, width)
 		meter := flat.Meter()
 		for i := lo; i < hi; i++ {
 			list = g.AppendList(list[:0], int32(i))
@@ -116,9 +118,11 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 func setList(words []uint32, ids, near []int32, dist []float32) {
 	width := len(words) / 2
 	for p := range width {
-		words[p], words[width+p] = none, infinite
+		words[p] = none
+		words[width+p] = infinite
 		if p < len(near) {
-			words[p], words[width+p] = uint32(ids[near[p]]), math.Float32bits(dist[p])
+			words[p] = uint32(ids[near[p]])
+			words[width+p] = math.Float32bits(dist[p])
 		}
 	}
 }
@@ -152,7 +156,8 @@ func arrange(flat []float32, d int, order []int32) {
 
 // searchExact searches by an exact index of [knn].
 func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, _ []int32) { unread = readPart(r, flat, ids) })
 	if unread != nil {
@@ -188,13 +193,16 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 // sortList orders a list by (distance, number).
 func sortList(words []uint32) {
 	width := len(words) / 2
-	index, dist := words[:width], words[width:]
+	index := words[:width]
+	dist := words[width:]
 	for p := 1; p < width; p++ {
-		i, d := index[p], dist[p]
+		i := index[p]
+		d := dist[p]
 		q := p
 		for ; q > 0 && (dist[q-1] > d || dist[q-1] == d && index[q-1] > i); q-- {
 			index[q], dist[q] = index[q-1], dist[q-1]
 		}
-		index[q], dist[q] = i, d
+		index[q] = i
+		dist[q] = d
 	}
 }

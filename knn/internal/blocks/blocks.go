@@ -256,7 +256,8 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 	rounds := teams + odd - 1
 	for r := range rounds {
 		par.ForWorker(pairs, 1, func(worker, t, _ int) {
-			p, q := (r+t)%rounds, (r-t+rounds)%rounds
+			p := (r + t) % rounds
+			q := (r - t + rounds) % rounds
 			if t == 0 {
 				q = rounds
 			}
@@ -273,7 +274,8 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 // meet offers the points of the blocks that begin at p and at q ≥ p to each other.
 func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 	n := len(b.Col)
-	pEnd, qEnd := min(p+b.Block, n), min(q+b.Block, n)
+	pEnd := min(p+b.Block, n)
+	qEnd := min(q+b.Block, n)
 	found.expect(p, pEnd, q)
 	var own []T
 	near := func(i, j int, d T) {

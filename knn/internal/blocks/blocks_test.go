@@ -15,7 +15,8 @@ func TestBlockRounds(t *testing.T) {
 	for teams := 1; teams < 12; teams++ {
 		b := NewInts(1, 1)
 		n := (teams-1)*b.Block + 1
-		b.Row, b.Col = make([]int32, n), make([]int32, n)
+		b.Row = make([]int32, n)
+		b.Col = make([]int32, n)
 		b.Multiply = func(*Workspace[int32], int, int, int, int) {}
 		met := map[[2]int]int{}
 		b.scan = func(hits []int32, c, col, limits []int32, row, limit int32) []int32 { return nil }
@@ -58,7 +59,8 @@ func TestBlockTiles(t *testing.T) {
 func TestCandidates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for kept := 1; kept < 20; kept++ {
-		floats, ints := newCandidates[float32](2, kept), newCandidates[int32](2, kept)
+		floats := newCandidates[float32](2, kept)
+		ints := newCandidates[int32](2, kept)
 		var want []Hit
 		for j := range 100 {
 			d := rng.IntN(20) - 2
@@ -68,7 +70,8 @@ func TestCandidates(t *testing.T) {
 		}
 		floats.offer(0, 3, float32(math.NaN()), 0)
 		slices.Sort(want)
-		gotFloats, gotInts := slices.Sorted(slices.Values(floats.Of(1))), slices.Sorted(slices.Values(ints.Of(1)))
+		gotFloats := slices.Sorted(slices.Values(floats.Of(1)))
+		gotInts := slices.Sorted(slices.Values(ints.Of(1)))
 		if !slices.Equal(gotInts, want[:kept]) {
 			t.Fatalf("%v, want %v", gotInts, want[:kept])
 		}

@@ -36,7 +36,9 @@ func UMAP(w, dist []float64) {
 func umapWidth(k int, rho float32, at func(int) float32) float32 {
 	const steps, tolerance, least = 64, 1e-5, 1e-3
 	target := math.Log2(float64(k + 1))
-	lo, hi, mid := float32(0), float32(math.Inf(1)), float32(1)
+	lo := float32(0)
+	hi := float32(math.Inf(1))
+	mid := float32(1)
 	for range steps {
 		var sum float32
 		inverse := 1 / mid // as the compiler of umap-learn divides
@@ -77,7 +79,8 @@ func SquaredWidth(dist []float64) float64 {
 	if len(dist) == 0 {
 		return 0
 	}
-	a, b := dist[(len(dist)-1)/2], dist[len(dist)/2]
+	a := dist[(len(dist)-1)/2]
+	b := dist[len(dist)/2]
 	return (a*a + b*b) / 2
 }
 

@@ -84,7 +84,8 @@ func (g *Graph) adopt(st *State, lists []uint32, place []int32) {
 	}
 	par.For(len(at), 256, func(lo, hi int) {
 		m := g.rows.Meter()
-		ids, dist := make([]int32, 0, st.Width), make([]float32, st.Width)
+		ids := make([]int32, 0, st.Width)
+		dist := make([]float32, st.Width)
 		for i := lo; i < hi; i++ {
 			ids = ids[:0]
 			for _, v := range lists[i*st.Width:][:st.Width] {
@@ -113,7 +114,8 @@ func (g *Graph) meetLeaves(ctx context.Context, isNew []bool) {
 		if ctx.Err() != nil {
 			return
 		}
-		w, leaf := &workers[worker], leaves[at]
+		w := &workers[worker]
+		leaf := leaves[at]
 		w.members = w.members[:0]
 		for i := leaf.lo; i < leaf.hi; i++ {
 			w.members = append(w.members, int32(i))

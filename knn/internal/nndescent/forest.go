@@ -45,7 +45,8 @@ func (p *rpNode) leafOf(m Meter) *rpNode {
 // rename replaces the points a and b of all nodes below p.
 func (p *rpNode) rename(to []int32) {
 	if p.left != nil {
-		p.a, p.b = to[p.a], to[p.b]
+		p.a = to[p.a]
+		p.b = to[p.b]
 		p.left.rename(to)
 		p.right.rename(to)
 	}
@@ -80,7 +81,8 @@ func newForest(rows Rows, n, leaf int, seed uint64) *rpForest {
 func (f *rpForest) grow(tree int) *rpNode {
 	if s, ok := f.rows.(sketcher); ok && tree > 0 {
 		if short := s.Sketch(f.n, f.seed); short != nil {
-			f.rows, f.meters = short, nil
+			f.rows = short
+			f.meters = nil
 		}
 	}
 	for i := range f.order {
@@ -162,11 +164,14 @@ func (f *rpForest) aim(m Meter, p *rpNode, tree int) {
 	far := float32(-1)
 	for range pairs {
 		var d [1]float32
-		a, b := f.order[p.lo+r.IntN(p.size())], f.order[p.lo+r.IntN(p.size())]
+		a := f.order[p.lo+r.IntN(p.size())]
+		b := f.order[p.lo+r.IntN(p.size())]
 		m.At(a)
 		m.Measure(d[:], []int32{b})
 		if d[0] > far {
-			far, p.a, p.b = d[0], a, b
+			far = d[0]
+			p.a = a
+			p.b = b
 		}
 	}
 }
@@ -176,7 +181,8 @@ func (f *rpForest) project(m group, p *rpNode, lo, hi int) {
 	const block = 32 // its rows stay in the nearest caches
 	var ids [2 + block]int32
 	var toA, toB [1 + block]float32
-	ids[0], ids[1] = p.b, p.a
+	ids[0] = p.b
+	ids[1] = p.a
 	for ; lo < hi; lo += block {
 		end := min(lo+block, hi)
 		count := copy(ids[2:], f.order[lo:end])
@@ -205,11 +211,13 @@ func (f *rpForest) divide(p *rpNode, tree int) {
 	}
 	slices.Sort(drawn[:])
 	p.threshold = drawn[int(sample*(0.5+jitter*(2*r.Float64()-1)))]
-	order, spare := f.order[p.lo:p.hi], f.spare[p.lo:p.hi]
+	order := f.order[p.lo:p.hi]
+	spare := f.spare[p.lo:p.hi]
 	left, right := 0, 0
 	for i, v := range order {
 		// Both are written, so that no branch depends on the data.
-		order[left], spare[right] = v, v
+		order[left] = v
+		spare[right] = v
 		if side[i] < p.threshold {
 			left++
 		} else {
@@ -220,5 +228,6 @@ func (f *rpForest) divide(p *rpNode, tree int) {
 	if 4*min(left, right) < len(order) {
 		left = len(order) / 2
 	}
-	p.left, p.right = &rpNode{lo: p.lo, hi: p.lo + left}, &rpNode{lo: p.lo + left, hi: p.hi}
+	p.left = &rpNode{lo: p.lo, hi: p.lo + left}
+	p.right = &rpNode{lo: p.lo + left, hi: p.hi}
 }

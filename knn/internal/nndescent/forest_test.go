@@ -10,7 +10,10 @@ import (
 func TestForest(t *testing.T) {
 	const n, d, leaf = 100_000, 3, 100
 	sets := map[string]func(r *rand.Rand, row []float32){
-		"normal":  func(r *rand.Rand, row []float32) { row[0], row[1] = float32(r.NormFloat64()), float32(r.NormFloat64()) },
+		"normal": func(r *rand.Rand, row []float32) {
+			row[0] = float32(r.NormFloat64())
+			row[1] = float32(r.NormFloat64())
+		},
 		"equal":   func(*rand.Rand, []float32) {},
 		"halves":  func(r *rand.Rand, row []float32) { row[2] = float32(r.IntN(2)) },
 		"integer": func(r *rand.Rand, row []float32) { row[0] = float32(r.IntN(30)) },

@@ -86,7 +86,8 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 			move(p.left)
 			move(p.right)
 		}
-		p.lo, p.hi = lo, at
+		p.lo = lo
+		p.hi = at
 	}
 	move(root)
 	f.repair(m, root)

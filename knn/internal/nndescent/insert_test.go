@@ -61,7 +61,8 @@ func TestInsert(t *testing.T) {
 			place[v] = int32(i)
 		}
 		for i, v := range before.Order() {
-			own, want := g.AppendList(nil, place[v]), before.AppendList(nil, int32(i))
+			own := g.AppendList(nil, place[v])
+			want := before.AppendList(nil, int32(i))
 			if v == 5 {
 				if !slices.Equal(own[:k], changed) {
 					t.Errorf("%+v: the list given is %v, not %v", c, own, changed)

@@ -40,17 +40,21 @@ func newCandidateGraph(rows Rows, n, width int) *candidateGraph {
 
 // widen makes room for longer lists.
 func (g *candidateGraph) widen(width int) {
-	index, dist := make([]uint32, g.n*width), make([]float32, g.n*width)
+	index := make([]uint32, g.n*width)
+	dist := make([]float32, g.n*width)
 	par.For(g.n, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			have := copy(index[i*width:][:width], g.index[i*g.width:][:g.width])
 			copy(dist[i*width:][:width], g.dist[i*g.width:][:g.width])
 			for p := i*width + have; p < (i+1)*width; p++ {
-				index[p], dist[p] = number, float32(math.Inf(1))
+				index[p] = number
+				dist[p] = float32(math.Inf(1))
 			}
 		}
 	})
-	g.width, g.index, g.dist = width, index, dist
+	g.width = width
+	g.index = index
+	g.dist = dist
 }
 
 // renew marks all entries as newborn.
@@ -74,7 +78,8 @@ func (g *candidateGraph) worst(i int32) float32 { return g.dist[(int(i)+1)*g.wid
 // offer enters point j at distance d into the list of point i, unless it is
 // there already or the list is full of nearer ones. It returns the number of entries made.
 func (g *candidateGraph) offer(i, j int32, d float32) (entered int64) {
-	index, dist := g.list(i), g.dist[int(i)*g.width:][:g.width:g.width]
+	index := g.list(i)
+	dist := g.dist[int(i)*g.width:][:g.width:g.width]
 	p := g.width
 	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1]&number > uint32(j)) {
 		p--
@@ -84,7 +89,8 @@ func (g *candidateGraph) offer(i, j int32, d float32) (entered int64) {
 	}
 	copy(index[p+1:], index[p:])
 	copy(dist[p+1:], dist[p:])
-	index[p], dist[p] = uint32(j)|newborn, d
+	index[p] = uint32(j) | newborn
+	dist[p] = d
 	return 1
 }
 
@@ -143,7 +149,8 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 	w.Gather(ids)
 	for a, i := range ids {
 		rest := ids[a+1:]
-		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
+		dist := w.dist[:len(rest)]
+		limit := w.limit[a+1:][:len(rest)]
 		w.Among(dist, a)
 		own := w.limit[a]
 		for b, d := range dist {
@@ -238,7 +245,8 @@ func markUsed(list []uint32, sample int) {
 // push each other out for nothing.
 func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 	clear(w.seen[:])
-	w.members, w.limit = w.members[:0], w.limit[:0]
+	w.members = w.members[:0]
+	w.limit = w.limit[:0]
 	var r rand.PCG
 	r.Seed(seed, uint64(i))
 	back := x.back.row(i)
@@ -257,7 +265,8 @@ func (x *exchange) join(w *joiner, own []uint32, i int, seed uint64) {
 	w.Gather(w.members)
 	for a, i := range w.members[:used] {
 		rest := w.members[a+1:]
-		dist, limit := w.dist[:len(rest)], w.limit[a+1:][:len(rest)]
+		dist := w.dist[:len(rest)]
+		limit := w.limit[a+1:][:len(rest)]
 		w.Among(dist, a)
 		own := w.limit[a]
 		for b, d := range dist {

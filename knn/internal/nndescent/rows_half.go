@@ -38,9 +38,11 @@ func (h *Halves) Sketch(n int, seed uint64) Rows {
 		return nil
 	}
 	r := rand.New(rand.NewPCG(seed, SketchColumns))
-	column, sign := make([]uint8, h.d), make([]float32, h.d)
+	column := make([]uint8, h.d)
+	sign := make([]float32, h.d)
 	for j := range sign {
-		column[j], sign[j] = uint8(r.IntN(SketchColumns)), float32(1-2*r.IntN(2))
+		column[j] = uint8(r.IntN(SketchColumns))
+		sign[j] = float32(1 - 2*r.IntN(2))
 	}
 	return NewFloats(n, SketchColumns, func(flat []float32, _ []int32) {
 		par.For(n, 1024, func(lo, hi int) {
@@ -79,7 +81,8 @@ func (m *HalfMeter) At(i int32) { m.Apart = m.load(m.Point, i, i) }
 // load sets dst to row i, fetches the next one and reports whether the scale of i is 0.
 func (m *HalfMeter) load(dst []float32, i, next int32) bool {
 	h := m.rows
-	point, s := h.of(i), float32(1)
+	point := h.of(i)
+	s := float32(1)
 	if h.scale != nil {
 		s = h.scale[point]
 	}

@@ -53,7 +53,8 @@ type SparseMeter struct {
 func (m *SparseMeter) At(i int32) {
 	s := m.rows
 	at := s.of(i)
-	lo, hi := s.ptr[at], s.ptr[at+1]
+	lo := s.ptr[at]
+	hi := s.ptr[at+1]
 	if s.val == nil {
 		m.Set(s.col[lo:hi], nil, s.norm[at])
 		return
@@ -73,7 +74,8 @@ func (m *SparseMeter) Set(col []int32, val []float32, norm float64) {
 			m.point[c] = float64(val[p])
 		}
 	}
-	m.used, m.norm = col, norm
+	m.used = col
+	m.norm = norm
 }
 
 // Measure sets dst to squared Euclidean distances, or to those of sets. The sums are in
@@ -101,7 +103,8 @@ func (m *SparseMeter) Measure(dst []float32, ids []int32) {
 
 func (m *SparseMeter) dot(at int) (sum float64) {
 	s := m.rows
-	lo, hi := s.ptr[at], s.ptr[at+1]
+	lo := s.ptr[at]
+	hi := s.ptr[at+1]
 	if s.val == nil {
 		for _, c := range s.col[lo:hi] {
 			sum += m.point[c]

@@ -83,7 +83,10 @@ func halfKind(n, d int, scaled bool) (Rows, func(i, j int) float64) {
 
 func sparseKind(n, d int, s SparseSettings, valued bool) (Rows, func(i, j int) float64) {
 	r := rand.New(rand.NewPCG(4, 5))
-	rows, ptr, col, val := make([][]float32, n), []int64{0}, []int32(nil), []float32(nil)
+	rows := make([][]float32, n)
+	ptr := []int64{0}
+	col := []int32(nil)
+	val := []float32(nil)
 	for i := range rows {
 		rows[i] = make([]float32, d)
 		for j := range rows[i] {
@@ -92,7 +95,8 @@ func sparseKind(n, d int, s SparseSettings, valued bool) (Rows, func(i, j int) f
 				if valued {
 					rows[i][j] = float32(r.NormFloat64())
 				}
-				col, val = append(col, int32(j)), append(val, rows[i][j])
+				col = append(col, int32(j))
+				val = append(val, rows[i][j])
 			}
 		}
 		ptr = append(ptr, int64(len(col)))
@@ -117,7 +121,8 @@ func bitKind(n int, overlap bool) (Rows, func(i, j int) float64) {
 	rows := make([][]float32, n)
 	for i := range rows {
 		if i%10 > 0 {
-			data[2*i], data[2*i+1] = r.Uint64()&r.Uint64(), r.Uint64()&r.Uint64()
+			data[2*i] = r.Uint64() & r.Uint64()
+			data[2*i+1] = r.Uint64() & r.Uint64()
 		}
 		for j := range 128 {
 			rows[i] = append(rows[i], float32(data[2*i+j/64]>>(j%64)&1))
@@ -148,8 +153,12 @@ func TestMeters(t *testing.T) {
 				order[3], order[40] = order[40], order[3]
 				rows.Arrange(order)
 			}
-			a, b, all := rows.Meter(), rows.Meter(), groupOf(rows.Meter())
-			dist, back, among := make([]float32, n), make([]float32, 1), make([]float32, n)
+			a := rows.Meter()
+			b := rows.Meter()
+			all := groupOf(rows.Meter())
+			dist := make([]float32, n)
+			back := make([]float32, 1)
+			among := make([]float32, n)
 			all.Gather(ids)
 			for i := range n {
 				a.At(int32(i))

@@ -150,10 +150,12 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		g.stats.Width, g.stats.Effort = g.width, effort
+		g.stats.Width = g.width
+		g.stats.Effort = effort
 		last := effort == s.Efforts
 		if last {
-			forest, ex = nil, nil
+			forest = nil
+			ex = nil
 		}
 		if enough, err := s.Enough(g); err != nil {
 			return nil, err

@@ -118,8 +118,10 @@ func TestRestoredGraphAnswersAlike(t *testing.T) {
 	if a, b := g.Stats(), again.Stats(); a.K != b.K || a.Width != b.Width || b.K != k {
 		t.Errorf("%+v restored as %+v", a, b)
 	}
-	at, too := newPoint(g, 4), newPoint(again, 4)
-	a, b := g.NewSearcher(at, k, k+8, 0.1), again.NewSearcher(too, k, k+8, 0.1)
+	at := newPoint(g, 4)
+	too := newPoint(again, 4)
+	a := g.NewSearcher(at, k, k+8, 0.1)
+	b := again.NewSearcher(too, k, k+8, 0.1)
 	for i := range int32(n) {
 		if x, y := g.AppendList(nil, i), again.AppendList(nil, i); !slices.Equal(x, y) {
 			t.Fatalf("point %d: %v restored as %v", i, x, y)

@@ -85,7 +85,8 @@ func (st *State) Check(n int) error {
 
 // lists returns the neighbours as a candidateGraph of n points has them.
 func (st *State) lists(n int) ([]uint32, error) {
-	k, width := st.K, st.Width
+	k := st.K
+	width := st.Width
 	if width < 1 || width > max(1, n-1) || k < min(1, n-1) || k > min(width, n-1) {
 		return nil, fmt.Errorf("index_neighbors has lists of %d for %d neighbours of each of %d points", width, k, n)
 	}
@@ -147,7 +148,9 @@ func (st *State) root(n int) (*rpNode, error) {
 		}
 		split := st.Splits[3*next:][:3]
 		middle := int(split[0])
-		p.a, p.b, p.threshold = split[1], split[2], st.Thresholds[next]
+		p.a = split[1]
+		p.b = split[2]
+		p.threshold = st.Thresholds[next]
 		if v := float64(p.threshold); math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("element %d of index_thresholds is %v", next, v)
 		}
@@ -161,7 +164,8 @@ func (st *State) root(n int) (*rpNode, error) {
 			return nil, fmt.Errorf("row %d of index_splits parts the points %d to %d at %d; a quarter must be on either side", next, p.lo, p.hi-1, middle)
 		}
 		next++
-		p.left, p.right = &rpNode{lo: p.lo, hi: middle}, &rpNode{lo: middle, hi: p.hi}
+		p.left = &rpNode{lo: p.lo, hi: middle}
+		p.right = &rpNode{lo: middle, hi: p.hi}
 		todo = append(todo, p.right, p.left)
 	}
 	if next < len(st.Thresholds) {

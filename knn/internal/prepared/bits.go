@@ -81,7 +81,8 @@ func NotBit(x data.Points) *Coordinate {
 
 // rowOf returns the row of entry p.
 func rowOf(x *sparse.CSR, p int) int {
-	lo, hi := 0, x.Rows
+	lo := 0
+	hi := x.Rows
 	for lo < hi {
 		if middle := (lo + hi) / 2; x.Ptr[middle+1] <= int64(p) {
 			lo = middle + 1

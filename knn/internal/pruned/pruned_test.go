@@ -118,14 +118,15 @@ func TestByteCodesBoundDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f.bytes == nil || !(f.m < x.Cols) {
-		t.Fatal("bytes are turned like other points")
+		t.Fatal("bytes are rotated like other points")
 	}
 	c, err := f.encode(context.Background(), s, x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ix := &Index{space: s, frame: f, codes: c}
-	norms, tight := c.squares(nil), 0.0
+	norms := c.squares(nil)
+	tight := 0.0
 	for i := range x.Rows {
 		for j := range i {
 			var d float64
@@ -172,7 +173,8 @@ func TestOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest := slices.Clone(c.data), slices.Clone(c.rest)
+	before := slices.Clone(c.data)
+	rest := slices.Clone(c.rest)
 	order := c.order(64)
 	c.arrange(order)
 	if sorted := slices.Sorted(slices.Values(order)); sorted[0] != 0 || sorted[999] != 999 || len(slices.Compact(sorted)) != 1000 {

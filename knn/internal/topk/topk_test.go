@@ -9,7 +9,8 @@ import (
 func TestSetKeepsTheSmallest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		n, limit := rng.IntN(60), 1+rng.IntN(20)
+		n := rng.IntN(60)
+		limit := 1 + rng.IntN(20)
 		all := make([]Pair, n)
 		for i := range all {
 			all[i] = Pair{Dist: float64(rng.IntN(9)), Index: int32(i)}

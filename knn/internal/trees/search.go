@@ -141,7 +141,8 @@ func (s *Searcher[T]) start(self int32, apart bool) {
 	}
 	s.Near = s.Near[:0]
 	if s.k > 0 {
-		s.limit, s.clear = math.Inf(1), math.Inf(1)
+		s.limit = math.Inf(1)
+		s.clear = math.Inf(1)
 		right = min(right, s.k+1) // the query may be one of them
 	} else if s.limit = s.ix.shape.widen(s.ix.shape.square(s.radius)); Apart > s.limit {
 		right = 0
@@ -222,8 +223,10 @@ func (s *Searcher[T]) descend(from visit) {
 				s.scan(leaf)
 				break
 			}
-			left, right := 2*v.node, 2*v.node+1
-			near, far := visit{t.bounds.bound(s.Q, left), left}, visit{t.bounds.bound(s.Q, right), right}
+			left := 2 * v.node
+			right := 2*v.node + 1
+			near := visit{t.bounds.bound(s.Q, left), left}
+			far := visit{t.bounds.bound(s.Q, right), right}
 			if far.bound < near.bound || far.bound == near.bound && t.first[right] < t.first[left] {
 				near, far = far, near
 			}
@@ -271,18 +274,26 @@ func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 			}
 		}
 	case len(q) == 2:
-		x, y := block[:n], block[size:][:n]
+		x := block[:n]
+		y := block[size:][:n]
 		for i := range dst {
-			a, b := q[0]-float64(x[i]), q[1]-float64(y[i])
+			a := q[0] - float64(x[i])
+			b := q[1] - float64(y[i])
 			s := a * a
 			s += b * b
 			dst[i] = s
 		}
 	case len(q) == 3:
-		x, y, z := block[:n], block[size:][:n], block[2*size:][:n]
-		q0, q1, q2 := q[0], q[1], q[2]
+		x := block[:n]
+		y := block[size:][:n]
+		z := block[2*size:][:n]
+		q0 := q[0]
+		q1 := q[1]
+		q2 := q[2]
 		for i := range dst {
-			a, b, c := q0-float64(x[i]), q1-float64(y[i]), q2-float64(z[i])
+			a := q0 - float64(x[i])
+			b := q1 - float64(y[i])
+			c := q2 - float64(z[i])
 			s := a * a
 			s += b * b
 			s += c * c

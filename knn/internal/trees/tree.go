@@ -107,7 +107,8 @@ func newTree[T Real](shape Shape, index []int32, rows []T) *tree[T] {
 // orderedTree returns a tree on rows that are in leaf order already, with the
 // given indices: it only encloses them. rows has Padded(n)·d elements.
 func orderedTree[T Real](shape Shape, order []int32, rows []T) *tree[T] {
-	t, d := emptyTree[T](shape, len(order)), shape.D
+	t := emptyTree[T](shape, len(order))
+	d := shape.D
 	t.order = order
 	t.blocks = make([]T, len(rows))
 	extents := make([]T, 2*d<<t.levels) // of the nodes of one level
@@ -118,7 +119,8 @@ func orderedTree[T Real](shape Shape, order []int32, rows []T) *tree[T] {
 		par.For(1<<level, max(1, 1<<level/64), func(from, to int) {
 			for i := from; i < to; i++ {
 				children := below[4*d*i:][:4*d]
-				low, high := extents[2*d*i:][:d], extents[2*d*i+d:][:d]
+				low := extents[2*d*i:][:d]
+				high := extents[2*d*i+d:][:d]
 				for c := range d {
 					low[c] = min(children[c], children[2*d+c])
 					high[c] = max(children[d+c], children[3*d+c])
@@ -172,7 +174,8 @@ func Padded(n int) int {
 func (s *sorter[T]) split(i, level int) {
 	d := s.d
 	lo, hi := s.positions(i, level)
-	rows, order := s.rows[level&1][lo*d:hi*d], s.order[level&1][lo:hi]
+	rows := s.rows[level&1][lo*d : hi*d]
+	order := s.order[level&1][lo:hi]
 	low, high := extentTo(make([]T, 2*d), rows)
 	s.bounds.enclose(1<<level+i, rows, low, high)
 	widest := 0
@@ -187,7 +190,8 @@ func (s *sorter[T]) split(i, level int) {
 	}
 	_, middle := s.positions(2*i, level+1)
 	selectKeys(keys, middle-lo)
-	nextRows, nextOrder := s.rows[1-level&1][lo*d:hi*d], s.order[1-level&1][lo:hi]
+	nextRows := s.rows[1-level&1][lo*d : hi*d]
+	nextOrder := s.order[1-level&1][lo:hi]
 	for p, k := range keys {
 		nextOrder[p] = k.index
 		copy(nextRows[p*d:(p+1)*d], rows[int(k.row)*d:])
@@ -216,7 +220,8 @@ func (t *tree[T]) leaf(j int, rows, both []T) {
 // coordinate and returns its halves.
 func extentTo[T Real](both, rows []T) (lo, hi []T) {
 	d := len(both) / 2
-	lo, hi = both[:d], both[d:]
+	lo = both[:d]
+	hi = both[d:]
 	copy(lo, rows)
 	copy(hi, rows)
 	for ; len(rows) > 0; rows = rows[d:] {
@@ -247,7 +252,8 @@ func (a key[T]) less(b key[T]) bool {
 // 489): the pivot is selected from a sample, so that two passes bring the ends
 // of the range close to m. Should they not close in, the rest is sorted.
 func selectKeys[T Real](keys []key[T], m int) {
-	lo, hi := 0, len(keys)-1
+	lo := 0
+	hi := len(keys) - 1
 	for rounds := 4 + 2*bits.Len(uint(len(keys))); lo < hi; rounds-- {
 		if rounds == 0 {
 			slices.SortFunc(keys[lo:hi+1], func(a, b key[T]) int {
@@ -259,7 +265,8 @@ func selectKeys[T Real](keys []key[T], m int) {
 			return
 		}
 		if hi-lo > 600 {
-			n, i := float64(hi-lo+1), float64(m-lo+1)
+			n := float64(hi - lo + 1)
+			i := float64(m - lo + 1)
 			z := math.Log(n)
 			s := 0.5 * math.Exp(2*z/3)
 			shift := math.Copysign(0.5*math.Sqrt(z*s*(n-s)/n), i-n/2)

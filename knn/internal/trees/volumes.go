@@ -22,7 +22,8 @@ func (b *boxes[T]) enclose(node int, _, lo, hi []T) {
 func (b *boxes[T]) bound(q []float64, node int) float64 {
 	d := len(q)
 	box := b.boxes[2*d*node:][:2*d]
-	lo, hi := box[:d], box[d:]
+	lo := box[:d]
+	hi := box[d:]
 	var s float64
 	switch b.norm {
 	case Sum:
