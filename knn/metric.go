@@ -167,8 +167,8 @@ func (m Metric) square(d float64) float64 {
 	return d
 }
 
-// widen returns a value above all those which distance may map to the same distance as v,
-// for Angle and Cosine.
+// widen returns a value above all values that distance may map to the distance of v, for Angle and
+// Cosine.
 func (m Metric) widen(v float64) float64 {
 	switch {
 	case m == Cosine:
@@ -179,8 +179,7 @@ func (m Metric) widen(v float64) float64 {
 	return v * (1 + 0x1p-40)
 }
 
-// norm is what the differences of coordinates are added up by, of unit vectors for Angle
-// and Cosine.
+// norm returns the norm of the differences of coordinates, of unit vectors for Angle and Cosine.
 func (m Metric) norm() trees.Norm {
 	switch m {
 	case Manhattan:

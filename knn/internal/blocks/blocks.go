@@ -321,7 +321,7 @@ func (b *Blocks[T]) comparePair(w *Workspace[T], found *Candidates[T], p, q int)
 
 // Search finds the kept nearest of all points for queries lo to hi, at most a stripe. m, if not
 // nil, is told of the pairs that it asks for on the way.
-func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *Candidates[T] {
+func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Reverse[T]) *Candidates[T] {
 	found := newCandidates[T](hi-lo, kept)
 	for j := 0; j < len(b.Col); j += b.Block {
 		b.search(w, found, Span{lo, hi}, j, m)
@@ -339,7 +339,7 @@ func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []
 }
 
 // search offers the points of the block that begins at j to the queries.
-func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Meetings[T]) {
+func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Reverse[T]) {
 	lo := queries.Lo
 	found.setLimits(0, queries.Hi-lo, j)
 	end := min(j+b.Block, len(b.Col))
@@ -353,14 +353,14 @@ func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, 
 			found.offer(i-lo, j, d, j)
 		}
 		if m != nil && d < m.Limits[j] {
-			m.Met(i, j, d)
+			m.Found(i, j, d)
 		}
 	})
 }
 
-// Meetings asks for the pairs of query i and point j with D below the limit of the point. Met is
+// Reverse asks for the pairs of query i and point j with D below the limit of the point. Found is
 // called for each such pair, with queries in ascending order for each block of points.
-type Meetings[T Value] struct {
+type Reverse[T Value] struct {
 	Limits []T // one for every point
-	Met    func(i, j int, d T)
+	Found  func(i, j int, d T)
 }
