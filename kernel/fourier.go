@@ -41,6 +41,7 @@ func Frequencies(k Kernel, d, features int, seed uint64) (*mat.Dense, error) {
 			w.Set(i, j, scale*rng.NormFloat64())
 		}
 	}
+
 	return w, nil
 }
 
@@ -91,5 +92,6 @@ func FourierError(phi *mat.Dense, x data.Points, k Kernel, seed uint64) (float64
 		e := mat.Dot(phi.RowView(i), phi.RowView(j)) - one.At(0, 0)
 		sum += e * e
 	}
+
 	return math.Sqrt(sum / pairs), nil
 }

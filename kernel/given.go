@@ -74,6 +74,7 @@ func symmetrize(g *mat.Dense) error {
 			g.Set(j, i, a/2+b/2)
 		}
 	}
+
 	return nil
 }
 

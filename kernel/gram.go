@@ -56,6 +56,7 @@ func (s *Side) Gram(ctx context.Context) (*mat.Dense, error) {
 			g.Set(i, i, 1)
 		}
 	}
+
 	return g, nil
 }
 

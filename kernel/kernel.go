@@ -99,6 +99,7 @@ func (k Kernel) Fill() (Kernel, error) {
 			faults = append(faults, fmt.Errorf("kernel: offset %v; it must not be negative", k.Offset))
 		}
 	}
+
 	return out, errors.Join(faults...)
 }
 

@@ -66,5 +66,6 @@ func Features(ctx context.Context, g *mat.Dense) (*mat.Dense, error) {
 			row[j] = v * math.Sqrt(values[first+j])
 		}
 	}
+
 	return mat.NewDense(n, width, r.Data[:n*width]), nil
 }

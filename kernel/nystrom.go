@@ -90,5 +90,6 @@ func (o *Nystrom) TraceError(seed uint64) float64 {
 	if trace == 0 {
 		return 0
 	}
+
 	return residual / trace
 }

@@ -79,6 +79,7 @@ func productTo(ctx context.Context, dst *mat.Dense, count, n int, a *mat.Dense,
 				tile.RawMatrix().Data[p:], n, r.Data[p*r.Stride:], r.Stride, beta, out.Data, out.Stride)
 		}
 	}
+
 	return nil
 }
 

@@ -80,6 +80,7 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 		clear(to)
 		s.across.addRows(to, part[:], r.Data, r.Stride, k[i*s.n:][:s.n])
 	}
+
 	return nil
 }
 

@@ -88,6 +88,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	for _, v := range distances {
 		sum += v
 	}
+
 	return sum / float64(len(distances)), nil
 }
 

@@ -39,6 +39,7 @@ func Append(ctx context.Context, x data.Points, nb *Neighbors, m Method, st *Sta
 	if m == NNDescent {
 		return appendDescent(ctx, x, nb, st, s)
 	}
+
 	return appendExact(ctx, x, nb, m, s)
 }
 
@@ -129,6 +130,7 @@ func searchJoined(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m
 			nearer[i] = append(nearer[i], topk.Pair{Dist: dist[p], Index: j})
 		}
 	}
+
 	return found, nearer, nil
 }
 
@@ -207,6 +209,7 @@ func (ix *byteIndex) join(ctx context.Context, fresh data.Points, k int, nb *Nei
 
 	limits := slices.Repeat([]int32{blocks.Nothing[int32]()}, ix.x.Rows)
 	for i := range nb.Len() {
+		// The squared distance is a whole number again.
 		limits[i] = int32(math.Round(nb.last(i) * nb.last(i)))
 	}
 
@@ -241,6 +244,7 @@ func AppendBytes(x data.Points, old, k int, m Method, metric Metric) int64 {
 	if s, ok := x.(*sparse.CSR); ok {
 		bytes += 12 * int64(s.NNZ()) // copies of old and new points
 	}
+
 	return bytes
 }
 

@@ -52,6 +52,7 @@ func appendDescent(ctx context.Context, x data.Points, nb *Neighbors, st *State,
 		Effort:    st.Stats.Effort,
 	}
 	if ix.settings.Sample > 0 {
+		// New neighbours change the true lists, so a new sample is drawn.
 		sample, err := NewRecallSample(ctx, x, s.Metric, nb.K, ix.settings.Sample, s.Seed)
 		if err != nil {
 			return nil, nil, err

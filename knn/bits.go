@@ -75,5 +75,6 @@ func (m *bitMeter) distance(j int) float64 {
 	if either == 0 {
 		return 0
 	}
+
 	return float64(either-common) / float64(either)
 }

@@ -99,6 +99,7 @@ func BruteBytes(x data.Points, k int) int64 {
 		lists = lists + 12*int64(n)*int64(k+1)
 		n = chunkSize
 	}
+
 	return lists + 2*4*int64(n)*int64(d)
 }
 
@@ -120,5 +121,6 @@ func BruteOperations(x data.Points) float64 {
 		}
 		return sum
 	}
+
 	return float64(n) * float64(n) * float64(d) // each pair once
 }

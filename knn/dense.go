@@ -76,6 +76,7 @@ func newDense(x data.Points, m Metric) *denseIndex {
 			ix.own.sq[i] = longest
 		}
 	}
+
 	return ix
 }
 
@@ -100,6 +101,7 @@ func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32
 		if ix.metric.angular() {
 			prepared.ToUnit(row)
 		}
+		// Only Euclidean distance has a mean.
 		for j, m := range ix.mean {
 			row[j] -= m
 		}
@@ -115,6 +117,7 @@ func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32
 		}
 		sq[i] = float32(s)
 	}
+
 	return flat
 }
 
@@ -175,6 +178,7 @@ func (ix *denseIndex) compare(q *side) *blocks.Blocks[float32] {
 	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
 		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.C, b.Block, &w.Scratch)
 	}
+
 	return b
 }
 
@@ -216,6 +220,7 @@ func (ix *denseIndex) search(ctx context.Context, x data.Points, k int,
 }
 
 func (ix *denseIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+	// Each pair is compared once, for both ends, and all lists are confirmed afterwards.
 	b := ix.compare(ix.own)
 	found, err := b.Self(ctx, min(k+slack, ix.n-1), p.shareOf(ix.n))
 	if err != nil {
@@ -387,6 +392,7 @@ func (ix *denseIndex) within(ctx context.Context, radius float64, budget *pairBu
 	err := inStripes(ctx, ix.n, b.Stripe, p, func() func(lo, hi int) {
 		c := ix.compareOwn(b)
 		return func(lo, hi int) {
+			// The limit lets every pair within the radius through, and float64 decides.
 			limits := make([]float32, hi-lo)
 			for i := range limits {
 				limits[i] = ix.limit(ix.own.sq[lo+i], squared)

@@ -184,6 +184,7 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	if ix.rows, err = prepared.NewRows(x, m.form()); err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
+
 	return &Descent{newIndex(ix, x, &s.Settings), ix}, nil
 }
 
@@ -304,6 +305,7 @@ func (ix *descent) search(ctx context.Context, k int, p progress) (*descentGraph
 		}
 		ix.graph = g
 	}
+
 	return ix.graph, nil
 }
 
@@ -359,6 +361,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 		Effort:    t.Effort,
 		Recall:    out.stats.Recall,
 	}
+
 	return out, nil
 }
 
@@ -458,5 +461,6 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 		rows = int64(n)*int64(d)/8 + 8*int64(n)
 		chunk = int64(min(n, chunkSize)) * int64(d) / 8
 	}
+
 	return int64(n)*(12*int64(k+3)+30) + rows + chunk
 }

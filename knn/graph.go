@@ -47,6 +47,7 @@ func (s *GraphSettings) validate() error {
 		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; "+
 			"give a number of neighbours instead of a radius", s.Weights))
 	}
+
 	return errors.Join(faults...)
 }
 
@@ -103,6 +104,7 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 // EdgeLengths returns the graph w of the points x with their distances as weights.
 func EdgeLengths(ctx context.Context, w *sparse.CSR, x data.Points, m Metric) (*sparse.CSR, error) {
 	if s, ok := x.(*sparse.CSR); ok {
+		// Sets of sparse points compare their entries as ones.
 		x = m.entries(s)
 	}
 	newMeter, err := meters(x, m)
@@ -137,5 +139,6 @@ func (s *GraphSettings) weigh(m *sparse.CSR) *sparse.CSR {
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }

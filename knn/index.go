@@ -53,6 +53,7 @@ func (ix *index) Query(ctx context.Context, x data.Points, k int) (*Neighbors, e
 			return nil, fmt.Errorf("%w (in the query points)", err)
 		}
 	}
+
 	return ix.engine.query(ctx, x, k, ix.progress.ordered())
 }
 

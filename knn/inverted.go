@@ -28,6 +28,7 @@ type invertedIndex struct {
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 	ix := &invertedIndex{sparseSet: newSparseSet(x, m), inverse: make([]float64, x.Rows)}
 	narrow := ix.x
+	// Of very many columns only the columns in use are transposed.
 	if prepared.Wide(x) {
 		narrow, ix.used = ix.x.Narrow()
 	}
@@ -40,6 +41,7 @@ func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 		ix.inverse[i] = inverseRoot(v)
 		ix.whole = ix.whole && v < 1<<50
 	}
+
 	return ix
 }
 
@@ -151,6 +153,7 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 	err := ix.each(ctx, x, p, func(q *sparseQuery, i int, sq float64) {
 		// The k-th smallest value of compare.
 		set := topk.New(k)
+		// A point is not its own neighbour.
 		if self {
 			q.near[i] = math.Inf(1)
 		}

@@ -27,6 +27,7 @@ func meters(x data.Points, m Metric) (func() meter, error) {
 		points := prepared.PackBits(x)
 		return func() meter { return newBitMeter(points, m) }, nil
 	}
+
 	return func() meter { return newMeasurer(x, m) }, nil
 }
 
@@ -108,5 +109,6 @@ func (m *measurer) square(j int) float64 {
 	if !nonzeroQ || !nonzeroRow {
 		return 2
 	}
+
 	return s
 }

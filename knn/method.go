@@ -53,6 +53,7 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 	case NNDescent:
 		return NewDescent(x, s)
 	}
+
 	return nil, fmt.Errorf("knn: no index for method %s; choose one first", m)
 }
 

@@ -121,6 +121,7 @@ func (m Method) Supports(metric Metric, x data.Points) error {
 	for i, c := range can {
 		names[i] = c.String()
 	}
+
 	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m, kind, metric, strings.Join(names, " or "))
 }
 
@@ -151,6 +152,7 @@ func (m Metric) distance(d float64) float64 {
 		}
 		return 2 * math.Asin(min(1, math.Sqrt(d)/2))
 	}
+
 	return d
 }
 

@@ -48,6 +48,7 @@ func (nb *Neighbors) Trim(k int) *Neighbors {
 		out.Index = append(out.Index, index[:k]...)
 		out.Distance = append(out.Distance, distance[:k]...)
 	}
+
 	return out
 }
 
@@ -113,9 +114,11 @@ func (nb *Neighbors) Distances(k int) *sparse.CSR {
 		for p := range row {
 			row[p] = topk.Pair{Dist: dist[p], Index: index[p]}
 		}
+		// A row of a CSR matrix ascends by column.
 		slices.SortFunc(row, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
 		rows[i] = row
 	}
+
 	return fromRows(rows)
 }
 
@@ -125,6 +128,7 @@ func fromRows(rows [][]topk.Pair) *sparse.CSR {
 	for i, row := range rows {
 		m.Ptr[i+1] = m.Ptr[i] + int64(len(row))
 	}
+	// The lengths of the rows are known, so nothing grows.
 	m.Col = make([]int32, 0, m.Ptr[len(rows)])
 	m.Val = make([]float64, 0, m.Ptr[len(rows)])
 	for _, row := range rows {
@@ -133,6 +137,7 @@ func fromRows(rows [][]topk.Pair) *sparse.CSR {
 			m.Val = append(m.Val, p.Dist)
 		}
 	}
+
 	return m
 }
 
@@ -198,5 +203,6 @@ func (nb *Neighbors) CheckLists(n int, m Metric) error {
 			}
 		}
 	}
+
 	return nil
 }

@@ -76,6 +76,7 @@ func (e *prunedIndex) space() *pruned.Space {
 func (e *prunedIndex) exact(x data.Points) func() pruned.Exact {
 	return func() pruned.Exact {
 		m := newMeasurer(e.x, e.metric)
+		// Many points are measured from one query in a row.
 		loaded := -1
 		return func(i, j int) float64 {
 			if i != loaded {

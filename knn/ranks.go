@@ -145,5 +145,6 @@ func (r *Ranks) order(near []int, hits []blocks.Hit, sq float32) bool {
 		}
 		near[p] = hits[p].Index()
 	}
+
 	return true
 }

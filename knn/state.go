@@ -95,6 +95,7 @@ func Restore(x data.Points, st *State, s *DescentSettings) (Index, error) {
 	case NNDescent:
 		return restoreDescent(x, s, st)
 	}
+
 	return nil, fmt.Errorf("knn: no state belongs to the method %v", st.Method)
 }
 
@@ -115,6 +116,7 @@ func listed(order []int32, n int) ([]bool, error) {
 		}
 		seen[i] = true
 	}
+
 	return seen, nil
 }
 
@@ -158,6 +160,7 @@ func (s *State) Same(t *State) bool {
 	if s == nil || t == nil {
 		return s == t
 	}
+	// Arrays are the same if they share memory; equal copies do not count.
 	same := func(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 	return s.Method == t.Method && s.Leaf == t.Leaf &&
 		same(s.Order, t.Order) && same(s.Neighbors, t.Neighbors) && same(s.Splits, t.Splits)
@@ -193,6 +196,7 @@ func (s *State) complete(n int) error {
 	if share := s.Stats.Recall.Share; share < 0 || share > 1 {
 		return fmt.Errorf("knn: the stats claim a recall of %v", share)
 	}
+
 	return nil
 }
 

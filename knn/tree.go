@@ -129,6 +129,7 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle",
 			p, order[p])
 	}
+
 	return &treeIndex[T]{m, trees.Restore(treeShape(v, m, d), order, rows, zeros)}, nil
 }
 

@@ -80,6 +80,7 @@ func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
 	case s == sparse.Both:
 		by = func(a, b float64) float64 { return min(a, b) }
 	}
+
 	return sparse.Combine(a, t, s, by)
 }
 
@@ -114,6 +115,7 @@ func (s *GraphSettings) filler(nb *Neighbors) fill {
 			}
 		}
 	}
+
 	return func(w []float64, _ int, _ []int32, dist []float64) { s.byDistance(w, dist) }
 }
 
@@ -177,6 +179,7 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 	if weights != nil {
 		m.Val = weights[:end]
 	}
+
 	return m
 }
 
@@ -233,6 +236,7 @@ func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
 	default:
 		s.byDistance(w, dist)
 	}
+
 	return w
 }
 

@@ -178,6 +178,7 @@ func (r *Raw) check(kind Kind) (keep int, err error) {
 
 			at[j] = i*r.K + p + 1
 			if j == int64(i) {
+				// One list with its own point shortens all.
 				keep = r.K - 1
 			}
 		}
@@ -195,6 +196,7 @@ func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 	case Squared:
 		return math.Sqrt
 	case InnerProduct:
+		// Unit vectors have distances; others are ordered by the largest product minus theirs.
 		most, unit := r.products()
 		if unit {
 			return func(v float64) float64 { return math.Sqrt(max(0, 2-2*v)) }

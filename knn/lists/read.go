@@ -171,6 +171,7 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 			"%s: of the arrays distances, sq_distances and similarities there is none; it holds %s",
 			path, strings.Join(a.Names(), ", "))
 	}
+	// Sizes are compared before the arrays are read.
 	if err := a.Expect(name, "", h.Shape...); err != nil {
 		return nil, nil, fmt.Errorf("%w; indices is %s", err, h)
 	}

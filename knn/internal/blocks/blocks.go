@@ -179,6 +179,7 @@ func limitOf[T Value](k Hit, from int) T {
 			*p++
 		}
 	}
+
 	return v
 }
 
@@ -281,6 +282,7 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 		}
 		report(float64(r+1) / float64(rounds+1))
 	}
+
 	return ctx.Err()
 }
 

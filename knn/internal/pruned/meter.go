@@ -112,7 +112,8 @@ func (f *frame) newFloats(s *Space, x data.Points) *floats {
 		if raw && x.Kind() != data.Float64 {
 			out.stored = x
 			if s.Unit {
-				out.unit, out.err = inverseNorms(x), 0x1p-22
+				out.unit = inverseNorms(x)
+				out.err = 0x1p-22 // the factor and the product round once each
 			}
 			return out
 		}

@@ -93,7 +93,8 @@ func boxes(flat []uint8, width, block int) []box {
 		b := box{slices.Clone(flat[lo*width:][:width]), slices.Clone(flat[lo*width:][:width])}
 		for i := lo; i < hi; i++ {
 			for j, v := range flat[i*width:][:width] {
-				b.lo[j], b.hi[j] = min(b.lo[j], v), max(b.hi[j], v)
+				b.lo[j] = min(b.lo[j], v)
+				b.hi[j] = max(b.hi[j], v)
 			}
 		}
 		out[lo/block] = b
