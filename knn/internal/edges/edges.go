@@ -1,19 +1,14 @@
-// Package edges computes weights of edges from a list of neighbours: the formulas of
-// knn.UMAP, knn.Gauss and knn.Shared.
-//
-// # Weights as other programs have them
-//
-// umap-learn searches for σ in float32, divides by a reciprocal and stops within 1e-5. This
-// package does the same, because an exact σ differs from its weights by up to 5e-6. New points
-// have weights of their own lists; for jaccard the lists of their neighbours are searched for
-// (models.Neighborhood.Weights).
+// Package edges computes weights of edges from lists of neighbours, by the formulas of knn.UMAP,
+// knn.Gauss and knn.Shared.
 package edges
 
 import "math"
 
-// UMAP sets w to the weights of knn.UMAP at the distances of a whole list,
-// ascending. Where they are so large or small that float32 or the search, which
-// begins at σ = 1, would not do, they are first multiplied by a power of two.
+// UMAP sets w to the weights of knn.UMAP, exp(−(d − ρ)/σ), at the distances of a whole list,
+// ascending. It computes as umap-learn does: σ is sought in float32, a division is a
+// multiplication by the reciprocal, and the search stops within 1e-5. An exact σ would change
+// weights by up to 5e-6. Distances that are too large or too small for float32, or for a search that
+// begins at σ = 1, are multiplied by a power of two first.
 func UMAP(w, dist []float64) {
 	if len(dist) == 0 {
 		return
@@ -24,6 +19,7 @@ func UMAP(w, dist []float64) {
 		scale = math.Ldexp(1, -exponent/2) // in two steps, as 2^1074 is not a number
 	}
 
+	// ρ is the smallest positive distance.
 	at := func(p int) float32 { return float32(dist[p] * scale * scale) }
 	var rho float32
 	for p := range dist {
@@ -41,10 +37,13 @@ func UMAP(w, dist []float64) {
 	}
 }
 
-// umapWidth searches for σ by doubling and bisection.
+// umapWidth returns σ, at which the weights sum to log₂(k+1), by doubling and bisection (McInnes,
+// Healy & Melville 2018, algorithm 3). It is at least a thousandth of the mean distance. The
+// constants are umap-learn's.
 func umapWidth(k int, rho float32, at func(int) float32) float32 {
 	const steps, tolerance, least = 64, 1e-5, 1e-3
 	target := math.Log2(float64(k + 1))
+
 	lo := float32(0)
 	hi := float32(math.Inf(1))
 	mid := float32(1)
@@ -62,13 +61,11 @@ func umapWidth(k int, rho float32, at func(int) float32) float32 {
 		if math.Abs(float64(sum)-target) < tolerance {
 			break
 		}
-
 		if float64(sum) > target {
 			hi = mid
 		} else {
 			lo = mid
 		}
-
 		if math.IsInf(float64(hi), 1) {
 			mid *= 2
 		} else {
@@ -76,15 +73,16 @@ func umapWidth(k int, rho float32, at func(int) float32) float32 {
 		}
 	}
 
-	var mean float32 // of the distances with that of the point itself
+	// The mean distance, in which the point itself counts with distance 0.
+	var mean float32
 	for p := range k {
 		mean += at(p)
 	}
 	return max(mid, least*mean/float32(k+1))
 }
 
-// SquaredWidth returns σ² of knn.Gauss: the median of the squares of the positive ones
-// among the distances, ascending, or 0.
+// SquaredWidth returns σ² of knn.Gauss: the median of the squares of the positive distances, or 0
+// if there are none. dist ascends.
 func SquaredWidth(dist []float64) float64 {
 	for len(dist) > 0 && dist[0] == 0 {
 		dist = dist[1:]
@@ -97,9 +95,10 @@ func SquaredWidth(dist []float64) float64 {
 	return (a*a + b*b) / 2
 }
 
-// Gauss is the weight of knn.Gauss of an edge of length d between points with the
-// given σ².
+// Gauss returns the weight of knn.Gauss of an edge of length d between points with σ² = a and σ² =
+// b.
 func Gauss(d, a, b float64) float64 {
+	// A point among duplicates takes the width of the other end.
 	if a == 0 {
 		a = b
 	}
@@ -115,8 +114,8 @@ func Gauss(d, a, b float64) float64 {
 	return math.Sqrt(2/(r+1/r)) * math.Exp(-d*d/(a+b))
 }
 
-// Jaccard is the weight of knn.Shared of an edge between points with the given
-// lists, ascending: |a ∩ b| / |a ∪ b|.
+// Jaccard returns the weight of knn.Shared of an edge between points with the lists a and b, which
+// ascend: |a ∩ b| / |a ∪ b|.
 func Jaccard(a, b []int32) float64 {
 	shared := 0
 	for p, q := 0, 0; p < len(a) && q < len(b); {
@@ -131,7 +130,6 @@ func Jaccard(a, b []int32) float64 {
 			q++
 		}
 	}
-
 	if shared == 0 {
 		return 0
 	}

@@ -12,7 +12,7 @@ import (
 type Method int
 
 const (
-	// Auto has [Choose] pick one.
+	// Auto lets a caller choose: [NewIndex] does not take it, and package choice picks a method.
 	Auto Method = iota
 	// Brute compares all pairs: [NewBrute]. Exact.
 	Brute
@@ -57,8 +57,8 @@ func NewIndex(x data.Points, m Method, s *DescentSettings) (Index, error) {
 	return nil, fmt.Errorf("knn: no index for method %s; choose one first", m)
 }
 
-// IndexBytes returns the memory that an index and the k nearest neighbours of
-// all its points take, beside x.
+// IndexBytes returns the memory that an index and the k nearest neighbours of all its points take,
+// beside x.
 func IndexBytes(x data.Points, m Method, metric Metric, k int) int64 {
 	switch m {
 	case KDTree:

@@ -11,39 +11,38 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// partSize is the number of points that parts prepares at a time.
-const partSize = 1 << 14
+// chunkSize is the number of points that are prepared at a time.
+const chunkSize = 1 << 14
 
-// parts compares queries with all points as [NewBrute] does, but with partSize of them at
-// a time, so that it holds copies of no more beside the points, which may be files.
-type parts struct {
+// chunked compares queries with all points as [NewBrute] does, but prepares chunkSize points at a
+// time. Copies of no more points are held beside the points, which may stay in files.
+type chunked struct {
 	x      data.Points
 	metric Metric
 }
 
-// inParts reports whether all pairs are compared in parts: those of points that stay as
-// they are stored, as copies of all of them could be larger than memory.
-func inParts(x data.Points, m Metric) bool {
+// inChunks reports whether all pairs are compared in chunks. Stored points are: copies of all of
+// them could be larger than memory.
+func inChunks(x data.Points, m Metric) bool {
 	s, ok := x.(*data.Stored)
-	return ok && s.Rows > partSize && m.multiplies()
+	return ok && s.Rows > chunkSize && (m.multiplies())
 }
 
-func (e *parts) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
+func (e *chunked) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
 	return e.search(ctx, x, k, func(int) int { return -1 }, p)
 }
 
-func (e *parts) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
+func (e *chunked) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
 	return e.search(ctx, e.x, k, func(i int) int { return i }, p)
 }
 
-func (e *parts) within(ctx context.Context, radius float64, budget *pairBudget,
-	p progress) (*sparse.CSR, error) {
+func (e *chunked) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
 	return newDense(e.x, e.metric).within(ctx, radius, budget, p)
 }
 
-// search finds the k nearest points of every row of x but for the point that own names.
-func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int) int,
-	p progress) (*Neighbors, error) {
+// search finds the k nearest points of every row of x. Point own(i) is left out of list i.
+func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i int) int, p progress) (
+	*Neighbors, error) {
 	n, _ := e.x.Dims()
 	queries, _ := x.Dims()
 	out := newNeighbors(queries, k)
@@ -52,15 +51,18 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 		out.Distance[i] = math.Inf(1)
 	}
 
-	for lo := 0; lo < n; lo += partSize {
-		if n > 8*partSize && lo%(4*partSize) == 0 {
-			runtime.GC() // or the parts' memory would grow as large as all that lives
+	for lo := 0; lo < n; lo += chunkSize {
+		// The collector waits until garbage is as large as all live memory. Forced after every
+		// fourth chunk, it keeps the garbage to the copies of four chunks.
+		if n > 8*chunkSize && lo%(4*chunkSize) == 0 {
+			runtime.GC()
 		}
-		hi := min(lo+partSize, n)
+		hi := min(lo+chunkSize, n)
 		ix, err := bruteEngine(data.Slice(e.x, lo, hi), e.metric)
 		if err != nil {
 			return nil, err
 		}
+		// One more than k, as a point may find itself.
 		nb, err := ix.query(ctx, x, min(k+1, hi-lo), nil)
 		if err != nil {
 			return nil, err
@@ -73,18 +75,16 @@ func (e *parts) search(ctx context.Context, x data.Points, k int, own func(i int
 				list = out.merge(list[:0], i, nb, lo, own(i))
 			}
 		})
-
 		if hi < n {
 			p.share(float64(hi)/float64(n), queries)
 		}
 	}
-
 	p.report(queries, queries)
 	return out, nil
 }
 
-// merge takes the nearest of list i and of list i of more, whose points are numbered from
-// first on, without point own. list is scratch memory, which it returns.
+// merge sets list i to the nearest points of list i and of list i of more, without point own. Points
+// of more are numbered from first on. list is scratch memory, which it returns.
 func (nb *Neighbors) merge(list []topk.Pair, i int, more *Neighbors, first, own int) []topk.Pair {
 	index, dist := nb.Row(i)
 	also, alsoDist := more.Row(i)
@@ -92,7 +92,8 @@ func (nb *Neighbors) merge(list []topk.Pair, i int, more *Neighbors, first, own 
 		for b < len(also) && first+int(also[b]) == own {
 			b++
 		}
-		// The numbers of points to come are the larger ones.
+
+		// Points of later chunks have larger numbers, so earlier points win ties.
 		if b == len(also) || dist[a] <= alsoDist[b] {
 			list = append(list, topk.Pair{Dist: dist[a], Index: index[a]})
 			a++
@@ -101,7 +102,6 @@ func (nb *Neighbors) merge(list []topk.Pair, i int, more *Neighbors, first, own 
 		list = append(list, topk.Pair{Dist: alsoDist[b], Index: int32(first) + also[b]})
 		b++
 	}
-
 	nb.set(i, list)
 	return list
 }
