@@ -39,9 +39,9 @@ const (
 	// product with the query. It may be negative and is no measure of length:
 	// neither a radius nor weights made of distances go with it.
 	//
-	// Of points z of norm at most M the search is one for Euclidean neighbours of
-	// (x, 0) among the points (z, √(M² − ‖z‖²)), whose squared distance is
-	// ‖x‖² + M² − 2xᵀz (Bachrach et al., RecSys 2014; Neyshabur & Srebro, ICML
+	// Let M bound the norms of the points z. The search looks for Euclidean neighbours
+	// of (x, 0) among the points (z, √(M² − ‖z‖²)); the squared distance of such a pair
+	// is ‖x‖² + M² − 2xᵀz (Bachrach et al., RecSys 2014; Neyshabur & Srebro, ICML
 	// 2015). The last coordinate need not be stored, as all these points have the
 	// norm M. A point is left out of its own list, though its product with
 	// itself may be the largest or not.
@@ -50,12 +50,12 @@ const (
 	// ones differ, as in SciPy.
 	Hamming
 	// Jaccard is 1 − |a∩b| / |a∪b| of two sets, 0 of two empty ones. The set of a
-	// point holds the coordinates that are 1; that of a sparse point those of all
-	// entries that are not 0.
+	// dense point holds the coordinates that are 1, the set of a sparse point the
+	// columns of its entries that are not 0.
 	Jaccard
 )
 
-// Space is what a metric takes points for. Searches ask for the space of a metric rather than for
+// A Space says how a metric reads points. Searches ask for the space of a metric rather than for
 // the metric, so that a metric is written once, in the table below.
 type Space int
 
@@ -79,14 +79,14 @@ type metricRow struct {
 	space Space
 	// dense and sparse are the methods that know the metric.
 	dense, sparse []Method
-	// form is what NN-descent takes the points for.
+	// form says how NN-descent reads the points.
 	form prepared.Form
 	// norm adds up the differences of coordinates, of unit vectors for Directions.
 	norm trees.Norm
 	// distance turns the measured form into the distance; nil if they are the same. square is
 	// its inverse, up to rounding.
 	distance, square func(float64) float64
-	// widen returns a value above all those that distance may map to the same distance as its
+	// widen returns a value above all values that distance may map to the distance of its
 	// argument; for Directions only.
 	widen func(float64) float64
 }
@@ -162,7 +162,7 @@ func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
 // UnmarshalText is the inverse of MarshalText.
 func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
-// Metrics returns the metrics whose space is one of spaces.
+// Metrics returns the metrics that read points as one of spaces.
 func Metrics(spaces ...Space) []Metric {
 	var out []Metric
 	for i := range metricTable {
@@ -173,7 +173,7 @@ func Metrics(spaces ...Space) []Metric {
 	return out
 }
 
-// Space returns what the metric takes points for; −1 if there is no such metric.
+// Space returns how the metric reads points; −1 if there is no such metric.
 func (m Metric) Space() Space {
 	if !metrics.Valid(m) {
 		return -1
@@ -194,7 +194,7 @@ func (m Metric) squares() bool { return m.Space() == Vectors || m.Space() == Dir
 // multiplies reports whether a matrix product gives the distances between points.
 func (m Metric) multiplies() bool { return m.squares() || m.Space() == Products }
 
-// form returns what NN-descent, which knows no other metrics, is to know of this one.
+// form returns how NN-descent reads the points; it knows no metric, only forms.
 func (m Metric) form() prepared.Form { return metricTable[m].form }
 
 // Supports returns nil if the method finds neighbours among points such as x by the
@@ -246,7 +246,6 @@ func (m Metric) distance(d float64) float64 {
 	if f := metricTable[m].distance; f != nil {
 		return f(d)
 	}
-
 	return d
 }
 
@@ -258,12 +257,12 @@ func (m Metric) square(d float64) float64 {
 	return d
 }
 
-// widen returns a value above all those which distance may map to the same distance as v,
-// for metrics of directions.
+// widen returns a value above all values that distance may map to the distance of v, for metrics
+// of directions.
 func (m Metric) widen(v float64) float64 { return metricTable[m].widen(v) }
 
-// norm is what the differences of coordinates are added up by, of unit vectors for
-// metrics of directions.
+// norm returns the norm of the differences of coordinates, of unit vectors for metrics of
+// directions.
 func (m Metric) norm() trees.Norm { return metricTable[m].norm }
 
 // measure returns the distance of q from a point in the form distances are

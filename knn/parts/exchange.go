@@ -102,7 +102,8 @@ func (r *Run) announceRound(round int) error {
 	largest := max(slices.Max(r.div.Own), truthSample)
 	return r.observed.Announce(roundName(round), stage.Cost{
 		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
-		Operations: exchangeOperations(r.div.N, r.div.D, &r.s), Remedy: fmt.Sprintf("take more %s", param.Name("parts")),
+		Operations: exchangeOperations(r.div.N, r.div.D, &r.s),
+		Remedy:     fmt.Sprintf("take more %s", param.Name("parts")),
 	})
 }
 

@@ -72,7 +72,8 @@ func (s *Settings) check(x data.Points) error {
 	_, isSparse := x.(*sparse.CSR)
 	switch {
 	case isSparse:
-		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out", param.Name("parts"))
+		return fmt.Errorf("a graph in parts is one of dense points, and these are sparse; leave %s out",
+			param.Name("parts"))
 	case !slices.Contains(divisible, s.Metric):
 		return fmt.Errorf("a graph in parts takes the distance %s, not %v; leave %s out",
 			enum.Or(divisible), s.Metric, param.Name("parts"))
