@@ -17,13 +17,15 @@ import (
 // An unknown model or parameter, numbers that are not finite, lengths that differ and labels of
 // fewer than two classes are errors that name the place and the value.
 //
-// A cancelled ctx ends the work with its error. An error that is [Usable] comes with the model
-// that was reached, as that of an iteration that did not converge.
+// A cancelled ctx ends the work with its error. An error that is [Usable] comes with a model, for
+// example when an iteration did not converge.
 func Fit(ctx context.Context, x Points, y Labels, o *Options) (fitted *Model, err error) {
 	defer plain(&err)
 	if o == nil {
 		o = &Options{}
 	}
+
+	// All checks come before any work.
 	plan, err := o.plan()
 	if err != nil {
 		return nil, err
@@ -40,6 +42,7 @@ func Fit(ctx context.Context, x Points, y Labels, o *Options) (fitted *Model, er
 		return nil, err
 	}
 
+	// The pipeline makes the graph and whatever else the model needs, in copies of in.
 	m := &Model{run: o.run()}
 	p := m.run.pipeline()
 	learned, complete, short := p.FitComplete(ctx, plan.learner, in, g)
@@ -82,7 +85,7 @@ func sameLength(x data.Points, y Labels) error {
 
 // calibrate gives m probabilities or intervals, as the plan asks.
 func (m *Model) calibrate(ctx context.Context, p *pipeline.Pipeline, plan *plan, g *pipeline.GraphSettings) error {
-	// A graph of all labels leaves none to hold out.
+	// Class weights make a graph of all labels, which leaves none to hold out.
 	if plan.folds == NoCalibration || plan.folds == 0 && g.ClassWeights != nil {
 		return nil
 	}

@@ -1,7 +1,7 @@
-// Package bigfit fits models to many points of which few have a label, by graphs of nearest
-// neighbours and kernels, and answers for new points. It is the door of the module for Go
-// programs: what the command bigfit does with files, this package does with slices and
-// matrices, by the same code and with the same model files.
+// Package bigfit learns from a few labels and many unlabeled points, by graphs of nearest
+// neighbours and by kernels, and answers for new points. Go programs start here: this package does
+// with slices and matrices what the command bigfit does with files. Both run the same code and
+// share their model files.
 //
 // # A first fit
 //
@@ -24,9 +24,8 @@
 // data read from files; [Classes] takes integers, [Values] and [ValueRows] take the numbers of
 // a regression, [FromLabels] the labels that package data read.
 //
-// Labels belong to points by their place: y has an entry for each row of x. What is wrong with
-// points or labels, as rows of different lengths or a NaN, is an error of the function that
-// they are given to.
+// Labels belong to points by their place: y has an entry for each row of x. Faults of points and
+// labels, such as rows of different lengths or a NaN, are reported by the function that takes them.
 //
 // # Models and parameters
 //

@@ -358,6 +358,7 @@ func TestFitRefuses(t *testing.T) {
 		{"nil matrix", bigfit.FromMat(nil), names, nil, []string{"there are no points"}},
 		{"empty matrix", bigfit.FromMat(&mat.Dense{}), names, nil, []string{"there are no points"}},
 		{"nil data", bigfit.FromData(nil), names, nil, []string{"there are no points"}},
+		{"nil pointer", bigfit.FromData((*data.Dense[float64])(nil)), names, nil, []string{"there are no points"}},
 		{"empty data", bigfit.FromData(data.NewDense[float64](0, 3)), names, nil, []string{"there are no points"}},
 		{"empty labels", rows, bigfit.Names(nil), nil, []string{"there are no labels"}},
 		{"short data", bigfit.FromData(&data.Dense[float32]{Rows: 40, Cols: 3, Data: make([]float32, 100)}), names, nil, []string{"100 numbers for 40 rows of 3 columns"}},

@@ -15,8 +15,8 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// Labels say what is known of each of n points: its class, or one or several values of a
-// regression, or nothing. They are made by [Names], [Classes], [Values], [ValueRows] or
+// Labels hold the class of each of n points, or one or several values of a regression, or the mark
+// for a point without either. They are made by [Names], [Classes], [Values], [ValueRows] or
 // [FromLabels]. The zero value stands for no labels.
 type Labels struct {
 	classes *data.Labels

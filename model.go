@@ -16,8 +16,8 @@ import (
 // ask it for predictions at once, without locks.
 //
 // A model that [Fit] or [Model.Update] returned holds the points and the graph that it was
-// fitted to, for [Model.Next] and [Model.Suspects]. What the file of a model holds depends on
-// the kind of model: [Load].
+// fitted to, for [Model.Next] and [Model.Suspects]. The file of a model holds less, depending on
+// the kind of model: see [Load].
 type Model struct {
 	run    run
 	model  models.Model
@@ -57,7 +57,7 @@ func (m *Model) Save(path string) (err error) {
 	return models.Save(path, m.model, hashes)
 }
 
-// With returns the model with Seed, Memory, Progress, Log and Observer of o for the calls that
+// With returns a copy of the model with Seed, Memory, Progress, Log and Observer of o for the calls that
 // follow; the other options count for [Fit] alone. A model that was loaded has their defaults.
 func (m *Model) With(o *Options) *Model {
 	if o == nil {
@@ -92,7 +92,7 @@ func (m *Model) Calibrated() bool { return models.CalibrationOf(m.model) != nil 
 // among them.
 func (m *Model) Parameters() map[string]string { return maps.Clone(m.model.Summary().Values) }
 
-// Warnings tell what is likely to be wrong with the answers.
+// Warnings returns sentences about likely faults of the answers.
 func (m *Model) Warnings() []string {
 	var out []string
 	for _, text := range m.model.Summary().Warnings {

@@ -49,6 +49,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
+	// Points of the model that have no label and are not closed may be chosen.
 	p := m.run.pipeline()
 	_, in, short := m.labeled(ctx, p, true)
 	if !Usable(short) {
@@ -80,6 +82,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	if !Usable(err) {
 		return nil, err
 	}
+
+	// Each choice bears the answer of today, for the person who labels.
 	out := make([]Choice, len(chosen))
 	for i, at := range chosen {
 		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score}
@@ -91,7 +95,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	return out, errors.Join(short, err)
 }
 
-// closeTo leaves points out of the candidates, of which count are to be left at least.
+// closeTo takes the closed points out of the candidates. It returns an error if fewer than count
+// candidates are left.
 func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
 	if count < 1 {
 		return fmt.Errorf("bigfit: %d points are asked for; it must be at least 1", count)
@@ -99,6 +104,8 @@ func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
 	if s.Pairs < 0 {
 		return fmt.Errorf("bigfit: Pairs is %d; it must not be negative", s.Pairs)
 	}
+
+	// A point that is both labeled and closed counts once.
 	taken := make([]bool, n)
 	for _, i := range c.Labeled {
 		taken[i] = true
@@ -111,6 +118,7 @@ func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
 		c.Closed[i] = true
 		taken[i] = true
 	}
+
 	left := n
 	for _, t := range taken {
 		if t {

@@ -31,7 +31,7 @@ type Options struct {
 	Parameters Parameters
 
 	// Neighbors is the number of nearest neighbours that the graph joins each point with.
-	// Default: that of the model, 10 of auto and 8 of most others.
+	// Default: the number of the model, 10 of auto and 8 of most others.
 	Neighbors int
 
 	// Folds is the number of parts in which the labels are held out to calibrate
@@ -113,8 +113,8 @@ func find(name string) (models.Learner, error) {
 	return l, nil
 }
 
-// plan is what options ask for: a learner, the values of its parameters and of those of its
-// graph, as text.
+// A plan holds the checked options: a learner, and as text the values of its parameters and of the
+// parameters of its graph.
 type plan struct {
 	learner      models.Learner
 	own, ofGraph models.Values
@@ -145,8 +145,8 @@ func (o *Options) plan() (*plan, error) {
 	return p, nil
 }
 
-// divide tells parameters of the model from those of its graph. One that both have, as the
-// number of neighbours, goes to both.
+// divide tells parameters of the model from parameters of its graph. A parameter that both have,
+// such as the number of neighbours, goes to both.
 func (p *plan) divide(given Parameters, neighbors int) error {
 	info := p.learner.Info()
 	params := p.learner.Params()

@@ -3,6 +3,7 @@ package bigfit
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Points are n points of d coordinates each, made by [Rows], [FromMat] or [FromData]. What is
-// wrong with them is reported by the function that they are given to. The zero value stands
-// for no points.
+// Points are n points of d coordinates each, made by [Rows], [FromMat] or [FromData]. Faults of the
+// points are reported by the function that takes them, such as [Fit]. The zero value stands for no
+// points.
 type Points struct {
 	set data.Points
 	err error
@@ -56,12 +57,12 @@ func FromMat(m *mat.Dense) Points {
 	return checked(x)
 }
 
-// FromData takes points of package data without a copy: what [data.ReadPoints] and
-// [data.ReadFiles] read from files, which may be larger than the memory, or sparse points,
-// a *sparse.CSR. They are read once, to see that all numbers are finite, and must not change while
+// FromData takes points of package data without a copy: points that [data.ReadPoints] or
+// [data.ReadFiles] read from files, which may be larger than the memory, or a *sparse.CSR. The points are read once, to see that all numbers are finite, and must not change while
 // a model or a call uses them.
 func FromData(x data.Points) Points {
-	if x == nil {
+	// A nil pointer in an interface is not nil itself.
+	if v := reflect.ValueOf(x); x == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return Points{err: errNoPoints}
 	}
 	if err := whole(x); err != nil {

@@ -104,9 +104,9 @@ func (p *Predictions) Probabilities(i int) []float64 {
 	return p.answer.Probabilities.RawRowView(i)
 }
 
-// Scores returns the scores of all classes at point i, in the order of [Model.Classes]: what
-// they mean depends on the model, see [Description]. Of a regression they are the values, and of
-// an embedding the coordinates. The slice must not be changed.
+// Scores returns the scores of all classes at point i, in the order of [Model.Classes]. Their
+// meaning depends on the model, see [Description]. A regression has its values as scores, and an
+// embedding its coordinates. The slice must not be changed.
 func (p *Predictions) Scores(i int) []float64 { return p.answer.Scores.RawRowView(i) }
 
 // Value returns the value of point i, the first of several; NaN if the model answers with

@@ -27,13 +27,13 @@ type Suspect struct {
 	Score float64
 }
 
-// Suspects lists the labels of a model of classes that disagree with what the model says of
-// their points when it does not know them, by score, the largest first. Labels that are alone in
-// their part of the graph are not judged.
+// Suspects lists the labels of a model of classes that disagree with the answers of the model when
+// it does not know them, by score, the largest first. Labels that are alone in their part of the
+// graph are not judged.
 //
 // The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
-// was loaded if [Load] says so. The cost is that of a fit for each fold; lgc and harmonic, which
-// have formulas, take less than any other.
+// was loaded if [Load] says so. Suspects fits the model once for each fold; lgc and harmonic have
+// formulas instead and take less time.
 func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Suspect, err error) {
 	defer plain(&err)
 	if s == nil {
@@ -48,6 +48,8 @@ func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Su
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
+	// The labels are left out in turn, and the model is asked for the points that had them.
 	p := m.run.pipeline()
 	l, in, short := m.labeled(ctx, p, false)
 	if !Usable(short) {

@@ -10,9 +10,9 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// Update returns a model of the points and labels of m and of those that join them; m stays as
-// it is. The settings of m stay, and the work depends on what is new: the graph grows, and the
-// solver begins with what m knows.
+// Update returns a model of the points and labels of m together with new points, new labels or
+// both; m does not change. The settings of m stay. The graph of m grows by the new points, and the
+// solver begins with the answers of m, so the work is less than that of a fit.
 //
 // x are new points, which get the numbers after those of m; the zero Points adds none. y are the
 // labels of the new points, or of all points, the old ones first, which then replace the labels
@@ -41,7 +41,7 @@ func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model,
 	return &Model{run: m.run, model: u.Model, input: u.Input}, err
 }
 
-// growth puts together what joins the model.
+// growth collects the points and labels that join the model, and checks them against it.
 func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 	if x.none() && y.none() {
 		return nil, errors.New("bigfit: neither points nor labels are given; nothing joins the model")
