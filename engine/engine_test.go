@@ -188,8 +188,8 @@ func TestEigenpairs(t *testing.T) {
 	}
 }
 
-// TestLies changes what an engine found: the check must see it.
-func TestLies(t *testing.T) {
+// TestWrongAnswers changes what an engine found: the check must see it.
+func TestWrongAnswers(t *testing.T) {
 	w := rings(1, 2100)
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)
 	if err != nil {

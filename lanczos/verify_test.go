@@ -17,8 +17,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// lies are eigenpairs with something wrong, by name, and what the fault says.
-func lies(r *lanczos.Result) []struct {
+// wrongPairs are eigenpairs with one error each, by name, and the fault that must be found.
+func wrongPairs(r *lanczos.Result) []struct {
 	name, want string
 	values     []float64
 	vectors    *mat.Dense
@@ -75,17 +75,17 @@ func TestVerify(t *testing.T) {
 				if len(v.Faults) > 0 || !v.Exact && !v.Searched || v.Zeros != comp.Count() {
 					t.Errorf("true pairs: %+v", v)
 				}
-				for _, lie := range lies(r) {
-					v, err := lanczos.Verify(context.Background(), l, comp, lie.values, lie.vectors, nil)
+				for _, wrong := range wrongPairs(r) {
+					v, err := lanczos.Verify(context.Background(), l, comp, wrong.values, wrong.vectors, nil)
 					if err != nil {
 						t.Fatal(err)
 					}
-					want := lie.want
+					want := wrong.want
 					if v.Exact && want == "left out" {
 						want = "but eigenvalue"
 					}
 					if !strings.Contains(strings.Join(v.Faults, "\n"), want) {
-						t.Errorf("%s: faults %q, want one with %q", lie.name, v.Faults, want)
+						t.Errorf("%s: faults %q, want one with %q", wrong.name, v.Faults, want)
 					}
 				}
 			})

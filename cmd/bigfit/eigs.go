@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -182,12 +181,6 @@ func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return known, nil
-}
-
-// exists reports whether there is a file with this name.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // eigsSummary describes computed eigenpairs: their

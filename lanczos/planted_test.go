@@ -14,22 +14,22 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A lie is eigenpairs with something wrong.
-type lie struct {
+// A plantedError is a copy of true eigenpairs in which one thing is wrong.
+type plantedError struct {
 	name    string
 	values  []float64
 	vectors *mat.Dense
 }
 
-// plantLies makes lies of true pairs, the k smallest of a Laplacian: all that can be
-// told from the truth at a tolerance, which is relative to the norm.
-func plantLies(rng *rand.Rand, r *lanczos.Result, tolerance float64) []lie {
+// plantErrors makes wrong copies of true pairs, the k smallest of a Laplacian, with every kind of
+// error that can be told from the truth at a tolerance, which is relative to the norm.
+func plantErrors(rng *rand.Rand, r *lanczos.Result, tolerance float64) []plantedError {
 	n, k := r.Vectors.Dims()
 	bar := 10 * tolerance * r.Norm
-	var out []lie
+	var out []plantedError
 	add := func(name string, change func(values []float64, v *mat.Dense) ([]float64, *mat.Dense)) {
 		values, vectors := change(slices.Clone(r.Values), mat.DenseCopyOf(r.Vectors))
-		out = append(out, lie{name, values, vectors})
+		out = append(out, plantedError{name, values, vectors})
 	}
 	column := func(v *mat.Dense, j int) []float64 { return mat.Col(nil, j, v) }
 	without := func(j int) func([]float64, *mat.Dense) ([]float64, *mat.Dense) {
@@ -121,8 +121,8 @@ func plantLies(rng *rand.Rand, r *lanczos.Result, tolerance float64) []lie {
 	return out
 }
 
-// lieGraph draws a graph with simple and multiple eigenvalues, in one piece or several.
-func lieGraph(rng *rand.Rand, n int) *sparse.CSR {
+// graphWithMultiplets draws a graph with simple and multiple eigenvalues, in one piece or several.
+func graphWithMultiplets(rng *rand.Rand, n int) *sparse.CSR {
 	side := int(math.Sqrt(float64(n)))
 	switch rng.IntN(6) {
 	case 0:
@@ -147,12 +147,12 @@ func lieGraph(rng *rand.Rand, n int) *sparse.CSR {
 	return newGraph(n, edges)
 }
 
-// TestLies: of random graphs, small ones and such as are verified by a search, true
-// pairs are found true and no lie is.
-func TestLies(t *testing.T) {
+// TestPlantedErrors: on random graphs, small ones and graphs that are verified by a search, true
+// pairs are found true and every planted error is found.
+func TestPlantedErrors(t *testing.T) {
 	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy on many graphs; other tests of the package have the goroutines")
 	first, count := testmode.First(), testmode.Count(24, 2000)
-	told, seen := 0, map[string]int{}
+	planted, seen := 0, map[string]int{}
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))
 		n := 40 + rng.IntN(160)
@@ -160,7 +160,7 @@ func TestLies(t *testing.T) {
 			n = 2100 + rng.IntN(800) // beyond the whole spectrum
 		}
 		kind := []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk}[rng.IntN(3)]
-		l, c := newLaplacian(t, lieGraph(rng, n), kind)
+		l, c := newLaplacian(t, graphWithMultiplets(rng, n), kind)
 		k := min(4+rng.IntN(24), l.Dim()-2)
 		r, err := lanczos.Laplacian(t.Context(), l, c, &lanczos.Settings{K: k, Tolerance: 1e-10, Seed: uint64(seed)})
 		if err != nil {
@@ -173,19 +173,19 @@ func TestLies(t *testing.T) {
 			t.Errorf("%s: the truth: %v, %v", at, err, v)
 			continue
 		}
-		for _, lie := range plantLies(rng, r, 1e-8) {
-			v, err := lanczos.Verify(t.Context(), l, c, lie.values, lie.vectors, nil)
+		for _, wrong := range plantErrors(rng, r, 1e-8) {
+			v, err := lanczos.Verify(t.Context(), l, c, wrong.values, wrong.vectors, nil)
 			if err != nil {
-				t.Errorf("%s: %s: %v", at, lie.name, err)
+				t.Errorf("%s: %s: %v", at, wrong.name, err)
 			} else if len(v.Faults) == 0 {
-				t.Errorf("%s: %s: no fault found; values %v, next %v", at, lie.name, lie.values, v.Next)
+				t.Errorf("%s: %s: no fault found; values %v, next %v", at, wrong.name, wrong.values, v.Next)
 			}
-			told++
+			planted++
 			seen[map[bool]string{true: "dense", false: "search"}[v != nil && v.Exact]]++
 		}
 	}
-	t.Logf("%d lies told: %v", told, seen)
-	if told < 8*count {
-		t.Errorf("only %d lies about %d graphs", told, count)
+	t.Logf("%d errors planted: %v", planted, seen)
+	if planted < 8*count {
+		t.Errorf("only %d planted errors in %d graphs", planted, count)
 	}
 }
